@@ -505,7 +505,8 @@ class AveragePrecision:
         queries, progress
             As `evaluate` takes them.
         k : int or 'all', optional
-            The cutoff whose loss is split; by default 100 if it is one of `K`, else the last.
+            The cutoff of ``diagnoses`` and ``plot.loss()``; by default 100 if it is one of `K`,
+            else the last. The page has the loss at each of `K`.
         near : float
             As of `explain`.
         baseline : str, optional

@@ -40,20 +40,33 @@ class CampaignPlot(ComparisonPlot):
         comparison: Comparison,
         diagnoses: Mapping[str, Diagnosis],
         rankings: Mapping[str, Any],
+        losses: Mapping[str, Mapping[str, Mapping[str, float]]],
     ) -> None:
         super().__init__(comparison)
         self._diagnoses = [diagnoses[run] for run in comparison.runs]
-        self._hits = rankings['hits']
+        self._hits, self._losses = rankings['hits'], losses
 
-    def loss(self) -> altair.LayerChart:
+    def loss(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the parts of the loss of each run.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the metrics; by default the loss at the cutoff of the diagnoses.
 
         Returns
         -------
         altair.LayerChart
             A bar for each run, of the parts that some run has.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such metric.
         """
-        means = [each.mean_parts for each in self._diagnoses]
+        means: list[Mapping[str, float]] = [each.mean_parts for each in self._diagnoses]
+        if metric is not None:
+            means = [self._losses[run][self._metric(metric)] for run in self._comparison.runs]
         parts = [part for part in means[0] if any(mean[part] for mean in means)]
         columns = {part: [mean[part] for mean in means] for part in parts}
         return figures.loss(self._comparison.runs, columns)
@@ -118,8 +131,8 @@ class CampaignPlot(ComparisonPlot):
         runs, values = comparison.runs, list(comparison.values.values())
         most = np.max([each.max(axis=0) for each in values], axis=0).tolist()
         charts = {
-            'loss': self.loss(),
             'map_by_k': self.map_by_k(),
+            **{f'loss {each}': self.loss(each) for each in comparison.metrics},
             **{f'distribution {each}': self.distribution(each) for each in comparison.metrics},
             'precision_recall': figures.precision_recall(runs, [[] for _ in runs], 1),
             'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes

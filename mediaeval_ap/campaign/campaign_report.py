@@ -23,7 +23,6 @@ from mediaeval_ap.campaign.headline import (
     percent,
 )
 from mediaeval_ap.comparison.comparison import words_of_test
-from mediaeval_ap.definitions import ALL
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import (
     DataWarning,
@@ -69,6 +68,8 @@ class CampaignReport:
     alternatives : dict of str to Alternatives
         The mean of each run at the last cutoff if each shot counted ``once``, and the ``least`` and
         ``greatest`` over all orders of ties.
+    losses : dict
+        For each run and metric, the mean of each part of the loss.
     warnings : tuple of DataWarning
         What was warned of.
 
@@ -87,6 +88,7 @@ class CampaignReport:
     evaluations: dict[str, Evaluation]
     rankings: Mapping[str, Any]
     alternatives: Mapping[str, Alternatives]
+    losses: Mapping[str, Mapping[str, Mapping[str, float]]]
     warnings: tuple[DataWarning, ...] = ()
 
     @property
@@ -95,7 +97,7 @@ class CampaignReport:
         require('altair', 'report', 'plot')
         from mediaeval_ap.campaign.campaign_plot import CampaignPlot
 
-        return CampaignPlot(self.comparison, self.diagnoses, self.rankings)
+        return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the report as one self-contained page, or write it.
@@ -142,7 +144,8 @@ class CampaignReport:
         dict
             ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
             ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each metric, run and query),
-            ``comparison``, ``loss`` (the mean parts of each run), ``confused``, ``rankings`` (the
+            ``comparison``, ``loss`` (the mean parts of each run, at ``k`` and at each metric),
+            ``confused``, ``rankings`` (the
             top of each, and the ranks of hits), ``alternatives``, ``remarks`` (notes and warnings,
             by what they say), ``warnings`` and ``manifest``.
         """
@@ -162,6 +165,7 @@ class CampaignReport:
             'loss': {
                 'k': self._any_diagnosis.k,
                 'runs': {run: self.diagnoses[run].mean_parts for run in self.comparison.runs},
+                'metrics': self.losses,
             },
             'confused': self._confused,
             'rankings': self.rankings,
@@ -294,7 +298,7 @@ class CampaignReport:
             'caption': comparison.caption(),
             'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
             'orders': compared['orders'],
-            'loss': self._loss(figures['loss']),
+            'loss': self._loss(figures),
             'bins': _distribution(figures, comparison.metrics, runs),
             'confused': [
                 {**row, 'letters': marked_letters(row['query'], row['name'])}
@@ -308,30 +312,34 @@ class CampaignReport:
             'inputs': self._inputs,
         }
 
-    def _loss(self, figure: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the mean loss parts of each run; parts that no run has are left out."""
-        k, runs = self._any_diagnosis.k, self.comparison.runs
-        means = {run: self.diagnoses[run].mean_parts for run in runs}
-        parts = [part for part in PARTS if any(means[run][part] for run in runs)]
-        colours = [entry['colour'] for entry in figure['legend']]
+    def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the mean loss of each run at the last cutoff, by the parts that some run has."""
+        metrics, losses = self.comparison.metrics, self.losses
+        colours = {
+            entry['label']: entry['colour']
+            for metric in metrics
+            for entry in figures[f'loss {metric}']['legend']
+        }
+        parts = {part: part.replace('_', ' ') for part in PARTS}
+        parts = {part: title for part, title in parts.items() if title in colours}
         return {
-            'k': 'no cutoff' if k == ALL else f'cutoff {k}',
-            'metric': 'MAP' if k == ALL else f'MAP@{k}',
             'parts': [
                 {
-                    'title': _upper(part.replace('_', ' ')),
+                    'name': part,
+                    'title': _upper(title),
                     'meaning': f'{_upper(PARTS[part])}.',
-                    'colour': colour,
+                    'colour': colours[title],
                 }
-                for part, colour in zip(parts, colours, strict=True)
+                for part, title in parts.items()
             ],
             'rows': [
                 {
-                    'run': run,
-                    'map': self.diagnoses[run].map,
-                    'lost': [means[run][part] for part in parts],
+                    'run': row['run'],
+                    'map': row['map'],
+                    'lost': [losses[row['run']][row['metric']][part] for part in parts],
                 }
-                for run in runs
+                for row in self._compared['leaderboard']
+                if row['metric'] == metrics[-1]
             ],
         }
 

@@ -16,7 +16,7 @@ from mediaeval_ap.campaign.headline import Alternatives
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.definitions import Cutoff, depths
+from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -46,15 +46,17 @@ def collect(
     diagnoses: dict[str, Diagnosis] = {}
     found: dict[str, DataWarning] = {}
     alternatives: dict[str, Alternatives] = {}
-    cutoffs = list(dict.fromkeys([k, criteria.K[-1]]))  # of the loss, and of the headline
+    losses: dict[str, dict[str, dict[str, float]]] = {}
+    cutoffs = list(dict.fromkeys([k, *criteria.K]))
     asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
     for name, hypothesis in runs.items():
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(run, queries)._called(name)
-        found_at = diagnose(criteria, run, queries, cutoffs, near)
-        diagnoses[name] = found_at[0]._called(name)
-        alternatives[name] = Alternatives.of(found_at[-1])
+        found_at = dict(zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True))
+        diagnoses[name], at_last = found_at[k]._called(name), found_at[criteria.K[-1]]
+        losses[name] = {f'M{ap_column(each)}': found_at[each].mean_parts for each in criteria.K}
+        alternatives[name] = Alternatives.of(at_last)
         rankings.add(name, run)
         found |= {str(warning): warning for warning in evaluations[name].warnings}
     reference, subset = criteria.reference.table, criteria.subset
@@ -65,6 +67,7 @@ def collect(
         {run: evaluations[run] for run in comparison.runs},
         rankings.to_dict(comparison.runs),
         {run: alternatives[run] for run in comparison.runs},
+        {run: losses[run] for run in comparison.runs},
         tuple(found.values()),
     )
 

@@ -266,7 +266,7 @@ PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
 @options.cutoff(
     '--loss-cutoff',
     default=None,
-    help='Cutoff whose loss is split.  [default: 100, or the last of -K]',
+    help='Cutoff of --figure loss; the page has all of -K.  [default: 100, or the last of -K]',
 )
 @options.NEAR
 @PROCEDURE
@@ -302,6 +302,10 @@ def report(
         raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
     if figure == 'scatter' and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
+    if loss_cutoff not in (None, *settings['cutoffs']) and figure != 'loss':
+        raise click.UsageError(
+            f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
+        )
     names = named_runs(runs, settings['baseline'])
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
     for module in modules:  # before anything is read

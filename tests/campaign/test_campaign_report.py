@@ -95,6 +95,8 @@ def test_values_and_losses_are_told_as_they_are(report):
         assert [value['values'][metric][number] for metric in value['metrics']] == values
         assert value['n_relevant'] == n_relevant
         assert value['loss']['runs'][name] == report.diagnoses[name].to_dict()['loss']
+        at = report.comparison.metrics[report.evaluations[name].K.index(5)]
+        assert value['loss']['metrics'][name][at] == value['loss']['runs'][name]
 
 
 ROOT = Path(__file__).parents[2] / 'docs/reference/schemas'

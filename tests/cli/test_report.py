@@ -129,6 +129,7 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         ),
         (['run.txt', '-o', 'a.html'], "runs: found 'run' twice"),
         (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
+        (['-o', 'a.html', '--loss-cutoff', '7'], '--loss-cutoff 7: the page has the loss at each'),
         (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
     ],
 )

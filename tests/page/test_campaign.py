@@ -3,6 +3,7 @@
 import json
 import re
 from operator import eq, gt, lt
+from types import SimpleNamespace
 
 import pytest
 from page.browsing import STATES, Visit
@@ -47,7 +48,7 @@ def test_the_table_of_queries_shows_the_ap_of_the_chosen_cutoff(tab, data):
 
 
 def fixed(value, digits=3):
-    return '–' if value is None else f'{value:.{digits}f}'
+    return '–' if value is None else f'{value:z.{digits}f}'
 
 
 def of_interval(interval):
@@ -106,16 +107,29 @@ def test_pairs_and_orders_are_those_of_the_data(tab, data):
     assert rows_of(tab.locator('section[aria-labelledby="cutoffs"] table')) == expected
 
 
-def test_the_loss_is_that_of_the_data(tab, data):
-    table = tab.locator('section[aria-labelledby="loss"] table')
-    titles = table.locator('thead th').all_inner_texts()[2:]
-    parts = [re.sub(r'\W', '', each.lower().replace(' ', '_')) for each in titles]
-    means = data['loss']['runs']
-    assert set(parts) == {part for run in means for part, value in means[run].items() if value}
-    assert [[name, *values] for name, _, *values in rows_of(table)] == [
-        [printable(run), *(fixed(means[run][part]) if means[run][part] else '0' for part in parts)]
-        for run in data['runs']
-    ]
+def test_the_loss_is_that_of_the_data_at_each_cutoff(tab, data):
+    table = tab.locator('#losses')
+    titles = [re.sub(r'\W', '', each.lower().replace(' ', '_')) for each in column_heads(table)]
+    losses, leaderboard = data['loss']['metrics'], data['comparison']['leaderboard']
+    means = [of_metric for of_run in losses.values() for of_metric in of_run.values()]
+    parts = titles[2:]
+    assert set(parts) == {part for mean in means for part, value in mean.items() if value}
+    for metric in data['metrics']:
+        tab.locator('#metric').select_option(label=metric)
+        maps = {row['run']: row['map'] for row in leaderboard if row['metric'] == metric}
+        assert rows_of(table) == [
+            [run, *map(fixed, [maps[run], *(losses[run][metric][part] for part in parts)])]
+            for run in data['runs']
+        ]
+        assert column_heads(table)[1].startswith(metric)
+        drawn = tab.locator('[data-figure="loss"] .mark-rect path')
+        n_bars = sum(map(bool, (losses[run][metric][part] for run in losses for part in parts)))
+        drawn.nth(n_bars - 1).wait_for(state='attached')
+        assert drawn.count() == n_bars
+
+
+def column_heads(table):
+    return table.locator('thead th').all_inner_texts()
 
 
 CLASSES = {
@@ -145,18 +159,20 @@ def test_the_distribution_counts_every_query_at_each_cutoff(tab, data):
         assert {sum(map(int, row[1:])) for row in shown} == {len(data['queries'])}
 
 
-def short(value):
-    return str(int(value)) if value in (0, 1) else fixed(value)
+def ask(tab, query):
+    """Choose a query by its name."""
+    tab.locator('#query-choice').fill(printable(query))
+    tab.keyboard.press('Enter')
 
 
 def test_the_values_of_the_chosen_query_are_those_of_the_data(tab, data):
     for query in ('bit_cleix', 'nobody_of_the_reference', 'constructor'):
         place = data['queries'].index(query)
-        tab.locator('#query-choice').select_option(value=str(place))
+        ask(tab, query)
         assert rows_of(tab.locator('#query-values')) == [
             [
                 printable(run),
-                *(short(data['values'][name][number][place]) for name in data['metrics']),
+                *(fixed(data['values'][name][number][place]) for name in data['metrics']),
             ]
             for number, run in enumerate(data['runs'])
         ]
@@ -244,7 +260,7 @@ def test_every_table_sorts_by_each_of_its_columns(opened, campaign):
             for _ in range(2):
                 head.locator('button').click()
                 directions.append(head.get_attribute('aria-sort'))
-                assert table.locator('[aria-sort]').count() == 1
+                assert table.locator('[aria-sort$=ending]').count() == 1
                 values = column(table, place)
                 if kind == 'number' and all(re.fullmatch('[-–0-9.,]+', each) for each in values):
                     numbers = list(map(value_of, values))
@@ -346,7 +362,7 @@ def test_a_mark_shows_a_tooltip(tab, figure):
 def test_the_chosen_query_shows_its_ranking(tab, data, campaign):
     query = 'nicolas_sarkozy'
     run = data['runs'][1]
-    tab.locator('#query-choice').select_option(label=query)
+    ask(tab, query)
     tab.locator('#run-choice').select_option(label=printable(run))
     shown = tab.locator('#ranking tbody tr')
     ranking = campaign.average_precision.rank(campaign.runs[run], query, shown.count())
@@ -363,7 +379,7 @@ def test_the_chosen_query_shows_its_ranking(tab, data, campaign):
 
 def test_the_chosen_query_and_run_are_drawn(tab, data):
     query = data['queries'].index('bit_cleix')
-    tab.locator('#query-choice').select_option(value=str(query))
+    ask(tab, 'bit_cleix')
     for run in range(len(data['runs'])):
         for select in ('#run-choice', '#other-choice'):
             tab.locator(select).select_option(value=str(run))
@@ -379,7 +395,7 @@ def test_recall_above_one_stays_in_the_figure(tab, data):
     query = data['queries'].index('<!--')
     run = data['runs'].index('constructor')
     assert len(data['rankings']['hits'][run][query]) > data['n_relevant'][query]
-    tab.locator('#query-choice').select_option(value=str(query))
+    ask(tab, '<!--')
     tab.locator('#run-choice').select_option(value=str(run))
     symbols(tab, 'precision_recall').first.wait_for(state='attached')
     frame = tab.locator('[data-figure="precision_recall"] .canvas').bounding_box()
@@ -393,6 +409,90 @@ def test_the_saved_data_are_those_of_the_page(tab, data):
     assert json.loads(download.value.path().read_text(encoding='utf-8')) == data
 
 
+# Addresses
+
+
+CHOICES = {
+    '#metric': '0',
+    '#run-a': '2',
+    '#run-b': '3',
+    '#run-choice': '1',
+    '#other-choice': '2',
+    '#confused-run': '2',
+}
+
+
+def choices(tab):
+    return {each: tab.locator(each).input_value() for each in [*CHOICES, '#query-choice']}
+
+
+def seen(tab):
+    """The controls, and the tables that follow from them."""
+    tables = ['#losses', '#points', '#bins', '#query-values', '#ranking', '#confusions']
+    return choices(tab), [rows_of(tab.locator(each)) for each in tables]
+
+
+@pytest.mark.parametrize('name', ['bit_cleix', HOSTILE_NAMES[0], '__proto__', HOSTILE_NAMES[-1]])
+def test_an_address_opens_what_was_chosen(opened, campaign, name):
+    tab = opened(campaign).tab
+    for select, value in CHOICES.items():
+        tab.locator(select).select_option(value=value)
+    ask(tab, name)
+    assert choices(tab) == {**CHOICES, '#query-choice': printable(name)}
+    expected = seen(tab)
+    copied = opened(SimpleNamespace(url=tab.url)).tab
+    assert copied.url == tab.url
+    assert seen(copied) == expected
+
+
+def test_back_and_forward_show_what_was_chosen(tab):
+    states = [(tab.url, seen(tab))]
+    for select, value in CHOICES.items():
+        tab.locator(select).select_option(value=value)
+        states.append((tab.url, seen(tab)))
+    tab.locator('nav a[href="#confused"]').click()
+    assert tab.url.partition('#')[2].startswith('confused?cutoff=1&')
+    assert seen(tab) == states[-1][1]
+    for url, before in states[::-1]:
+        tab.go_back()
+        assert seen(tab) == before
+        assert tab.url.partition('#')[2] == url.partition('#')[2]
+    tab.go_forward()
+    assert seen(tab) == states[1][1]
+
+
+@pytest.mark.parametrize('page', ['campaign', 'official'])
+@pytest.mark.parametrize('state', [STATES[0], PHONE], ids=lambda state: state.name)
+@pytest.mark.parametrize('section', ['two-runs', 'query', 'queries', 'query?cutoff=1&run=nobody'])
+def test_an_address_lands_at_its_section(opened, request, page, state, section):
+    url = f'{request.getfixturevalue(page).url}#{section}'
+    tab = opened(SimpleNamespace(url=url), state).tab
+    place = section.partition('?')[0]
+    top = f"""() => Math.abs(document.getElementById('{place}').getBoundingClientRect().top
+      - parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)) < 2"""
+    tab.wait_for_function(top, timeout=5000)
+    tab.wait_for_timeout(300)
+    assert tab.evaluate(top)
+
+
+def test_an_unknown_choice_of_an_address_is_left_out(tab, opened, campaign):
+    url = f'{campaign.url}#query?query=never+asked&cutoff=7&run=%00&a=&constructor=x'
+    assert seen(opened(SimpleNamespace(url=url)).tab) == seen(tab)
+
+
+def test_a_query_is_found_by_a_part_of_its_name(tab):
+    box = tab.locator('#query-choice')
+    for text, expected in {'CLEIX': 'bit_cleix', 'sarko': 'nicolas_sarkozy'}.items():
+        box.fill(text)
+        box.press('Enter')
+        assert box.input_value() == expected
+        assert tab.locator('#query-summary').inner_text().startswith(f'{expected}: ')
+    box.fill('no such name')
+    box.press('Enter')
+    assert tab.locator('output[for="query-choice"]').inner_text() == 'nothing matches'
+    assert tab.locator('#query-summary').inner_text().startswith('nicolas_sarkozy: ')
+
+
 # Keyboard
 
 
@@ -402,7 +502,7 @@ def test_a_ranking_opens_and_closes_by_keyboard(tab):
     row.locator('button').focus()
     tab.keyboard.press('Enter')
     assert tab.evaluate('document.activeElement.id') == 'query'
-    assert tab.locator('#query-choice option:checked').inner_text() == query
+    assert tab.locator('#query-choice').input_value() == query
     back = tab.locator('#back button')
     back.focus()
     tab.keyboard.press('Enter')

@@ -1,12 +1,17 @@
 'use strict';
 /* The page of a campaign: what follows from the choice of a cutoff, two runs, or a query. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, fixed, printable, save } = Page;
-  const last = data.metrics.length - 1;
-  const chosen = { metric: last, a: 0, b: Math.min(1, data.runs.length - 1), run: 0, other: Math.min(1, data.runs.length - 1), query: 0, confused: 0 };
-  const values = () => data.values[data.metrics[chosen.metric]];
-  const apName = () => data.metrics[chosen.metric].slice(1);
-  const short = (value) => (value === 0 || value === 1 ? String(value) : fixed(value));
+  const { byId, counted, draw, element, fixed, printable, resort, save, settled } = Page;
+  const { comparison, metrics, queries, rankings, runs } = data;
+  const second = Math.min(1, runs.length - 1);
+  const begin = {
+    cutoff: metrics.length - 1, a: 0, b: second, run: 0, beside: second, confused: 0,
+    query: Math.max(0, queries.findIndex((_, query) => rankings.hits[0][query].length > 2)),
+  };
+  const chosen = { ...begin };
+  const metric = () => metrics[chosen.cutoff];
+  const values = () => data.values[metric()];
+  const apName = () => metric().slice(1);
   const cells = (row, list) => list.forEach(([text, kind]) => row.append(element('td', text, kind ? { class: kind } : {})));
 
   /* A figure of other rows, with only those entries of its legend that it shows. */
@@ -16,30 +21,38 @@ Page.ready.then((data) => {
     return { spec, legend: legend.filter((entry) => isShown(entry.label)) };
   };
 
-  /* Leaderboard, distribution and queries at the chosen cutoff */
-  const tableRows = [...byId('per-query').tBodies[0].rows];
+  /* Leaderboard, loss, distribution and queries at the chosen cutoff */
+  const rowsOf = (id) => [...byId(id).tBodies[0].rows];  // in the order of the data, before they are sorted
+  const [tableRows, lossRows, binRows] = ['per-query', 'losses', 'bins'].map(rowsOf);
+  const lossParts = [...byId('losses').tHead.rows[0].cells].slice(2).map((head) => head.dataset.part);
+  const classes = [...byId('bins').tHead.rows[0].cells].slice(1).map((head) => head.textContent);
+  const standings = () => comparison.leaderboard.filter((row) => row.metric === metric());
+  const lost = () => {
+    const means = new Map(standings().map((row) => [row.run, row.map]));
+    return runs.map((run) => [means.get(run), ...lossParts.map((part) => data.loss.metrics[run][metric()][part])]);
+  };
+  const show = (rows, table) => rows.forEach((row, i) => {
+    table[i].forEach((text, column) => { row.cells[column + 1].textContent = text; });
+  });
   const showMetric = () => {
-    const metric = data.metrics[chosen.metric];
-    for (const board of document.querySelectorAll('.board')) board.hidden = board.dataset.metric !== metric;
-    for (const each of document.querySelectorAll('.metric')) each.textContent = apName();
+    for (const board of document.querySelectorAll('.board')) board.hidden = board.dataset.metric !== metric();
+    for (const each of document.querySelectorAll('.metric')) {
+      each.textContent = each.classList.contains('ap') ? apName() : metric();
+    }
     tableRows.forEach((row, query) => {
       values().forEach((ap, run) => {
         const cell = row.cells[run + 2];
-        cell.textContent = short(ap[query]);
+        cell.textContent = fixed(ap[query]);
         cell.className = `q${ap[query] <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * ap[query]))}`;
       });
     });
-    const { spec } = data.figures[`distribution ${metric}`];
-    const bins = new Map(spec.data.values.map((row) => [`${row.run}\n${row.class}`, row.count]));
-    const labels = [...byId('bins').tHead.rows[0].cells].map((head) => head.textContent);
-    [...byId('bins').tBodies[0].rows].forEach((row) => {
-      labels.slice(1).forEach((label, bin) => {
-        const n = bins.get(`${row.cells[0].textContent}\n${label}`) ?? 0;
-        row.cells[bin + 1].textContent = n.toLocaleString('en');
-      });
-    });
-    draw('distribution', data.figures[`distribution ${metric}`]);
-    showTwo();
+    show(lossRows, lost().map((row) => row.map((value) => fixed(value))));
+    const figure = data.figures[`distribution ${metric()}`];
+    const bins = new Map(figure.spec.data.values.map((row) => [`${row.run}\n${row.class}`, row.count]));
+    show(binRows, runs.map((run) => classes.map((label) => (bins.get(`${run}\n${label}`) ?? 0).toLocaleString('en'))));
+    ['per-query', 'losses', 'bins'].forEach(resort);
+    draw('loss', data.figures[`loss ${metric()}`]);
+    draw('distribution', figure);
   };
   /* Two runs */
   const points = () => {
@@ -53,7 +66,7 @@ Page.ready.then((data) => {
     return [...found.values()].sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b));
   };
   const queryButton = (query) => {
-    const button = element('button', data.queries[query], { type: 'button' });
+    const button = element('button', queries[query], { type: 'button' });
     button.addEventListener('click', () => openQuery(query, button));
     return button;
   };
@@ -65,7 +78,7 @@ Page.ready.then((data) => {
       list.append(item);
     }
     const n = counted(point.queries.length, 'query', 'queries');
-    const title = element('h3', `${n} with ${short(point.a)} and ${short(point.b)}`);
+    const title = element('h3', `${n} with ${fixed(point.a)} and ${fixed(point.b)}`);
     byId('coinciding').replaceChildren(title, list);
     for (const row of byId('points').tBodies[0].rows) row.toggleAttribute('aria-current', false);
     for (const row of byId('points').tBodies[0].rows) {
@@ -73,19 +86,19 @@ Page.ready.then((data) => {
     }
   };
   const showTwo = () => {
-    if (data.runs.length < 2) return;
+    if (runs.length < 2) return;
     const found = points();
     const byKey = new Map(found.map((point) => [point.key, point]));
-    const [nameA, nameB] = [data.runs[chosen.a], data.runs[chosen.b]];
+    const [nameA, nameB] = [runs[chosen.a], runs[chosen.b]];
     const count = (test) => found.filter(test).reduce((n, point) => n + point.queries.length, 0);
     const [better, equal] = [count((p) => p.a > p.b), count((p) => p.a === p.b)];
-    const worse = data.queries.length - better - equal;
+    const worse = queries.length - better - equal;
     byId('two-runs-summary').textContent =
       `${nameA} is better for ${counted(better, 'query', 'queries')}, ${nameB} for ${counted(worse, 'query', 'queries')}; ` +
       `${counted(equal, 'query has', 'queries have')} the same ${apName()} in both.`;
     byId('points').tBodies[0].replaceChildren(...found.map((point) => {
       const row = element('tr', '', { 'data-key': point.key });
-      cells(row, [[short(point.a), 'number'], [short(point.b), 'number'], [fixed(point.a - point.b), 'number']]);
+      cells(row, [[fixed(point.a), 'number'], [fixed(point.b), 'number'], [fixed(point.a - point.b), 'number']]);
       const cell = element('td');
       const button = element('button', counted(point.queries.length, 'query', 'queries'), { type: 'button' });
       button.addEventListener('click', () => showPoint(point));
@@ -94,6 +107,7 @@ Page.ready.then((data) => {
       row.append(cell);
       return row;
     }));
+    resort('points');
     byId('coinciding').replaceChildren();
     const figure = withRows('scatter', found.map(({ key, a, b, queries }) => ({
       key, x: a, y: b, count: queries.length, names: named(queries),
@@ -111,7 +125,7 @@ Page.ready.then((data) => {
     });
   };
   const named = (queries) => {
-    const first = printable(queries.slice(0, 5).map((query) => data.queries[query]).join(', '));
+    const first = printable(queries.slice(0, 5).map((query) => queries[query]).join(', '));
     return queries.length > 5 ? `${first} and ${queries.length - 5} more` : first;
   };
 
@@ -120,7 +134,7 @@ Page.ready.then((data) => {
     let sum = 0;
     return steps.map((step) => { sum += step; return sum; });
   };
-  const ranked = data.runs.map((_, run) => {
+  const ranked = runs.map((_, run) => {
     const { tops, lengths, shot, decimals, confidence } = data.rankings;
     const begins = [0, ...sums(lengths[run])];
     const scale = 10 ** (decimals[run] ?? 0);
@@ -129,21 +143,21 @@ Page.ready.then((data) => {
   });
   const showQuery = () => {
     const { query, run } = chosen;
-    const { rankings } = data;
     const { rows, begins, shots, confidence } = ranked[run];
     const hits = sums(rankings.hits[run][query]);
     const relevant = data.n_relevant[query];
     byId('query-summary').textContent = printable(
-      `${data.queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${data.runs[run]} ` +
+      `${queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${runs[run]} ` +
       `returned ${hits.length.toLocaleString('en')} of them in its ranking.`);
-    byId('query-values').tBodies[0].replaceChildren(...data.runs.map((name, each) => {
+    byId('query-values').tBodies[0].replaceChildren(...runs.map((name, each) => {
       const row = element('tr');
       row.append(element('th', name, { scope: 'row' }));
-      cells(row, data.metrics.map((metric) => [short(data.values[metric][each][query]), 'number']));
+      cells(row, metrics.map((metric) => [fixed(data.values[metric][each][query]), 'number']));
       if (each === run) row.setAttribute('aria-current', 'true');
       return row;
     }));
-    byId('ranking').caption.textContent = printable(`Top of the ranking of ${data.runs[run]} for ${data.queries[query]}`);
+    resort('query-values');
+    byId('ranking').caption.textContent = printable(`Top of the ranking of ${runs[run]} for ${queries[query]}`);
     const isHit = new Set(hits);
     byId('unanswerable').hidden = relevant > 0;
     byId('ranking').tBodies[0].replaceChildren(...rows.slice(begins[query], begins[query + 1]).map((number, i) => {
@@ -157,11 +171,11 @@ Page.ready.then((data) => {
       ]);
       return row;
     }));
-    const shown = [...new Set([run, chosen.other])];
-    const curves = shown.flatMap((each) => sums(rankings.hits[each][query]).map((rank, i) => ({
-      series: data.runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
+    const drawn = [...new Set([run, chosen.beside])];
+    const curves = drawn.flatMap((each) => sums(rankings.hits[each][query]).map((rank, i) => ({
+      series: runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
     })));
-    const names = shown.map((each) => data.runs[each]);
+    const names = drawn.map((each) => runs[each]);
     const figure = withRows('precision_recall', curves, (name) => names.includes(name));
     const most = Math.max(1, ...curves.map(({ x }) => x)); // above 1 where shots count again
     for (const { encoding } of figure.spec.layer) encoding.x.scale.domain = [0, most];
@@ -169,11 +183,9 @@ Page.ready.then((data) => {
   };
   let cameFrom = null;
   const openQuery = (query, from) => {
-    chosen.query = query;
-    byId('query-choice').value = String(query);
     cameFrom = from;
     byId('back').hidden = false;
-    showQuery();
+    choose({ query }, 'query');
     byId('query').scrollIntoView();
     byId('query').focus({ preventScroll: true });
   };
@@ -186,43 +198,105 @@ Page.ready.then((data) => {
   const total = (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0);
   const confusedRows = byId('confusions') ? [...byId('confusions').tBodies[0].rows] : [];
   const showConfused = () => {
-    const run = data.runs[chosen.confused - 1];
+    const run = runs[chosen.confused - 1];
     confusedRows.forEach((row, i) => {
       const { counts } = data.confused[i];
       const shots = !run ? total(counts) : Object.hasOwn(counts, run) ? counts[run] : 0;
       row.cells[4].textContent = shots.toLocaleString('en');
       row.toggleAttribute('data-out', shots === 0);
     });
+    resort('confusions');
     byId('confusions-filter').dispatchEvent(new Event('input'));
   };
 
-  /* Choices */
-  const choice = (id, key, show) => {
-    const select = byId(id);
-    if (!select) return;
-    select.value = String(chosen[key]);
-    select.addEventListener('change', () => {
-      chosen[key] = Number(select.value);
-      show();
-    });
+  /* The address holds what is chosen, by its name, unless it is what the page begins with */
+  const controls = {
+    cutoff: ['metric', metrics.map((each) => each.split('@')[1] ?? 'all')],
+    a: ['run-a', runs], b: ['run-b', runs], run: ['run-choice', runs], beside: ['other-choice', runs],
+    query: ['query-choice', queries], confused: ['confused-run', ['all runs', ...runs]],
   };
-  byId('query-choice').append(...data.queries.map((query, i) => element('option', query, { value: String(i) })));
-  const lost = data.queries.findIndex((_, query) => data.rankings.hits[0][query].length > 2);
-  chosen.query = Math.max(0, lost);
-  choice('metric', 'metric', showMetric);
-  choice('run-a', 'a', showTwo);
-  choice('run-b', 'b', showTwo);
-  choice('query-choice', 'query', showQuery);
-  choice('confused-run', 'confused', showConfused);
-  choice('run-choice', 'run', showQuery);
-  choice('other-choice', 'other', showQuery);
+  const sections = [
+    [['cutoff'], showMetric], [['cutoff', 'a', 'b'], showTwo], [['query', 'run', 'beside'], showQuery],
+    [['confused'], () => { if (byId('confusions')) showConfused(); }],
+  ];
+  let section = '';
+  let shown = {};
+  const update = () => {
+    for (const [key, [id]] of Object.entries(controls)) {
+      if (byId(id)) byId(id).value = key === 'query' ? printable(queries[chosen.query]) : String(chosen[key]);
+    }
+    const last = shown;
+    shown = { ...chosen };
+    for (const [keys, display] of sections) if (keys.some((key) => chosen[key] !== last[key])) display();
+  };
+  const address = () => {
+    const parameters = new URLSearchParams();
+    for (const [key, [, names]] of Object.entries(controls)) {
+      if (chosen[key] !== begin[key]) parameters.set(key, names[chosen[key]]);
+    }
+    return `#${section}${String(parameters) && `?${parameters}`}`;
+  };
+  const readAddress = () => {
+    const [place, ...rest] = location.hash.slice(1).split('?');
+    const parameters = new URLSearchParams(rest.join('?'));
+    section = place;
+    for (const [key, [, names]] of Object.entries(controls)) {
+      const at = names.indexOf(parameters.get(key));
+      chosen[key] = at < 0 ? begin[key] : at;
+    }
+  };
+  const choose = (changes, place = section) => {
+    Object.assign(chosen, changes);
+    section = place;
+    update();
+    if (address() !== (location.hash || '#')) history.pushState({}, '', address());
+  };
+  const land = () => byId(section)?.scrollIntoView({ behavior: 'instant' });
+  addEventListener('popstate', ({ state }) => {
+    if (state === null && !location.hash.includes('?')) { // a link of the page: only the place is new
+      section = location.hash.slice(1);
+      history.replaceState({}, '', address());
+      return;
+    }
+    readAddress();
+    update();
+    if (state === null) land(); // a step back stays where the reader was
+  });
+  for (const [key, [id]] of Object.entries(controls)) {
+    const place = byId(id)?.closest('section')?.getAttribute('aria-labelledby');
+    if (key !== 'query') byId(id)?.addEventListener('change', (event) => choose({ [key]: Number(event.target.value) }, place));
+  }
+
+  /* The query is searched: by its name, else the first that has the text in it */
+  const box = byId('query-choice');
+  const names = queries.map(printable);
+  const search = () => {
+    const wanted = box.value.trim();
+    const exact = names.indexOf(wanted);
+    const lower = wanted.toLocaleLowerCase('en');
+    const query = exact < 0 && wanted ? names.findIndex((name) => name.toLocaleLowerCase('en').includes(lower)) : exact;
+    box.parentNode.querySelector('output').textContent = query < 0 && wanted ? 'nothing matches' : '';
+    if (query >= 0) choose({ query }, 'query');
+  };
+  byId('query-names').append(...names.map((value) => element('option', '', { value })));
+  box.addEventListener('change', search);
+  box.addEventListener('input', (event) => { if (names.includes(box.value) && event.inputType === 'insertReplacementText') search(); });
+  box.addEventListener('focus', () => box.select());
+
   tableRows.forEach((row, query) => {
     const head = row.cells[0];
     head.replaceChildren(queryButton(query));
   });
-  byId('download').addEventListener('click', () => save(data, 'report.json'));
-  draw('loss', data.figures.loss);
-  if (data.metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
-  showMetric();
-  showQuery();
+  byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
+  if (metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
+  readAddress();
+  update();
+  history.replaceState({}, '', location.href);
+  /* What stands above grows while figures are drawn: land again behind that, if nobody moved on */
+  let isMoved = false;
+  for (const kind of ['wheel', 'touchmove', 'pointerdown', 'keydown']) {
+    addEventListener(kind, () => { isMoved = true; }, { once: true, passive: true });
+  }
+  land();
+  settled().then(() => { if (!isMoved) land(); });
 });

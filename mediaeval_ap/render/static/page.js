@@ -15,7 +15,14 @@ const Page = (() => {
     return node;
   };
   const byId = (id) => document.getElementById(id);
-  const fixed = (value, digits = 3) => (value == null ? '–' : value.toFixed(digits));
+  /* As Python shows a number: a half goes to the even digit, and zero has no sign. */
+  const fixed = (value, digits = 3) => {
+    if (value == null) return '–';
+    const isHalf = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+    let text = value.toFixed(digits);
+    if (isHalf && text.at(-1) % 2) text = (value - Math.sign(value) * 10 ** -digits / 2).toFixed(digits);
+    return Number(text) === 0 ? text.replace('-', '') : text;
+  };
   const counted = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
   const unpacked = async (id) => {
@@ -38,19 +45,23 @@ const Page = (() => {
     const rows = [...body.rows].map((row) => [valueOf(row.cells[column], head.dataset.sort), row]);
     rows.sort((a, b) => direction * compare(a[0], b[0]));
     body.append(...rows.map((pair) => pair[1]));
-    for (const each of head.parentNode.children) each.removeAttribute('aria-sort');
+    for (const each of table.tHead.querySelectorAll('[aria-sort]')) each.setAttribute('aria-sort', 'none');
     head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+  };
+  /* Sort a table as it was, once it has other values. */
+  const resort = (id) => {
+    const head = byId(id).tHead.querySelector('[aria-sort$="ending"]');
+    if (head) sort(byId(id), head, head.getAttribute('aria-sort') === 'ascending' ? 1 : -1);
   };
   const sortable = (table) => {
     for (const head of table.tHead.querySelectorAll('th[data-sort]')) {
       const button = element('button', '', { type: 'button' });
       button.append(...head.childNodes);
       head.append(button);
+      if (!head.hasAttribute('aria-sort')) head.setAttribute('aria-sort', 'none');
       button.addEventListener('click', () => {
         const first = head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1;
-        const before = head.getAttribute('aria-sort');
-        const direction = before ? (before === 'ascending' ? -1 : 1) : first;
-        sort(table, head, direction);
+        sort(table, head, { ascending: -1, descending: 1, none: first }[head.getAttribute('aria-sort')]);
       });
     }
   };
@@ -72,15 +83,15 @@ const Page = (() => {
   };
 
   /* Figures */
-  let drawing = null;
+  let loading = null;
   const library = () => {
-    drawing ??= unpacked('page-bundle').then((text) => {
+    loading ??= unpacked('page-bundle').then((text) => {
       const script = element('script');
       script.textContent = text;
       document.body.append(script);
       return window.vegaEmbed;
     });
-    return drawing;
+    return loading;
   };
   const views = new Map();
   const SVG = 'http://www.w3.org/2000/svg';
@@ -97,7 +108,10 @@ const Page = (() => {
     svg.append(shape);
     return svg;
   };
-  const draw = async (name, { spec, legend }, { onView, isLines } = {}) => {
+  const drawing = new Map();
+  const settled = () => Promise.allSettled(drawing.values());
+  const draw = (...figure) => drawing.set(figure[0], drawn(...figure));
+  const drawn = async (name, { spec, legend }, { onView, isLines } = {}) => {
     const figure = document.querySelector(`[data-figure="${name}"]`);
     const list = figure.querySelector('.legend');
     list.hidden = legend.length < 2;
@@ -123,12 +137,12 @@ const Page = (() => {
     appliers.forEach((apply) => apply());
     return JSON.parse(await unpacked('page-data'));
   };
-  const save = (data, name) => {
+  const save = (text, name, type) => {
     const link = element('a', '', { download: name });
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(data)], { type: 'application/json' }));
+    link.href = URL.createObjectURL(new Blob([text], { type }));
     link.click();
     URL.revokeObjectURL(link.href);
   };
   const ready = begin();
-  return { byId, counted, draw, element, fixed, printable, ready, save };
+  return { byId, counted, draw, element, fixed, printable, ready, resort, save, settled };
 })();

@@ -19,6 +19,6 @@ Page.ready.then((data) => {
     button.addEventListener('click', () => showChanged(point));
     cell.replaceChildren(button);
   }
-  byId('download').addEventListener('click', () => save(data, 'watch.json'));
+  byId('download').addEventListener('click', () => save(JSON.stringify(data), 'watch.json', 'application/json'));
   draw('watch', data.figures.watch);
 });
