@@ -31,6 +31,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.result import NO_LABEL, SKIPPED
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.records import Records
 
 if TYPE_CHECKING:
@@ -223,7 +224,9 @@ def _words(
     from pyarrow import compute
 
     if 'labels' in true.layout.by_role:
-        lists = compute.split_pattern(none_if_empty(true['labels']), ',')
+        lists = true['labels']
+        if not is_list(lists):
+            lists = compute.split_pattern(none_if_empty(lists), ',')
         rows = compute.list_parent_indices(lists).to_numpy()
         return unique_ids(true), rows, rows, lists.flatten()
     true.refuse_empty('id')

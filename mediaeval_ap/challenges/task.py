@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_ove
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.score import Basis, Score
-from mediaeval_ap.tables.columnar import holds_any
+from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import Records, read_records
@@ -77,6 +77,8 @@ class Files:
             if not records.layout.has_header and _heads_ids(first.strip()):
                 expected = 'an id, as columns given by position mean a file without a header'
                 raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
+        self.truth.refuse_padded_as_in(self.predictions)
+        self.predictions.refuse_padded_as_in(self.truth)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
         self._given_out: set[str] = set()
@@ -216,6 +218,9 @@ class LabelsById:
         self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
         if 'labels' in records.layout.by_role:
             self.ids, self._fields = unique_ids(records), records['labels']
+            if is_list(self._fields):
+                offsets = self._fields.offsets.to_numpy()
+                self._fields = _with_empty(offsets, self._fields.values)
             return
         records.refuse_empty('id')
         records.refuse_empty('label')
@@ -223,17 +228,23 @@ class LabelsById:
         ids = records['id'].dictionary_encode()
         self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
         ends = np.bincount(self.codes).cumsum()
-        offsets = np.concatenate([[0], ends, ends[-1:]])  # an empty list behind those of ids
         labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
-        self._lists = pyarrow.LargeListArray.from_arrays(offsets, labels)
+        self._fields = _with_empty(np.append(0, ends), labels)
 
     def take(self, places: NDArray[np.int64]) -> pyarrow.LargeListArray:
         """Return the lists of the ids at some places; an empty one for place -1."""
         import pyarrow
 
-        if self.codes is None:
+        if not is_list(self._fields):
             return split(taken(self._fields, places))
-        return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
+        return self._fields.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
+
+
+def _with_empty(offsets: NDArray[np.int64], labels: pyarrow.Array) -> pyarrow.LargeListArray:
+    """Return lists of labels, and behind them an empty one."""
+    import pyarrow
+
+    return pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
 
 def unique_ids(records: Records) -> pyarrow.Array:

@@ -28,6 +28,7 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
 from mediaeval_ap.tables.reading import may_be_store
+from mediaeval_ap.tables.table import consistent
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store
@@ -136,7 +137,8 @@ class Criteria:
             return store.ranking.table
         if isinstance(run, Ranking):
             return run.table
-        return read(run, HYPOTHESIS, max_bytes=self.max_bytes)
+        table = read(run, HYPOTHESIS, max_bytes=self.max_bytes)
+        return consistent(table, self.reference.table)
 
     def open_run(self, run: Any) -> Store | None:
         """Return a run that is a store, of the same subset; None for any other run."""
@@ -160,9 +162,10 @@ class Criteria:
 
     def read_queries(self, queries: Any) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""
-        return None if queries is None else read_queries(queries, self.max_bytes)
+        table = None if queries is None else read_queries(queries, self.max_bytes)
+        return table and consistent(table, self.reference.table)
 
 
 def in_subset(table: Table, subset: Table | None) -> Table:
     """Return the rows whose videos are in the subset; all rows without a subset."""
-    return table if subset is None else table.select(table.within(subset))
+    return table if subset is None else consistent(table, subset).select(table.within(subset))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.tables.columnar import to_arrow
+from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow
 from mediaeval_ap.tables.text.format import EXACT_NUMBER, LARGEST_INTEGER
 
@@ -60,15 +60,8 @@ def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArr
 def _is_list_array(values: object) -> bool:
     """Return whether values are lists in an array of pyarrow; if not imported, nothing is one."""
     pyarrow = sys.modules.get('pyarrow')
-    return (
-        pyarrow is not None
-        and isinstance(values, pyarrow.Array | pyarrow.ChunkedArray)
-        and (
-            pyarrow.types.is_list(values.type)
-            or pyarrow.types.is_large_list(values.type)
-            or pyarrow.types.is_fixed_size_list(values.type)
-        )
-    )
+    arrays = () if pyarrow is None else (pyarrow.Array, pyarrow.ChunkedArray)
+    return isinstance(values, arrays) and is_list(values)
 
 
 def _of_lists(lists: Any, name: str) -> NDArray[Any]:

@@ -46,6 +46,7 @@ from mediaeval_ap.tables import (
     read,
 )
 from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
+from mediaeval_ap.tables.text.format import AS_TEXT
 
 LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take 1.1 GiB
 
@@ -153,6 +154,10 @@ def index(
 
 
 def _within(table: Table, subset: Table | None) -> Table:
+    """Return the rows in the subset; refuse integers, as a store does not know what was one."""
+    if table.integers:
+        field, expected = min(table.integers), f'text in what is indexed{AS_TEXT}'
+        raise FormatError(table.source.name, '', field, 'integers', expected)
     return table if subset is None else table.select(table.within(subset))
 
 

@@ -24,7 +24,7 @@ from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import IN_NO_FILE, PARQUET, ByteSource, is_regular, opening
 from mediaeval_ap.tables.table import Source, Table
 from mediaeval_ap.tables.text.fast import text_column
-from mediaeval_ap.tables.text.format import AS_TEXT, EXACT_NUMBER, FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.text.format import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,13 +48,14 @@ def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
+    integers = frozenset(each for each in layout.texts if holds_integers(table[each]))
     for field in layout.texts:
         texts = _without_missing(text_array(table[field], field, source), field, source)
         columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
         numbers = number_array(table[layout.number], layout.number, source)
-    read = Table(layout, columns, numbers, source)
+    read = Table(layout, columns, numbers, source, integers=integers)
     if not len(read):
         raise no_rows(source.name, layout)
     for field, column in columns.items():
@@ -104,11 +105,13 @@ def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
-    """Return a column of text as large strings in one chunk; missing ones are null."""
+    """Return text, or integers in digits, as large strings in one chunk; missing ones are null."""
     import pyarrow
 
+    if pyarrow.types.is_integer(kind := _value_type(column)):
+        column = column.cast(kind).cast(pyarrow.large_string())
     if _value_type(column) not in ('string', 'large_string', 'string_view'):
-        raise _wrong_type(column, field, 'text', source)
+        raise _wrong_type(column, field, 'text or integers', source)
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
@@ -122,6 +125,32 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
         raise FormatError(source.name, '', field, 'a damaged column', 'text') from None
     # In one chunk, as to encode several costs each of them the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
+
+
+def is_list(column: Any) -> bool:
+    """Return whether the values of a column are lists."""
+    from pyarrow import types
+
+    kind = column.type
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def list_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
+    """Return lists of labels as lists of large strings in one chunk, without a missing label."""
+    import pyarrow
+    from pyarrow import compute
+
+    column = _without_missing(column, field, source)
+    lists = column.cast(pyarrow.large_list(column.type.value_type)).combine_chunks()
+    offsets, labels = lists.offsets.to_numpy(), pyarrow.chunked_array([lists.flatten()])
+    if not len(labels):
+        labels = labels.cast(pyarrow.large_string())
+    (texts,) = text_array(labels, field, source).chunks
+    wrong = compute.equal(texts, '').fill_null(True).to_numpy(zero_copy_only=False)
+    if wrong.any():
+        rows = np.unique(np.repeat(np.arange(len(lists)), np.diff(offsets))[wrong])
+        raise _wrong_rows(rows, field, 'a list with a missing label', 'text or integers', source)
+    return pyarrow.LargeListArray.from_arrays(offsets - offsets[0], texts)
 
 
 def holds_any(texts: pyarrow.Array, characters: str) -> bool:
@@ -171,12 +200,20 @@ def _value_type(column: Any) -> Any:
     return column.type.value_type if types.is_dictionary(column.type) else column.type
 
 
+def holds_integers(column: Any) -> bool:
+    """Return whether the values of a column, or of its lists, are integers."""
+    from pyarrow import types
+
+    return bool(
+        types.is_integer(column.type.value_type if is_list(column) else _value_type(column))
+    )
+
+
 def _wrong_type(column: Any, field: str, expected: str, source: Source) -> FormatError:
     from pyarrow import types
 
     kind = _value_type(column)
-    is_numeric = types.is_integer(kind) or types.is_floating(kind)
-    remedy = AS_TEXT if expected == 'text' and is_numeric else ''
+    remedy = AS_INTEGERS if expected != 'numbers' and types.is_floating(kind) else ''
     found = shortened(f'a column of {kind}')
     return FormatError(source.name, '', field, found, f'{expected}{remedy}')
 

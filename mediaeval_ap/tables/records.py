@@ -11,7 +11,7 @@ record by record.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -26,12 +26,27 @@ from numpy.typing import NDArray
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, shown
-from mediaeval_ap.tables.columnar import holds_any, number_array, read_columns, text_array
+from mediaeval_ap.tables.columnar import (
+    holds_any,
+    holds_integers,
+    is_list,
+    list_array,
+    number_array,
+    read_columns,
+    text_array,
+)
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.tables.table import ROW_BY_ROW, LineNumbers, NumberedRows, Source
+from mediaeval_ap.tables.table import (
+    PADDED,
+    ROW_BY_ROW,
+    LineNumbers,
+    NumberedRows,
+    Source,
+    not_padded,
+)
 from mediaeval_ap.tables.text.fast import read_csv
 from mediaeval_ap.tables.text.format import (
     BYTE_ORDER_MARK,
@@ -51,6 +66,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 COPIED_BYTES = 1 << 20  # a copy takes little of the time of reading
+PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
 IN_NO_LINE = '\0|\r(?:[^\n]|$)'
 
 
@@ -58,14 +74,16 @@ IN_NO_LINE = '\0|\r(?:[^\n]|$)'
 class Records(NumberedRows):
     """Rows of a file with a header, as columns in one chunk.
 
-    Texts are large strings, in which nothing is empty text; numbers are doubles, and NaN where
-    nothing may stand.
+    Texts are large strings, in which nothing is empty text, or in a column of labels lists of them;
+    numbers are doubles, and NaN where nothing may stand. `integers` are the columns of text that
+    were integers in a frame.
     """
 
     layout: RecordLayout
     columns: pyarrow.Table
     source: Source
     lines: LineNumbers = ROW_BY_ROW
+    integers: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -86,12 +104,31 @@ class Records(NumberedRows):
 
     def refuse_several(self, role: str) -> None:
         """Refuse rows with white space, which separates labels, where one label is allowed."""
-        self._refuse(BETWEEN_LABELS, role, 'one label, without white space')
+        expected = 'one label, without white space'
+        if is_list(self[role]):
+            raise FormatError(self.source.name, '', self.layout.by_role[role], 'lists', expected)
+        self._refuse(BETWEEN_LABELS, role, expected)
+
+    def refuse_padded_as_in(self, other: Records) -> None:
+        """Refuse ids and labels such as 007 where the other file has integers."""
+        its = other.layout.by_role.items()
+        integers = {_kind(role) for role, name in its if name in other.integers}
+        for role, name in self.layout.by_role.items():
+            if name not in self.integers and _kind(role) in integers:
+                self._refuse(PADDED_LABEL, role, not_padded(other.source))
 
     def _refuse(self, pattern: str, role: str, expected: str) -> None:
-        if len(wrong := _matching(self[role], pattern)):
-            found = self[role][wrong[0]].as_py()
-            raise self.error(wrong, role, shown(found) if found else 'nothing', expected)
+        texts, rows = self[role], np.arange(len(self))
+        if is_list(texts):
+            texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
+        if len(wrong := _matching(texts, pattern)):
+            found = texts[wrong[0]].as_py()
+            found = shown(found) if found else 'nothing'
+            raise self.error(np.unique(rows[wrong]), role, found, expected)
+
+
+def _kind(role: str) -> str:
+    return role.removesuffix('s')  # one label or several
 
 
 def _matching(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
@@ -179,9 +216,11 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     for name in _chosen(list(frame.columns), layouts, source.name):
         try:
             columns[name] = pyarrow.array(frame[name], from_pandas=True)
+            if is_list(columns[name]) and any(issubclass(type(each), Set) for each in frame[name]):
+                raise FormatError(source.name, '', name, 'a set', 'labels in an order, as a list')
         except MemoryError:
             raise
-        except (pyarrow.ArrowException, UnicodeError) as error:
+        except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', name, reason, 'one kind of value') from None
     return _from_table(pyarrow.table(columns), layouts, source)
@@ -201,13 +240,17 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
                 number_array(table[name], name, source, may_lack=may_lack)
             )
             continue
+        if name == layout.by_role.get('labels') and is_list(table[name]):
+            columns[name] = list_array(table[name], name, source)
+            continue
         columns[name] = text_array(table[name], name, source).fill_null('')
         (texts,) = columns[name].chunks
         if holds_any(texts, '\0\r') and len(wrong := _matching(texts, IN_NO_LINE)):
             row, value = int(wrong[0]) + 1, shown(texts[wrong[0]].as_py())
             expected = 'text without NUL, and without CR but in CR LF'
             raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
-    return Records(layout, pyarrow.table(columns).combine_chunks(), source)
+    integers = frozenset(name for name in columns if holds_integers(table[name]))
+    return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
 
 
 LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere

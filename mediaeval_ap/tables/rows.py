@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
@@ -16,6 +17,7 @@ from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineNumbers, Source, Table
 from mediaeval_ap.tables.text.format import (
+    AS_INTEGERS,
     AS_TEXT,
     EXACT_NUMBER,
     Faults,
@@ -51,11 +53,17 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     check_names(names, layout, source.name)
     if not len(frame):
         raise no_rows(source.name, layout)
-    columns = [frame.iloc[:, names.index(field)].tolist() for field in layout.fields]
+    columns, integers = [], set()
+    for field in layout.fields:
+        values = frame.iloc[:, names.index(field)].tolist()
+        if type(values[0]) is int and field != layout.number and str not in set(map(type, values)):
+            values = [str(value) if type(value) is int else value for value in values]
+            integers.add(field)
+        columns.append(values)
     table = _proved(columns, layout, source)
     if table is None:
         _explain(zip(*columns, strict=True), layout, source)
-    return table
+    return replace(table, integers=frozenset(integers))
 
 
 def from_array(array: NDArray[Any], layout: Layout) -> Table:
@@ -99,7 +107,8 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
             if _number(value) is None:
                 return Wrong(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
-            remedy = AS_TEXT if isinstance(value, Real) else ''
+            remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
+            remedy *= isinstance(value, Real)
             return Wrong(field, _described(value), f'{TEXT}{remedy}')
     return None
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, ranges
-from mediaeval_ap.errors import FormatError, counted, shown
+from mediaeval_ap.errors import FormatError, counted, printable, shown
 from mediaeval_ap.tables.layouts import Layout
+from mediaeval_ap.tables.text.format import AS_TEXT
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,9 @@ class NumberedRows:
 
     source: Source
     lines: LineNumbers
+    layout: Any
+    integers: frozenset[str] = frozenset()  # fields of text that were integers in a frame
+    texts: Callable[..., list[str]]  # of a field, row by row
 
     def place(self, row: int | np.integer) -> str:
         """Return where a row stands in the source, as messages name it.
@@ -221,6 +226,15 @@ class NumberedRows:
         """
         place = self.place(rows[0])
         return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
+
+
+PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers as `str` does not write them
+_is_padded = re.compile(PADDED).fullmatch
+
+
+def not_padded(other: Source) -> str:
+    """Return what is expected of text where another table has integers."""
+    return f'no leading zero or sign, as {printable(other.name)} has integers{AS_TEXT}'
 
 
 @dataclass(frozen=True)
@@ -353,6 +367,8 @@ class Table(NumberedRows):
         Where the rows were read from.
     lines : LineNumbers
         Where each row stands in the source; by default one after another, from row 1.
+    integers : frozenset of str
+        The text fields that were integers in a frame.
 
     Examples
     --------
@@ -371,6 +387,7 @@ class Table(NumberedRows):
     numbers: NDArray[np.float64] | None
     source: Source
     lines: LineNumbers = ROW_BY_ROW
+    integers: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         rows = counted(len(self), 'row', 'rows')
@@ -470,3 +487,16 @@ class Table(NumberedRows):
         codes = [self[field].codes for field in fields]
         keys = combine(list(map(np.append, codes, wanted)))
         return np.isin(keys[: len(self)], keys[len(self) :])
+
+
+Rows = TypeVar('Rows', bound=NumberedRows)
+
+
+def consistent(one: Rows, other: NumberedRows) -> Rows:
+    """Return a table, or refuse text such as 007 where the other has integers, or the reverse."""
+    for each, its in ((one, other), (other, one)):
+        for field in (its.integers - each.integers).intersection(each.layout.texts):
+            texts = each.texts(field)
+            if wrong := [row for row, text in enumerate(texts) if _is_padded(text)]:
+                raise each.error(wrong, field, shown(texts[wrong[0]]), not_padded(its.source))
+    return one

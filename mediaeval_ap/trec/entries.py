@@ -44,16 +44,27 @@ _FACTORS = [pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, WIDEST
 class Entries(NumberedRows):
     """Rows of a TREC file: a topic, a document and a number each."""
 
+    layout = QRELS  # a run has the same two fields of text
     topic: Column
     document: Documents  # no list of text, as a large run has a million
     number: NDArray[np.float64]  # relevance, or score
     source: Source
     lines: LineNumbers
+    integers: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.number)
 
-    def texts(self, rows: NDArray[np.int64]) -> list[str]:
+    def texts(self, field: str) -> list[str]:
+        """Return the topic or the document of each row."""
+        values = self.topic.values
+        return (
+            self.documents(slice(None))
+            if field == DOCUMENT
+            else [values[c] for c in self.topic.codes]
+        )
+
+    def documents(self, rows: NDArray[np.int64] | slice) -> list[str]:
         """Return the documents of some rows."""
         return list(map(bytes.decode, self.document[rows].tolist()))
 
@@ -81,8 +92,10 @@ class Entries(NumberedRows):
         is_same = self.topic.codes[candidates] == topic[same]
         is_same &= self.document[candidates] == others.document[rows[same]]
         if not is_same.all():  # different pairs have one key
-            pairs = set(zip(topic.tolist(), others.texts(rows), strict=True))
-            own = zip(self.topic.codes[candidates].tolist(), self.texts(candidates), strict=True)
+            pairs = set(zip(topic.tolist(), others.documents(rows), strict=True))
+            own = zip(
+                self.topic.codes[candidates].tolist(), self.documents(candidates), strict=True
+            )
             is_same = np.array([pair in pairs for pair in own])
         found: NDArray[np.int64] = candidates[is_same]
         return found
@@ -96,7 +109,7 @@ class Entries(NumberedRows):
         rows = np.flatnonzero(np.isin(self._keys, repeated))
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
         seen: set[tuple[int, str]] = set()
-        pairs = zip(self.topic.codes[rows].tolist(), self.texts(rows), strict=True)
+        pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
                 found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
@@ -141,7 +154,8 @@ def read_entries(origin: Any, layout: Layout, *, in_blocks: bool = False) -> Ent
         table = read(given, layout)
     document = table[DOCUMENT]
     documents = array_of([value.encode() for value in document.values])[document.codes]
-    return Entries(table[TOPIC], documents, table.confidence, table.source, table.lines)
+    numbers, integers = table.confidence, table.integers
+    return Entries(table[TOPIC], documents, numbers, table.source, table.lines, integers)
 
 
 def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:

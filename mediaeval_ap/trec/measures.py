@@ -200,7 +200,7 @@ def measures_of_files(
 
     rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
     _refuse_relevance(judged, rows)
-    judgements = zip(judged.topic.codes[rows].tolist(), judged.texts(rows), strict=True)
+    judgements = zip(judged.topic.codes[rows].tolist(), judged.documents(rows), strict=True)
     relevance = dict(zip(judgements, judged.number[rows].astype(int).tolist(), strict=True))
     qrels = [
         ir_measures.Qrel(str(code), as_word(document), number)
@@ -208,7 +208,7 @@ def measures_of_files(
     ]
     rows = np.flatnonzero(np.isin(topic, kept))
     of_row = topic[rows]
-    returned_documents = returned.texts(rows)
+    returned_documents = returned.documents(rows)
     lowest = -LARGEST_MEASURED_RELEVANCE - 1  # of what is not judged
     pairs = zip(of_row.tolist(), returned_documents, strict=True)
     grades = np.array([relevance.get(pair, lowest) for pair in pairs], dtype=np.int64)

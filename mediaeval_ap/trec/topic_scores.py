@@ -49,6 +49,7 @@ from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
+from mediaeval_ap.tables.table import consistent
 from mediaeval_ap.trec.entries import (
     TOPIC,
     Entries,
@@ -254,6 +255,7 @@ def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
         found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
     returned = read_entries(run, RUN, in_blocks=is_large(qrels))
+    consistent(judged, returned)
     judged.refuse_repeated()
     returned.refuse_repeated()
     return judged, returned

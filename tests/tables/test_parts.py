@@ -108,7 +108,7 @@ def write_parquet(path, n_rows, group, **changed):
     [
         {'person_name': ['a', 'b', None, 'c', None, 'd']},
         {'confidence': [0.0, 1.0, float('nan'), 2.0, float('inf'), 3.0]},
-        {'video_id': [1, 2, 3, 4, 5, 6]},
+        {'video_id': [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]},
     ],
 )
 def test_errors_of_parquet_count_all_rows(tmp_path, changed):

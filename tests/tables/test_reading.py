@@ -253,7 +253,9 @@ def arrow(**columns):
         (arrow(confidence=[1.0, None]), 'row 2, confidence: found nothing, expected a value'),
         (arrow(confidence=[1.0, np.inf]), 'row 2, confidence: found inf, expected a finite'),
         (arrow(confidence=[1, 2**53 + 1]), 'confidence: found integers beyond 2'),
-        (arrow(confidence=[1, 2], shot_id=[1, 2]), 'shot_id: found a column of int64, expected'),
+        (arrow(confidence=[1, 2], shot_id=[1.0, 2.0]), 'shot_id: found a column of double, exp'),
+        (arrow(confidence=[1, 2], shot_id=[True, False]), 'shot_id: found a column of bool, exp'),
+        (arrow(confidence=[1, 2], shot_id=[1, None]), 'row 2, shot_id: found nothing, expected'),
         (
             arrow(confidence=[1, 2], shot_id=['', '']),
             "row 1, shot_id: found '', expected non-empty",

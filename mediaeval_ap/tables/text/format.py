@@ -24,6 +24,7 @@ FINITE_DECIMAL = 'a finite decimal number'
 INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
+AS_INTEGERS = f"{AS_TEXT}, or as integers (dtype='Int64'), of which missing values make floats"
 
 
 @dataclass(frozen=True)

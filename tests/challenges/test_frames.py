@@ -1,0 +1,181 @@
+"""Frames of integers, and of lists: the same data in whatever table gives the same bits."""
+
+import numpy as np
+import oracle
+import pandas
+import polars
+import pyarrow
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import CLOSE
+
+from mediaeval_ap import AveragePrecision, challenges, evaluate_trec, index
+from mediaeval_ap.errors import FormatError
+
+MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
+GAP, LRAP = challenges.evaluate_gap, challenges.evaluate_lrap
+LISTS = {'id': 'user', 'labels': 'items'}
+KINDS = {  # of frames, from one of pandas
+    'pandas': lambda frame: frame,
+    'object': lambda frame: frame.astype(object),
+    'pyarrow': pyarrow.Table.from_pandas,
+    'polars': polars.from_pandas,
+}
+
+
+def as_frame(users, of_ids, of_labels, kind):
+    items = [of_labels(labels) for labels in users.values()]
+    return KINDS[kind](pandas.DataFrame({'user': list(map(of_ids, users)), 'items': items}))
+
+
+of_ids = st.sampled_from([int, str])
+of_labels = st.sampled_from(
+    [
+        list,
+        tuple,
+        lambda labels: np.array(labels, int),
+        lambda labels: list(map(str, labels)),
+        lambda labels: joined(labels),
+    ]
+)
+kinds = st.sampled_from(list(KINDS))
+users = st.dictionaries(st.integers(-3, 300), st.lists(st.integers(-2, 9), max_size=5), min_size=1)
+
+
+def joined(labels, between=' '):
+    return between.join(map(str, labels))
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@strategies.examples(1 / 2)
+@given(users, st.data())
+def test_the_same_data_in_any_table(tmp_path_factory, users, data):
+    labels = st.lists(st.integers(-2, 9), min_size=1, max_size=5)
+    true, listed = users | {301: data.draw(labels)}, {user: data.draw(labels) for user in users}
+    listed[301] = data.draw(labels)
+    files = [tmp_path_factory.getbasetemp() / name for name in ('truth.csv', 'listed.csv')]
+    for file, lists in zip(files, (true, listed), strict=True):
+        rows = ''.join(f'{user},{joined(labels)}\n' for user, labels in lists.items())
+        file.write_text(f'user,items\n{rows}')
+    expected = MAP(*files, 3, columns=LISTS, per_query=True)
+    values = [oracle.average_precision_of_labels(true[u], listed[u], 3, 'kaggle') for u in true]
+    assert expected.table['AP@3'].tolist() == pytest.approx(list(map(float, values)), **CLOSE)
+    frames = [
+        as_frame(lists, data.draw(of_ids), data.draw(of_labels), data.draw(kinds))
+        for lists in (true, listed)
+    ]
+    score = MAP(*frames, 3, columns=LISTS, per_query=True)
+    assert score.value == expected.value
+    pandas.testing.assert_frame_equal(score.table, expected.table)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_other_metrics(kind):
+    def frame(**columns):
+        return KINDS[kind](pandas.DataFrame(columns))
+
+    users = [1, 20, 3]
+    places = frame(id=users, landmark_id=pandas.array([7, None, 8], 'Int64'))
+    said = frame(id=list('1 20 3'.split()), landmarks=['7 0.5', '8 0.75', '8 0.25'])
+    columns = {'id': 'id', 'label': 'place', 'confidence': 'sure'}
+    separate = frame(id=users, place=[7, 8, 8], sure=[0.5, 0.75, 0.25])
+    expected = float(
+        oracle.global_average_precision([*'788'], [0.5, 0.75, 0.25], ['7', None, '8'], 'stable')
+    )
+    assert GAP(places, said).value == pytest.approx(expected, **CLOSE)
+    given = {'columns': columns, 'truth_columns': {'id': 'id', 'label': 'landmark_id'}}
+    assert GAP(places, separate, **given).value == GAP(places, said).value
+    images = frame(Image=users, Id=[4, 5, 6])
+    assert FIRST_HIT(images, frame(Image=users, Id=[[4], [9, 5], [1]])).value == 0.5
+    scores = frame(fname=users, **{'4': [0.5, 0.1, 0.2], 'x': [0.25, 0.9, 0.3]})
+    for labels in [['4'], ['x'], ['4', 'x']], ['4', 'x', '4,x']:
+        assert LRAP(frame(fname=users, labels=labels), scores).value == 1
+    assert LRAP(frame(fname=users, labels=[[4], [4], [4]]), scores).value == 2 / 3
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_hypotheses_and_topics(kind):
+    reference = pandas.DataFrame(
+        {'corpus_id': ['x', 'x'], 'video_id': ['v', 'w'], 'shot_id': [2, 10], 'person_name': 'ann'}
+    )
+    run = reference.assign(confidence=[0.5, 0.75])
+    text = [(*row[:2], str(row[2]), *row[3:]) for row in run.itertuples(index=False)]
+    expected = AveragePrecision([row[:4] for row in text], [1, 10]).evaluate(text).ap.tolist()
+    for one in reference, [row[:4] for row in text]:
+        of_one = KINDS[kind](one) if one is reference else one
+        for other in KINDS[kind](run), text:
+            assert AveragePrecision(of_one, [1, 10]).evaluate(other).ap.tolist() == expected
+    qrels = KINDS[kind](pandas.DataFrame({'qid': [7, 7], 'docno': [1, 2], 'relevance': [1, 0]}))
+    run = KINDS[kind](pandas.DataFrame({'qid': [7, 7], 'docno': [2, 1], 'score': [0.5, 0.25]}))
+    for judged in qrels, {'7': {'1': 1, '2': 0}}:
+        for returned in run, {'7': {'2': 0.5, '1': 0.25}}:
+            assert evaluate_trec(judged, returned, 10).map.tolist() == [0.5]
+    with pytest.raises(FormatError, match="<rows>, row 2, docno: found '02', expected no leading"):
+        evaluate_trec(qrels, [('7', '1', 0.5), ('7', '02', 0.5)])
+
+
+REFERENCE = [('x', 'v', '002', 'ann')]
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_zeros_that_integers_do_not_have(kind, tmp_path):
+    """Integers beside text with leading zeros would meet in part, and give a wrong number."""
+    columns = ['corpus_id', 'video_id', 'shot_id', 'person_name']
+    run = pandas.DataFrame(REFERENCE, columns=columns).assign(shot_id=[2], confidence=[0.5])
+    run = KINDS[kind](run)
+    with pytest.raises(FormatError) as caught:
+        AveragePrecision(REFERENCE).evaluate(run)
+    name = type(run).__name__
+    assert str(caught.value) == (
+        f"<rows>, row 1, shot_id: found '002', expected no leading zero or sign, as <{name}> has "
+        'integers; read them as text (dtype=str), so that leading zeros stay'
+    )
+    with pytest.raises(FormatError, match='shot_id: found integers, expected text in what is ind'):
+        index(run, tmp_path / 'store')
+    truth = KINDS[kind](pandas.DataFrame({'user': [1, 2], 'items': [[7], [8]]}))
+    for user, items, found in (
+        ('02', '7', "row 2, user: found '02', "),
+        ('2', '7 08', "row 2, items: found '7 08', "),
+        ('2', ['7', '-0'], "row 2, items: found '-0', "),
+    ):
+        listed = pandas.DataFrame({'user': ['1', user], 'items': [items[:1], items]})
+        with pytest.raises(FormatError, match=f'^<{name}>, {found}expected no leading zero'):
+            MAP(truth, KINDS[kind](listed), columns=LISTS)
+    whole = pandas.DataFrame({'user': ['1', '2'], 'items': ['07', '8']})
+    assert MAP(whole, KINDS[kind](whole), columns=LISTS).value == 1
+
+
+NAN = float('nan')
+AS_FLOATS = r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), of which missing'
+
+
+@pytest.mark.parametrize(
+    ('changed', 'message'),
+    [
+        ({'user': [1, NAN]}, f'user: {AS_FLOATS}'),
+        ({'items': [7, NAN]}, f'items: {AS_FLOATS}'),
+        ({'items': [[7], [NAN]]}, 'row 2, items: found a list with a missing label, expected'),
+        ({'user': [True, False]}, 'user: found a column of bool, expected text or integers$'),
+        ({'user': pandas.array([1, None], 'Int64')}, 'row 2, user: found nothing, expected text'),
+        ({'items': [[7], None]}, 'row 2, items: found nothing, expected a value'),
+        ({'items': [[7], ['8', None]]}, 'items: found .*, expected one kind of value'),
+        ({'items': [['7', None], ['8']]}, 'row 1, items: found a list with a missing label, exp'),
+        ({'items': [['7'], ['8', '']]}, 'row 2, items: found a list with a missing label, exp'),
+        ({'items': [{7}, {8}]}, 'items: found a set, expected labels in an order'),
+        ({'user': [1, '2']}, 'user: found .*, expected one kind of value'),
+    ],
+)
+def test_frames_that_are_wrong(changed, message):
+    right = pandas.DataFrame({'user': [1, 2], 'items': [[7], [8]]})
+    with pytest.raises(FormatError, match=f'^<DataFrame>, {message}'):
+        MAP(right, right.assign(**changed), columns=LISTS)
+
+
+def test_lists_where_one_label_is_expected():
+    images = pandas.DataFrame({'Image': [1], 'Id': [[4]]})
+    with pytest.raises(FormatError, match='Id: found lists, expected one label, without white sp'):
+        FIRST_HIT(images, images, truth_columns={'id': 'Image', 'labels': 'Id'})
+    with pytest.raises(FormatError, match=r'Id: found a column of list.*, expected text or integ'):
+        FIRST_HIT(images, images)
