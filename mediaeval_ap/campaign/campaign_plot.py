@@ -122,7 +122,7 @@ class CampaignPlot(ComparisonPlot):
         queries, names = [key[0] for key in most], [key[1] for key in most]
         return figures.confused(queries, names, [counts[key] for key in most])
 
-    def on_page(self) -> dict[str, Any]:
+    def _on_page(self) -> dict[str, Any]:
         """Return the specifications of the page with their legends.
 
         The page's script fills in the rows of scatter and precision_recall.

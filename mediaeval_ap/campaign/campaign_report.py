@@ -125,7 +125,7 @@ class CampaignReport:
         """
         from mediaeval_ap.render.page import javascript_bundle, page
 
-        figures = self.plot.on_page()
+        figures = self.plot._on_page()
         text: str = page(
             'campaign.html.j2',
             title=self._title,

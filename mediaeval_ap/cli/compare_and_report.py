@@ -14,6 +14,7 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import (
+    NEW_FILE_OR_FOLDER,
     STANDARD_STREAM,
     Output,
     as_usage,
@@ -23,6 +24,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import printable, require, shown
+from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
     from mediaeval_ap.results.result import Result
@@ -249,15 +251,24 @@ FIGURES = (
     'precision_recall',
     'confused',
 )
-PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
+PAGE, EVERY = 'html', 'all'
+
+
+def _figures(value: str | None) -> list[str] | None:
+    """Return names of figures; an empty list stands for all that can be drawn."""
+    if value is None or value == EVERY:
+        return None if value is None else []
+    return [
+        choices.check_policy('figure', name, FIGURES) for name in dict.fromkeys(value.split(','))
+    ]
 
 
 @main.command(
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap report reference.txt "
         'hypothesis.txt sure.txt --queries queries.txt -o report.html',
-        'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure loss '
-        '-o loss.svg',
+        'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure all '
+        '-o figures',
     ]
 )
 @options.REFERENCE
@@ -270,23 +281,28 @@ PAGE, OF_FIGURES = 'html', ('svg', 'png', 'pdf')
 )
 @options.NEAR
 @PROCEDURE
-@options.choice(
+@options.option(
     '--figure',
-    FIGURES,
-    None,
-    'Write one figure instead of the page: {words}.',
+    'figures',
+    metavar='NAME,...',
+    read=_figures,
+    help=f'Write figures instead of the page: {", ".join(FIGURES)}, or all.',
 )
 @options.option(
     '--query',
     metavar='NAME',
     help='Query of precision_recall.  [default: the first with a relevant shot]',
 )
-@options.file_format([PAGE, *OF_FIGURES], note='  [default: by the suffix of -o]')
-@options.output('File to write, or - for standard output (html, svg).', required=True)
+@options.file_format([PAGE, *FIGURE_FORMATS], note='  [default: by the suffix of -o]')
+@options.output(
+    'File to write, or - for standard output (html, svg); a folder for several figures.',
+    required=True,
+    type=NEW_FILE_OR_FOLDER,
+)
 def report(
     runs: tuple[str, ...],
     loss_cutoff: Cutoff | None,
-    figure: str | None,
+    figures: list[str] | None,
     query: str | None,
     format: str,
     output: Output,
@@ -297,52 +313,68 @@ def report(
     It says who leads and whether the data tell the runs apart, where each run lost precision, and
     shows every query. The page is one file, which requests nothing from elsewhere.
     """
-    format = _checked_format(figure, format, output)
-    if query is not None and figure != 'precision_recall':
+    format = _checked_format(figures, format, output)
+    asked = () if figures is None else figures or FIGURES
+    if query is not None and 'precision_recall' not in asked:
         raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
-    if figure == 'scatter' and len(runs) == 1:
+    if 'scatter' in (figures or ()) and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
-    if loss_cutoff not in (None, *settings['cutoffs']) and figure != 'loss':
+    if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in asked:
         raise click.UsageError(
             f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
         )
     names = named_runs(runs, settings['baseline'])
-    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if figure else ('jinja2',)))
+    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if asked else ('jinja2',)))
     for module in modules:  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
     made = options.read_reference(**criteria).report(names, k=loss_cutoff, **settings)
-    if figure is None:
+    if figures is None:
         write(str(made.to_html()), output)
+        return
+    arguments = {'precision_recall': [query]}
+    if _to_folder(figures, output):
+        made.plot._save(os.fspath(output), figures or None, format, arguments)
         return
     from mediaeval_ap.render.page import drawn
 
-    of_figure: dict[str, Any] = {
-        'scatter': made.comparison.runs[:2],
-        'precision_recall': [query],
-    }
-    chart = getattr(made.plot, figure)(*of_figure.get(figure, ()))
+    (figure,) = figures
+    content = drawn(getattr(made.plot, figure)(*arguments.get(figure, ())), format)
     if format == 'svg':
-        write(drawn(chart, format), output)
+        write(content, output)
     else:
-        write_whole(output, drawn(chart, format))
+        write_whole(output, content)
 
 
-def _checked_format(figure: str | None, format: str, output: Output) -> str:
+def _to_folder(figures: list[str] | None, output: Output) -> bool:
+    """Return whether figures are written to a folder: several of them, or one that is there."""
+    is_there = isinstance(output, str) and output != STANDARD_STREAM
+    return figures is not None and (is_there or len(figures) != 1)
+
+
+def _checked_format(figures: list[str] | None, format: str, output: Output) -> str:
     """Return the format, which must be one of the page or the figure, and fit the output."""
     path = os.fspath(output)
+    if figures is None and isinstance(output, str) and path != STANDARD_STREAM:
+        raise click.UsageError(f'-o: found the folder {shown(path)}, expected a file')
+    is_folder = _to_folder(figures, output)
+    is_named_file = os.path.splitext(path)[1].lower().removeprefix('.') in FIGURE_FORMATS
+    if is_folder and not os.path.isdir(path) and (is_named_file or os.path.isfile(path)):
+        raise click.UsageError(f'-o: found the file {shown(path)}, expected a folder for figures')
+    if is_folder and path == STANDARD_STREAM:
+        raise click.UsageError('--figure: several figures are written to a folder: give -o FOLDER')
     if format == 'table':  # neither an option nor a suffix says it
-        if path != STANDARD_STREAM:
-            expected = ', '.join(f'.{each}' for each in (PAGE, *OF_FIGURES))
+        if path != STANDARD_STREAM and not is_folder:
+            expected = ', '.join(f'.{each}' for each in (PAGE, *FIGURE_FORMATS))
             raise click.UsageError(
                 f'-o: found {shown(path)}, expected a name that ends in {expected}, or --format'
             )
-        format = PAGE if figure is None else OF_FIGURES[0]
-    if figure is None and format != PAGE:
+        format = PAGE if figures is None else FIGURE_FORMATS[0]
+    if figures is None and format != PAGE:
         names = ', '.join(FIGURES)
         raise click.UsageError(f'--format {format} is of a figure: give --figure, one of {names}')
-    if figure is not None and format == PAGE:
-        expected = ', '.join(OF_FIGURES)
+    if figures is not None and format == PAGE:
+        expected = ', '.join(FIGURE_FORMATS)
         raise click.UsageError(f'--figure: found the format {PAGE}, expected one of {expected}')
     is_text = format in (PAGE, 'svg')
     if path == STANDARD_STREAM and not is_text:

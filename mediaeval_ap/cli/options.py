@@ -104,7 +104,7 @@ def input_file(name: str, help: str, **settings: Any) -> Decorator:
 
 
 def new_file(*names: str, help: str, **settings: Any) -> Decorator:
-    return option(*names, type=NEW_FILE, metavar='FILE', help=help, **settings)
+    return option(*names, help=help, **{'type': NEW_FILE, 'metavar': 'FILE', **settings})
 
 
 def output(help: str, **settings: Any) -> Decorator:

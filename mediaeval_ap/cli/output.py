@@ -39,6 +39,8 @@ class _NewFile(click.Path):
             self.fail('found an empty path, expected a file')
         if path == STANDARD_STREAM:
             return STANDARD_STREAM
+        if self.dir_okay and (os.path.isdir(path) or os.fspath(path)[-1:] in ('/', b'/')):
+            return os.fsdecode(path)
         destination = Destination(os.fsdecode(path))
         if ctx is not None:
             ctx.with_resource(destination)
@@ -47,6 +49,7 @@ class _NewFile(click.Path):
 
 FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
 NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
+NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
 
 def check_paths(ctx: click.Context, *others: str) -> None:
@@ -55,8 +58,8 @@ def check_paths(ctx: click.Context, *others: str) -> None:
     `others` are read by the command itself, without an argument or option for them.
     """
 
-    def paths_of(type: click.Path) -> list[str]:
-        given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type is type]
+    def paths_of(*types: click.Path) -> list[str]:
+        given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type in types]
         paths = [path for each in given for path in (each if isinstance(each, tuple) else [each])]
         return [os.fspath(path) for path in paths if path is not None]
 
@@ -64,7 +67,7 @@ def check_paths(ctx: click.Context, *others: str) -> None:
     if read.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     taken = {_identity(path): 'it is an input' for path in read}
-    for path in paths_of(NEW_FILE):
+    for path in paths_of(NEW_FILE, NEW_FILE_OR_FOLDER):
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _identity(path)) in taken:

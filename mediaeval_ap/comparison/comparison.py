@@ -38,6 +38,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import short, short_p
+from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
 from mediaeval_ap.tables import Source
@@ -252,7 +253,7 @@ def _plain(entry: Any) -> dict[str, Any]:
     }
 
 
-class ComparisonPlot:
+class ComparisonPlot(Plot):
     """Figures of a comparison; `Comparison.plot` makes it.
 
     Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
@@ -319,13 +320,15 @@ class ComparisonPlot:
             metric=metric,
         )
 
-    def scatter(self, a: str, b: str, metric: str | None = None) -> altair.LayerChart:
+    def scatter(
+        self, a: str | None = None, b: str | None = None, metric: str | None = None
+    ) -> altair.LayerChart:
         """Draw two runs, query by query.
 
         Parameters
         ----------
-        a, b : str
-            The runs of the horizontal and of the vertical axis.
+        a, b : str, optional
+            The runs of the horizontal and of the vertical axis; by default the two best.
         metric : str, optional
             One of the metrics, such as ``'MAP@10'``; by default the last.
 
@@ -338,9 +341,13 @@ class ComparisonPlot:
         Raises
         ------
         ParameterError
-            When there is no such run or metric.
+            When there is no such run or metric, or one run only.
         """
         metric = self._metric(metric)
+        if (a is None or b is None) and len(self._runs) < 2:
+            raise ParameterError('scatter: found one run, expected two or more')
+        a = self._runs[0] if a is None else a
+        b = self._runs[1] if b is None else b
         for run in a, b:
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))

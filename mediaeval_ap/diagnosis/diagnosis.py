@@ -69,6 +69,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
+from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, names_of, notes_of
@@ -522,7 +523,7 @@ def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
             )
 
 
-class DiagnosisPlot:
+class DiagnosisPlot(Plot):
     """Figures of a diagnosis; `Diagnosis.plot` makes it.
 
     Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
@@ -610,13 +611,13 @@ class DiagnosisPlot:
             [each.count for each in names],
         )
 
-    def precision_recall(self, query: str) -> altair.LayerChart:
+    def precision_recall(self, query: str | None = None) -> altair.LayerChart:
         """Draw precision against recall at the rank of each hit of a query.
 
         Parameters
         ----------
-        query : str
-            One of the queries.
+        query : str, optional
+            One of the queries; by default the first that has a relevant shot.
 
         Returns
         -------
@@ -628,15 +629,17 @@ class DiagnosisPlot:
         ParameterError
             When the query is not one of those that were asked, or has no relevant shot.
         """
-        found = self._diagnosis.of(query)
+        diagnosis = self._diagnosis
+        if query is None:
+            relevant = zip(diagnosis.queries, diagnosis.n_relevant, strict=True)
+            query = next((each for each, n in relevant if n), diagnosis.queries[0])
+        found = diagnosis.of(query)
         if not found.n_relevant:
             raise ParameterError(
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
         hits = [each.rank for each in found.ranking if each.relevant]
-        return self._figures.precision_recall(
-            [self._diagnosis.run], [hits], found.n_relevant, query
-        )
+        return self._figures.precision_recall([diagnosis.run], [hits], found.n_relevant, query)
 
 
 def explain_run(

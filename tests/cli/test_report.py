@@ -66,6 +66,28 @@ def test_figures(runs, figure):
     assert result.stdout.startswith('<svg')
 
 
+@pytest.mark.parametrize(
+    ('figures', 'n_runs', 'format', 'written'),
+    [
+        ('all', 2, [], {f'{each}.svg' for each in FIGURES}),
+        ('all', 1, [], {f'{each}.svg' for each in FIGURES if each != 'scatter'}),
+        ('loss,scatter,loss', 2, ['--format', 'png'], {'loss.png', 'scatter.png'}),
+        ('loss', 2, ['--format', 'pdf'], {'loss.pdf', 'older'}),
+    ],
+)
+def test_several_figures_are_written_to_a_folder(runs, figures, n_runs, format, written):
+    if 'older' in written:
+        Path('figures').mkdir()
+        Path('figures', 'older').touch()
+    result = run(*runs[: 2 + n_runs], *QUICK, '--figure', figures, '-o', 'figures', *format)
+    assert (result.exit_code, result.output) == (0, '')
+    assert {each.name for each in Path('figures').iterdir()} == written
+    name = sorted(written)[0]
+    alone = run(*runs[: 2 + n_runs], *QUICK, '--figure', Path(name).stem, '-o', name, *format)
+    assert alone.exit_code == 0
+    assert Path(name).read_bytes() == Path('figures', name).read_bytes()
+
+
 def test_the_query_of_a_figure_is_chosen(runs):
     one, other = (
         run(*runs, '--figure', 'precision_recall', *options, '-o', '-')
@@ -131,6 +153,11 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
         (['-o', 'a.html', '--loss-cutoff', '7'], '--loss-cutoff 7: the page has the loss at each'),
         (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
+        (['-o', 'x', '--figure', 'loss,los'], "figure: found 'los', expected one of leaderboard"),
+        (['-o', 'a.svg', '--figure', 'all'], "-o: found the file 'a.svg', expected a folder for"),
+        (['-o', '.', '--figure', 'all', '--format', 'html'], '--figure: found the format html'),
+        (['-o', '-', '--figure', 'all'], '--figure: several figures are written to a folder'),
+        (['-o', '.'], "-o: found the folder '.', expected a file"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_read(runs, options, message):

@@ -1,0 +1,93 @@
+"""Figures of one result: listed, drawn by name, and written together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any
+
+from mediaeval_ap.atomic_files import named, write_all_whole
+from mediaeval_ap.choices import check_policy
+from mediaeval_ap.errors import ParameterError
+
+FORMATS = ('svg', 'png', 'pdf')
+
+
+class Plot:
+    """Figures, each drawn by a public method of the subclass."""
+
+    def __repr__(self) -> str:
+        lines = [f'{type(self).__name__}, whose methods draw Altair charts:']
+        for name, draw in [*self._methods().items(), ('save_all', self.save_all)]:
+            summary, *_ = (draw.__doc__ or '').splitlines() or ['']
+            lines.append(f'  {name}({", ".join(signature(draw).parameters)})  {summary}')
+        return '\n'.join(lines)
+
+    def save_all(
+        self,
+        folder: str | os.PathLike[str],
+        figures: Iterable[str] | None = None,
+        *,
+        format: str = 'svg',
+    ) -> list[str]:
+        """Write figures to a folder, each to a file of its name.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            The folder; it is made if it is not there.
+        figures : iterable of str, optional
+            Names of methods; by default all that the data allow (one run has no scatter).
+        format : {'svg', 'png', 'pdf'}
+            The format and suffix of the files.
+
+        Returns
+        -------
+        list of str
+            The files: all are on the disk before the first replaces an older one.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such figure or format, or a figure that was named cannot be drawn.
+        WriteError
+            When a file cannot be written.
+        """
+        return self._save(folder, figures, format, {})
+
+    def _save(
+        self,
+        folder: str | os.PathLike[str],
+        figures: Iterable[str] | None,
+        format: str,
+        arguments: Mapping[str, Sequence[Any]],
+    ) -> list[str]:
+        """Write figures, some of them drawn with other than the default arguments."""
+        from mediaeval_ap.render.page import drawn
+
+        form, methods = check_policy('format', format, FORMATS), self._methods()
+        names = (
+            None
+            if figures is None
+            else [check_policy('figures', each, (*methods,)) for each in figures]
+        )
+        contents: dict[str | os.PathLike[str], Any] = {}
+        for name in names or methods:
+            try:
+                chart = methods[name](*arguments.get(name, ()))
+            except ParameterError:
+                if names is not None or (name == [*methods][-1] and not contents):
+                    raise
+            else:
+                contents[os.path.join(folder, f'{name}.{form}')] = drawn(chart, form)
+        with named(os.fsdecode(folder)):
+            os.makedirs(folder, exist_ok=True)
+        write_all_whole(contents)
+        return [os.fspath(path) for path in contents]
+
+    def _methods(self) -> dict[str, Any]:
+        """Return the methods that draw, in the order in which they are defined."""
+        names = dict.fromkeys(name for kind in type(self).__mro__[::-1] for name in vars(kind))
+        public = (name for name in names if not name.startswith('_') and name != 'save_all')
+        return {name: getattr(self, name) for name in public}
