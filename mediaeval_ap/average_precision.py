@@ -485,6 +485,7 @@ class AveragePrecision:
         *,
         k: Cutoff | None = None,
         near: float = NEAR,
+        teams: Mapping[str, str] | None = None,
         baseline: str | None = None,
         correction: Correction = 'holm',
         interval: IntervalKind = 'plus2',
@@ -501,7 +502,7 @@ class AveragePrecision:
         ----------
         runs : iterable or mapping from str
             The runs, each as `evaluate` takes it. The keys of a mapping name them; else they have
-            the names of their files, without the folder where that tells them apart.
+            the names of their files, without the suffix and folder that all have in common.
         queries, progress
             As `evaluate` takes them.
         k : int or 'all', optional
@@ -509,6 +510,8 @@ class AveragePrecision:
             else the last. The page has the loss at each of `K`.
         near : float
             As of `explain`.
+        teams : mapping of str to str, optional
+            The teams of runs, by the names of the runs; by default what is before the first ``_``.
         baseline : str, optional
             The run to compare all others with on the leaderboard, by its name.
         correction, interval, level, cluster, resamples, permutations, seed
@@ -545,7 +548,7 @@ class AveragePrecision:
         CampaignReport: hypothesis.txt scores MAP@100 0.121
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collected import collect, named
+        from mediaeval_ap.campaign.collected import checked_teams, collect, named
         from mediaeval_ap.comparison.settings import check_run, checked_settings
 
         criteria = self._criteria
@@ -564,7 +567,9 @@ class AveragePrecision:
         )
         by_name = named(runs)
         check_run('baseline', baseline, by_name)
-        report = collect(criteria, by_name, criteria.read_queries(queries), loss_at, near, settings)
+        of_runs = checked_teams(teams, by_name)
+        asked = criteria.read_queries(queries)
+        report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)
         return report
 

@@ -6,7 +6,7 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -72,6 +72,8 @@ class CampaignReport:
         For each run and metric, the mean of each part of the loss.
     warnings : tuple of DataWarning
         What was warned of.
+    teams : dict of str to str
+        The team of each run; by default its name up to the first ``_``.
 
     Examples
     --------
@@ -90,6 +92,13 @@ class CampaignReport:
     alternatives: Mapping[str, Alternatives]
     losses: Mapping[str, Mapping[str, Mapping[str, float]]]
     warnings: tuple[DataWarning, ...] = ()
+    teams: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        teams = {
+            run: self.teams.get(run) or run.partition('_')[0] or run for run in self.comparison.runs
+        }
+        object.__setattr__(self, 'teams', teams)  # of a frozen class
 
     @property
     def plot(self) -> CampaignPlot:
@@ -143,9 +152,9 @@ class CampaignReport:
         -------
         dict
             ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
-            ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each metric, run and query),
-            ``comparison``, ``loss`` (the mean parts of each run, at ``k`` and at each metric),
-            ``confused``, ``rankings`` (the
+            ``teams`` (of each run), ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each
+            metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
+            and at each metric), ``confused``, ``rankings`` (the
             top of each, and the ranks of hits), ``alternatives``, ``remarks`` (notes and warnings,
             by what they say), ``warnings`` and ``manifest``.
         """
@@ -157,6 +166,7 @@ class CampaignReport:
             'title': self._title,
             'lead': self._lead,
             'runs': self.comparison.runs,
+            'teams': self.teams,
             'metrics': self.comparison.metrics,
             'queries': self.comparison.queries,
             'n_relevant': self._n_relevant,
@@ -286,6 +296,7 @@ class CampaignReport:
             'lead': self._lead,
             'reference': os.path.basename(self._inputs[0]['name']),
             'runs': runs,
+            'teams': self.teams,
             'metrics': comparison.metrics,
             'level': percent(parameters['level']),
             'correction': parameters['correction'],

@@ -15,7 +15,7 @@ from mediaeval_ap.campaign.campaign_report import CampaignReport
 from mediaeval_ap.campaign.headline import Alternatives
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
-from mediaeval_ap.comparison.settings import Settings
+from mediaeval_ap.comparison.settings import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
@@ -40,6 +40,7 @@ def collect(
     k: Cutoff,
     near: float,
     settings: Settings,
+    teams: Mapping[str, str],
 ) -> CampaignReport:
     """Return the report about runs, by their names."""
     evaluations: dict[str, Evaluation] = {}
@@ -69,6 +70,7 @@ def collect(
         {run: alternatives[run] for run in comparison.runs},
         {run: losses[run] for run in comparison.runs},
         tuple(found.values()),
+        teams,
     )
 
 
@@ -175,3 +177,14 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise found_twice(repeated[0])
     return dict(zip(names, given, strict=True))
+
+
+def checked_teams(teams: Mapping[str, str] | None, runs: Iterable[str]) -> Mapping[str, str]:
+    """Return the teams of some of the runs."""
+    if teams is not None and not isinstance(teams, Mapping):
+        raise ParameterError(f'teams: found {shown(teams)}, expected a mapping of runs to teams')
+    for run, team in (teams or {}).items():
+        check_run('teams', run, runs)
+        if not is_text(team):
+            raise ParameterError(f'teams: found {shown(team)} for {shown(run)}, expected {TEXT}')
+    return teams or {}

@@ -73,6 +73,20 @@ def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
         assert report.diagnoses[name].to_dict() == diagnoses[name].to_dict() | {'run': name}
 
 
+def test_teams_are_given_or_begin_the_names(average_precision):
+    rows = next(iter(RUNS.values()))
+    runs = {'gtm_one': rows, 'gtm_two': rows, '_x': rows}
+    made = average_precision.report(runs, ['cat'], teams={'gtm_two': 'Vigo'}, **QUICK)
+    assert made.to_dict()['teams'] == {'gtm_one': 'gtm', 'gtm_two': 'Vigo', '_x': '_x'}
+    for teams, message in (
+        ({'y': 'Vigo'}, "found 'y', expected one of 'gtm_one'"),
+        ({'_x': ''}, "found '' for '_x', expected non-empty text"),
+        ('Vigo', 'expected a mapping of runs to teams'),
+    ):
+        with pytest.raises(ParameterError, match=f'^teams: .*{message}'):
+            average_precision.report(runs, ['cat'], teams=teams)
+
+
 def test_the_data_of_the_page_are_the_report(report, page):
     data = data_of(page)
     del data['figures']
