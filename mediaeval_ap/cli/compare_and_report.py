@@ -107,7 +107,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
         'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
-        '--baseline hypothesis.txt -o comparison.tex',
+        '--baseline hypothesis -o comparison.tex',
     ]
 )
 @options.REFERENCE

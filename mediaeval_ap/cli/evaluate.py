@@ -1,4 +1,4 @@
-"""Commands about finished runs: ``evaluate``, ``collect`` and ``rank``."""
+"""Commands about finished runs: ``evaluate`` and ``rank``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import click
 
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.commands import QUIET, main
-from mediaeval_ap.cli.options import PER_QUERY, SORT, Reporting, reports
+from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
+from mediaeval_ap.cli.options import Reporting, reports
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from mediaeval_ap.execute.evaluating import Part, RunInBlocks
     from mediaeval_ap.results.evaluation import Evaluation
 
-OF_THE_RESULT = ('per_query', 'sort', 'format', 'output')  # which a part has none of
+OF_THE_RESULT = HEADINGS['Output'].split()
+OF_COLLECTING = [*OF_THE_RESULT, '--resume', '--quiet', '--no-progress']
 
 
 def _part(value: str | None) -> tuple[int, int] | None:
@@ -49,31 +50,8 @@ PART = options.option(
     '--part',
     metavar='I/N',
     read=_part,
-    help='Compute every N-th block only, from the I-th; the command collect shows the results. '
-    'Needs --resume.',
+    help='Compute every N-th block only, from the I-th. Needs --resume.',
 )
-
-
-@main.command(
-    examples=[
-        'mediaeval-ap collect blocks --per-query',
-        'mediaeval-ap collect blocks --sort -o map.csv',
-    ]
-)
-@click.argument('folder', metavar='DIR')
-@PER_QUERY
-@SORT
-@options.FORMAT
-@options.OUTPUT
-@options.MESSAGES
-def collect(folder: str, per_query: bool, sort: bool, format: str, output: Output) -> None:
-    """Put the blocks together that evaluate keeps in DIR."""
-    _check_output(output, folder)
-    from mediaeval_ap.execute.blocks import collect
-    from mediaeval_ap.results.result import describe
-
-    document = describe(collect(folder), per_query=per_query, sort=sort)
-    write_document(document, format, output)
 
 
 @main.command(
@@ -82,8 +60,8 @@ def collect(folder: str, per_query: bool, sort: bool, format: str, output: Outpu
         'mediaeval-ap evaluate reference.txt hypothesis.txt -K 10,all -o map.csv',
     ]
 )
-@options.REFERENCE
-@options.RUNS
+@options.OPTIONAL_REFERENCE
+@options.OPTIONAL_RUNS
 @options.MEASURES
 @options.SCORING
 @options.JOBS
@@ -92,6 +70,7 @@ def collect(folder: str, per_query: bool, sort: bool, format: str, output: Outpu
 @options.SCHEDULER
 @reports
 def evaluate(
+    reference: str | None,
     runs: tuple[str, ...],
     queries: str | None,
     measures: list[str],
@@ -102,10 +81,17 @@ def evaluate(
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
-    """Score runs: average precision at K, per query and mean."""
+    """Score runs: average precision at K, per query and mean.
+
+    With --resume DIR alone, put together what is kept in DIR, by parts for example.
+    """
+    if reference is None and resume is not None:
+        _put_together(resume, reporting)
+        return
+    options.require_runs(reference, runs)
     _check_options(resume, part, jobs, scheduler, runs, reporting)
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
-    average_precision = options.read_reference(**criteria)
+    average_precision = options.read_reference(reference=reference, **criteria)
     from mediaeval_ap.execute import evaluating
 
     with ExitStack() as stack:
@@ -183,12 +169,23 @@ def _check_options(
         raise click.UsageError('--resume needs runs that can be read again; found standard input')
     if reporting.keep_going:
         raise click.UsageError('--keep-going and --resume: a folder holds the results of all runs')
-    ctx = click.get_current_context()
-    for name in OF_THE_RESULT if part is not None else ():
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            (option,) = (each for each in ctx.command.params if each.name == name)
-            raise click.UsageError(f'--part writes no result: give {option.opts[-1]} to collect')
+    if part is not None and (option := options.first_given(OF_THE_RESULT.__contains__)):
+        raise click.UsageError(
+            f'--part writes no result: give {option} to evaluate --resume DIR, after all parts'
+        )
     _check_output(reporting.output, resume)
+
+
+def _put_together(folder: str, reporting: Reporting) -> None:
+    """Write the results of the blocks that a folder has."""
+    if option := options.first_given(lambda name: name not in OF_COLLECTING):
+        raise click.UsageError(
+            f'{option} needs REFERENCE and RUN: --resume alone puts together what DIR has'
+        )
+    _check_output(reporting.output, folder)
+    from mediaeval_ap.execute.blocks import collect
+
+    reporting.show(collect(folder))
 
 
 def _check_output(output: Output, folder: str) -> None:

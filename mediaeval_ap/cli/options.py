@@ -240,8 +240,11 @@ def _jobs(value: str) -> int:
 
 
 REFERENCE = argument('reference')
+OPTIONAL_REFERENCE = argument('reference', required=False, metavar='REFERENCE')
 RUN = run_argument('hypothesis', metavar='RUN')
-RUNS = run_argument('runs', nargs=-1, required=True, metavar='RUN...')
+RUNS, OPTIONAL_RUNS = (
+    run_argument('runs', nargs=-1, required=each, metavar='RUN...') for each in (True, False)
+)
 QUERIES = input_file(
     '--queries',
     'Names to score, one per line.  [default: all in REFERENCE but ?…]',
@@ -362,12 +365,16 @@ class Reporting:
                 tell(f'Error: {which}{error}')
                 failed.append((names[number - 1], str(error)))
         if results or self.format == 'json':  # which lists the runs that failed
-            from mediaeval_ap.results.result import describe
-
-            document = describe(results, per_query=self.per_query, sort=self.sort, failed=failed)
-            write_document(document, self.format, self.output)
+            self.show(results, failed)
         if failed:
             sys.exit(1)
+
+    def show(self, results: Sequence[Any], failed: Sequence[tuple[str, str]] = ()) -> None:
+        """Write results together."""
+        from mediaeval_ap.results.result import describe
+
+        document = describe(results, per_query=self.per_query, sort=self.sort, failed=failed)
+        write_document(document, self.format, self.output)
 
 
 def reports(function: Callable[..., Any]) -> Any:
@@ -384,6 +391,26 @@ def reports(function: Callable[..., Any]) -> Any:
         function(reporting=Reporting(**given), **settings)
 
     return command
+
+
+def require_runs(reference: str | None, runs: Sequence[str]) -> None:
+    """Refuse a command line without the arguments that it may lack in another case."""
+    for name, given in ('reference', reference), ('runs', runs):
+        if not given:
+            ctx = click.get_current_context()
+            (argument,) = (each for each in ctx.command.params if each.name == name)
+            raise click.MissingParameter(ctx=ctx, param=argument)
+
+
+def first_given(is_asked: Callable[[str], bool]) -> str | None:
+    """Return the first option of the command line whose name is asked for."""
+    ctx = click.get_current_context()
+    for each in ctx.command.params:
+        source = ctx.get_parameter_source(each.name or '')
+        name = max(each.opts, key=len)
+        if name[0] == '-' and source is click.core.ParameterSource.COMMANDLINE and is_asked(name):
+            return name
+    return None
 
 
 def refuse_to_read_again(name: str, path: str, times: int) -> None:

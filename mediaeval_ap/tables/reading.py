@@ -50,7 +50,7 @@ STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folde
 REPLACED = '.old'  # suffix of the old store while it is replaced
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored '
-    '(mediaeval-ap export writes its rows)'
+    '(mediaeval-ap index --export writes its rows)'
 )
 
 

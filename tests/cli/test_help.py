@@ -20,14 +20,11 @@ EXAMPLES = [example for each in main.commands.values() for example in each.examp
 
 @pytest.fixture(scope='module')
 def samples(tmp_path_factory):
-    """A folder with all samples, and with what `export-trec`, `collect` and `export` read."""
+    """A folder with all samples, and with the files of `export-trec`."""
     folder = tmp_path_factory.mktemp('samples')
     for each in SAMPLES, SAMPLES / 'discovery_2015':
         shutil.copytree(each, folder, dirs_exist_ok=True)
-    for example in [*main.commands['export-trec'].examples, main.commands['index'].examples[0]]:
-        assert run_in(folder, example)[0] == 0
-    kept = 'mediaeval-ap evaluate reference.txt hypothesis.txt --resume blocks'
-    assert run_in(folder, kept)[0] == 0
+    assert run_in(folder, main.commands['export-trec'].examples[0])[0] == 0
     return folder
 
 
@@ -119,8 +116,28 @@ def test_definitions():
     assert described == [definition.to_dict() for definition in definitions.registered()]
 
 
-@pytest.mark.parametrize(('old', 'rest'), [('definitions', ['--format', 'json'])])
-def test_renamed_commands_work_and_say_so(old, rest):
-    result = run(old, *rest)
-    assert result.stderr == f'mediaeval-ap {old} is now: mediaeval-ap {RENAMED[old]}\n'
-    assert (result.exit_code, result.stdout) == (0, run(*RENAMED[old].split(), *rest).stdout)
+@pytest.mark.parametrize(
+    ('old', 'now'),
+    [
+        ('definitions --format json', 'help definitions --format json'),
+        ('collect --per-query kept -o out', 'evaluate --per-query --resume kept -o out'),
+        ('export run.store -o out', 'index --export run.store -o out'),
+    ],
+)
+def test_renamed_commands_work_and_say_so(folder, old, now):
+    for made in 'evaluate reference.txt run.txt --resume kept', 'index run.txt -o run.store':
+        assert run(*made.split()).exit_code == 0
+    results = [
+        (run(*each.split()), Path('out').exists() and Path('out').read_bytes())
+        for each in (now, old)
+    ]
+    (result, written), (renamed, again) = results
+    name = old.split()[0]
+    assert renamed.stderr == f'mediaeval-ap {name} is now: mediaeval-ap {RENAMED[name]}\n'
+    assert (renamed.exit_code, renamed.stdout, again) == (0, result.stdout, written)
+
+
+@pytest.mark.parametrize('old', RENAMED)
+def test_help_of_renamed_commands(old):
+    now = RENAMED[old].split()[0]
+    assert run(old, '--help').stdout == run(now, '--help').stdout

@@ -1,4 +1,4 @@
-"""The options `--resume` and `--part` of `evaluate`, and the command `collect`."""
+"""The options `--resume` and `--part` of `evaluate`."""
 
 import json
 import re
@@ -32,11 +32,11 @@ def done(result):
 
 
 @pytest.mark.parametrize('options', [['--sort'], ['--per-query', '--format', 'csv']])
-def test_collect_shows_what_evaluate_shows(campaign, options):
+def test_a_folder_alone_shows_what_the_runs_show(campaign, options):
     whole = evaluate(*options)
     resumed = evaluate('--resume', 'out', *options)
     assert (resumed.stdout, resumed.stderr) == (done(whole), whole.stderr) != ('', '')
-    collected = run('collect', 'out', *options)
+    collected = run('evaluate', '--resume', 'out', *options)
     assert (collected.exit_code, collected.stdout, collected.stderr) == (
         *(0, whole.stdout, after_unknown(whole.stderr)),
     )
@@ -48,7 +48,7 @@ def test_parts(campaign):
     first = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR')
     told = 'Part 1 of 2: computed 14, 0 were there; out has 14 of 28 blocks\n'
     assert (first.exit_code, first.stdout, after_unknown(first.stderr)) == (0, '', told)
-    early = run('collect', 'out', '-o', 'map.json')
+    early = run('evaluate', '--resume', 'out', '-o', 'map.json')
     assert (early.exit_code, early.stdout) == (1, '')
     assert early.stderr == (
         'Error: out: 7 of 14 blocks of run.txt are missing (the first is block 2), and 7 of other '
@@ -64,7 +64,7 @@ def test_parts(campaign):
     assert (again.exit_code, again.stdout, again.stderr) == (0, '', told)
     quiet = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--quiet')
     assert (quiet.exit_code, quiet.output) == (0, '')
-    done(run('collect', 'out', '--per-query', '-o', 'parts.json'))
+    done(run('evaluate', '--resume', 'out', '--per-query', '-o', 'parts.json'))
     done(evaluate('--measures', 'RR', '--per-query', '-o', 'whole.json'))
     assert Path('parts.json').read_bytes() == Path('whole.json').read_bytes()
 
@@ -77,7 +77,7 @@ def test_parts_warn_of_the_run_and_collect_of_the_values(campaign):
     part = run(*arguments, '--resume', 'out', '--part', '1/2')
     again = run(*arguments, '--resume', 'out', '--part', '1/2')
     strict = run(*arguments, '--resume', 'out', '--part', '2/2', '--strict')
-    collected = run('collect', 'out')
+    collected = run('evaluate', '--resume', 'out')
     about_names, about_run, about_values = whole.stderr.splitlines()
     assert about_run.startswith('Warning: foreign.txt: 0 of 1 returned shots occur in ')
     assert part.stderr.splitlines()[:-1] == [about_names, about_run]
@@ -85,7 +85,7 @@ def test_parts_warn_of_the_run_and_collect_of_the_values(campaign):
     told = f'{about_names}\n{about_run.replace("Warning", "Error")}\n'
     assert (strict.exit_code, strict.stderr) == (1, told)
     assert (collected.stdout, collected.stderr) == (whole.stdout, f'{about_values}\n')
-    assert run('collect', 'out', '--quiet').stderr == ''
+    assert run('evaluate', '--resume', 'out', '--quiet').stderr == ''
 
 
 WRONG = {
@@ -103,11 +103,11 @@ WRONG = {
     ),
     'output': (
         ['--resume', 'out', '--part', '1/2', '-o', 'map.csv'],
-        '--part writes no result: give --output to collect',
+        '--part writes no result: give --output to evaluate --resume DIR, after all parts',
     ),
     'per query': (
         ['--resume', 'out', '--part', '1/2', '--per-query'],
-        '--part writes no result: give --per-query to collect',
+        '--part writes no result: give --per-query to evaluate --resume DIR, after all parts',
     ),
     'device': (
         ['--resume', 'out', '/dev/null'],
@@ -125,6 +125,13 @@ def test_options_that_say_nothing_together(campaign, options):
     assert not Path('out').exists()
 
 
+@pytest.mark.parametrize('option', ['--queries queries.txt', '-K 1', '--jobs 2'])
+def test_a_folder_alone_has_no_options_of_runs(campaign, option):
+    result = run('evaluate', '--resume', 'out', *option.split())
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert ' needs REFERENCE and RUN: --resume alone puts together what DIR has' in result.stderr
+
+
 @pytest.mark.parametrize('part', ['0/2', '3/2', '1', '-1/2', '1/2/3', '٣/٤'])
 def test_a_part_that_is_none(campaign, part):
     result = evaluate('--resume', 'out', '--part', part)
@@ -140,15 +147,15 @@ def test_files_of_the_folder_are_not_overwritten(campaign):
     for path in Path('out/plan.json'), blocks_in(Path('out'))[0]:
         for call in (
             lambda path=path: evaluate('--resume', './out', '-o', str(path)),
-            lambda path=path: run('collect', 'out', '-o', f'./{path}'),
+            lambda path=path: run('evaluate', '--resume', 'out', '-o', f'./{path}'),
         ):
             result = call()
             assert (result.exit_code, result.stdout) == (2, '')
             told = f'{path}: it is a file of the folder'
             assert told in result.stderr
     assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
-    done(run('collect', 'out', '-o', 'out/map.json'))
-    done(run('collect', 'out', '-o', 'out/map.json'))
+    done(run('evaluate', '--resume', 'out', '-o', 'out/map.json'))
+    done(run('evaluate', '--resume', 'out', '-o', 'out/map.json'))
 
 
 def test_the_plan_is_as_its_schema_says(campaign):

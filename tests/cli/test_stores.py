@@ -1,4 +1,4 @@
-"""The commands that write stores, and write them as Parquet."""
+"""The command that writes stores, and writes them as Parquet."""
 
 import pytest
 from commands import run
@@ -14,7 +14,7 @@ def test_parts_are_one_run_in_a_subset_and_pruned(folder):
     assert (result.exit_code, result.output) == (0, '')
     store = open_store('run.store')
     assert (store.n_hypotheses, len(store), store.keep) == (4, 2, 1)
-    result = run('export', 'run.store', '-o', 'run.parquet')
+    result = run('index', '--export', 'run.store', '-o', 'run.parquet')
     assert (result.exit_code, result.stderr.count('\n')) == (1, 1)
 
 
@@ -25,7 +25,7 @@ def test_standard_input_is_stored(folder):
 
 
 @pytest.mark.parametrize(
-    'arguments', [['index', '--check', 'run.txt'], ['export', 'run.txt', '-o', 'run.parquet']]
+    'arguments', [['index', '--check', 'run.txt'], ['index', '--export', 'run.txt', '-o', 'out']]
 )
 def test_a_file_is_no_store(folder, arguments):
     result = run(*arguments)
@@ -50,6 +50,12 @@ def test_wrong_usage_is_told(folder):
     result = run('index', 'run.txt')
     assert result.exit_code == 2
     assert '-o: found nothing, expected the folder of the store to write' in result.stderr
-    result = run('index', '--check', 'run.store', '--keep', '3')
-    assert result.exit_code == 2
-    assert '--check takes stores alone, without -o, --keep and --subset' in result.stderr
+    for arguments, told in (
+        ('--check run.store --keep 3', '--check and --keep: a store is read as it is'),
+        ('--check run.store -o out', '--check takes stores alone, without -o and --export'),
+        ('--export run.store', '-o: found nothing, expected the Parquet file to write'),
+        ('--export run.store run.store -o out', '--export: found 2 stores, expected one'),
+    ):
+        result = run('index', *arguments.split())
+        assert (result.exit_code, result.stdout) == (2, '')
+        assert told in result.stderr

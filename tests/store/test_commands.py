@@ -17,7 +17,7 @@ SAMPLES = Path(__file__).parents[2] / 'samples'
 RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored (mediaeval-ap '
-    'export writes its rows)'
+    'index --export writes its rows)'
 )
 
 
