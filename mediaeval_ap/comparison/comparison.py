@@ -589,7 +589,8 @@ def _without_floor(comparison: Comparison) -> Iterator[Block]:
     if len(set(floors.values())) == 1:
         listed = short(next(iter(floors.values())))
     queries = counted(n_without, 'query that has', 'queries that have')
-    yield Heading(f'Without the {queries} no relevant shot', f'an empty run has {listed}')
+    heading = f'Not the score: means without the {queries} no relevant shot'
+    yield Heading(heading, f'an empty run has {listed}')
     yield _by_run(comparison, means)
 
 

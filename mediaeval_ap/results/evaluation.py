@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -140,7 +140,23 @@ class Evaluation(ResultByQuery):
 
     @property
     def notes(self) -> list[str]:
-        return [*([self._over] if self._over else []), *super().notes]
+        return [*([self._over] if self._over else []), *super().notes, *self._notes_of_campaign()]
+
+    def _notes_of_campaign(self) -> Iterator[str]:
+        """Say what to type for the score that a campaign publishes, where this may be another."""
+        n_videos, n_known = (self.counts.get(f'videos{of}', 0) for of in ('', '_in_reference'))
+        asked = '' if 'queries' in self.inputs else ', and its queries by --queries FILE'
+        if 'subset' not in self.inputs and 0 < n_known < n_videos:
+            yield (
+                f'{n_videos - n_known} of {n_videos} videos of the run are not in the reference, '
+                'and all that it returns there is wrong: if only some videos were judged, as in a '
+                f'campaign, give their list by --subset FILE{asked}'
+            )
+        elif 'subset' in self.inputs and asked:
+            yield (
+                'The queries are all names that the reference has in the subset: if a campaign has '
+                'its own, which its official score is over, give them by --queries FILE'
+            )
 
     @property
     def mean_counts(self) -> dict[str, int]:
@@ -166,7 +182,8 @@ class Evaluation(ResultByQuery):
             names = [name for name in self.measures if counts[name] == count]
             has = 'query that has' if count == 1 else 'queries that have'
             parts.append(f'{_are(names)} over the {count:,} {has} {which}')
-        whole = f'{_are([f"M{name}" for name in self._ap_columns])} over all {n_queries:,}'
+        scores = ', '.join(f'M{name}' for name in self._ap_columns)
+        whole = f'the score, {scores}, is over all {n_queries:,}'
         if is_floor:
             n_others = n_queries - fewer[0]
             worth = f'{self.definition.without_relevant:g}'

@@ -200,7 +200,7 @@ def test_the_floor_is_told_where_there_is_one():
     """Under mediaeval-2016, a query without a relevant shot counts 1."""
     comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)
     text = render(comparison._document(), 'table')
-    heading = 'Without the 2 queries that have no relevant shot'
+    heading = 'Not the score: means without the 2 queries that have no relevant shot'
     assert f'{heading} (an empty run has {2 / 62:.3f})\n\nrun      MAP@10\n' in text
     rows = blocks(comparison)[heading].rows
     assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}

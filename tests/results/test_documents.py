@@ -158,7 +158,8 @@ def test_the_best_run_at_the_last_cutoff_is_first():
         written = json.loads(render(describe(runs, sort=sort), 'json'))
         assert [each['run'] for each in written['results']] == names
     lines = render(describe(runs, sort=True), 'table').splitlines()
-    assert [line.split()[0] for line in lines[-2:]] == ['good', 'bad']
+    table = lines[lines.index('') + 3 :]
+    assert [line.split()[0] for line in table[:2]] == ['good', 'bad']
 
 
 def test_several_scores_of_a_run_stay_together():

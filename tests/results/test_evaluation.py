@@ -96,7 +96,7 @@ def test_json(evaluation):
 
 OVER = (
     'RR, P@1 are over the 2 queries that have a relevant shot; '
-    'MAP@1 is over all 4, where the other 2 count 0\n'
+    'the score, MAP@1, is over all 4, where the other 2 count 0\n'
 )
 MEASURED = f"""<rows> (trec)
 
@@ -149,11 +149,14 @@ def test_each_mean_has_its_number_of_queries(measured):
     ('measures', 'sentence'),
     [
         ({'RR': [0.5, 0.5, 0.5, 0.5]}, None),
-        ({'RR': [0.5, np.nan, 0.5, 0.5]}, 'RR is over the 3 queries that have a value; MAP@1 is'),
+        (
+            {'RR': [0.5, np.nan, 0.5, 0.5]},
+            'RR is over the 3 queries that have a value; the score, MAP@1, is',
+        ),
         (
             {'RR': [np.nan] * 4, 'P@1': [np.nan, np.nan, 0.5, np.nan]},
             'RR is over the 0 queries that have a value; P@1 is over the 1 query that has a value; '
-            'MAP@1 is',
+            'the score, MAP@1, is',
         ),
     ],
 )

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables.layouts import FAMILIES, Layout, RecordLayout
+from mediaeval_ap.tables.layouts import (
+    FAMILIES,
+    HYPOTHESIS,
+    HYPOTHESIS_2015,
+    REFERENCE,
+    REFERENCE_2015,
+    RUN,
+    Layout,
+    RecordLayout,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -426,17 +435,30 @@ def _is_header(words: Sequence[str]) -> bool:
     return all(word.casefold() in _FIELD_NAMES for word in words)
 
 
+_TREC, _2015 = 'evaluate-trec QRELS RUN', 'evaluate-2015 REFERENCE RUN --shots SHOTS'
+_OF_OTHER_COMMANDS = {  # files that may be given to a command which does not read them
+    'TREC run': (RUN, _TREC),
+    '2015 hypothesis': (HYPOTHESIS_2015, _2015),
+    '2015 reference': (REFERENCE_2015, _2015),
+}
+
+
 def other_file(line: bytes, layout: Layout) -> str:
     """Name the other file that a row fits, if it does not look like a row of its own."""
     for family in FAMILIES:
         if layout in family and not _looks_like(line, layout):
-            return next((each.name for each in family if _looks_like(line, each)), '')
+            others = {each.name: each for each in family}
+            if layout in (HYPOTHESIS, REFERENCE):
+                others |= {name: each for name, (each, _) in _OF_OTHER_COMMANDS.items()}
+            return next((name for name, each in others.items() if _looks_like(line, each)), '')
     return ''
 
 
 def exchanged(name: str) -> str:
-    """Tell that the first row fits another file."""
-    return f'its first row fits {file_of(name)}: are two files exchanged?'
+    """Tell that the first row fits another file, and which command reads that."""
+    _, command = _OF_OTHER_COMMANDS.get(name, (None, ''))
+    remedy = f'type mediaeval-ap {command}' if command else 'are two files exchanged?'
+    return f'its first row fits {file_of(name)}: {remedy}'
 
 
 def file_of(name: str) -> str:
@@ -454,6 +476,8 @@ def _looks_like(line: bytes, layout: Layout) -> bool:
         return all(map(is_finite_decimal, times)) and 0 <= float(times[0]) <= float(times[1])
     if word := fields.get('modality') or fields.get('source'):
         return word.decode() in MODALITIES
+    if not fields.get('rank', b'1').isdigit():
+        return False
     # A row of text alone that ends with a number rather lacks a field.
     is_cut = layout.number is None and is_finite_decimal(find_fields(line)[-1])
     name = fields.get('person_name', b'')

@@ -135,6 +135,10 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ('x v 1 ann_lee 0,5', 'write a decimal point, not a comma'),
         ('"x" "v" "1" "ann_lee" "0.5"', 'write the fields without quotes'),
         ('x v 1 ann_lee', 'its first row fits a reference file: are two files exchanged?'),
+        (
+            '7 Q0 d1 1 0.5 me',
+            'its first row fits a TREC run file: type mediaeval-ap evaluate-trec QRELS RUN',
+        ),
     ],
 )
 def test_causes(line, remedy):
@@ -195,6 +199,10 @@ def test_a_line_that_only_lacks_a_field_is_no_other_file():
         (b'v 1 ann', SHOTS_2015, 'reference'),
         (b'7 0 d1 1', RUN, 'qrels'),
         (b'7 Q0 d1 1 0.5 me', QRELS, 'TREC run'),
+        (b'7 Q0 d1 1 0.5 me', HYPOTHESIS, 'TREC run'),
+        (b'v 1 0 1.5 0 37', HYPOTHESIS, ''),  # a list of shots has no rank
+        (b'v 1 ann 0.5', HYPOTHESIS, '2015 hypothesis'),
+        (b'v 1 ann', REFERENCE, '2015 reference'),
         (b'ann lee', QUERIES, ''),
         (b'x v 1 ann 0.5', HYPOTHESIS, ''),
     ],
