@@ -55,7 +55,7 @@ def export_trec(
     """Write a run and its qrels in the formats of TREC.
 
     Each query becomes a topic; each shot becomes the document corpus/video/shot, at most once in a
-    ranking.
+    ranking. evaluate-trec QRELS RUN then gives the values of evaluate --definition trec.
     """
     if STANDARD_STREAM in (qrels, run):
         raise click.UsageError('--qrels and --run are files, not standard output (-)')

@@ -92,11 +92,11 @@ def export(
     run: str | os.PathLike[str],
     tag: str,
 ) -> None:
-    """Write topics as qrels and as a run: both files, or none."""
+    """Write topics that have a relevant document as qrels and as a run: both files, or none."""
     if os.path.realpath(qrels) == os.path.realpath(run):
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     tag = check_tag(tag)
-    of_qid = [(as_word(topic.query), topic) for topic in topics]
+    of_qid = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
     qrels_text = ''.join(f'{qid} 0 {shot} 1\n' for qid, topic in of_qid for shot in topic.relevant)
     # Scores are integers that decrease strictly, so that no reader orders the lines anew.
     run_text = ''.join(
@@ -104,7 +104,8 @@ def export(
         for qid, topic in of_qid
         for rank, shot in enumerate(topic.returned, 1)
     )
-    if n_without := sum(not topic.relevant for topic in topics):
+    if n_without := len(topics) - len(of_qid):
         without = f'{n_without} of {len(topics)} queries have no relevant shot'
-        warn_caller([MissingIdsWarning(f'{without}, and are not in the qrels')])
+        same = "evaluate with --definition trec --queries-without-relevant skip has the files' mean"
+        warn_caller([MissingIdsWarning(f'{without}, and are not in the files; {same}')])
     write_all_whole({qrels: qrels_text, run: run_text})
