@@ -6,6 +6,10 @@ from . import metrics as metrics
 from . import tables as tables
 from .average_precision import AveragePrecision as AveragePrecision
 from .campaign.campaign_report import CampaignReport as CampaignReport
+from .challenges import evaluate_first_hit as evaluate_first_hit
+from .challenges import evaluate_gap as evaluate_gap
+from .challenges import evaluate_lrap as evaluate_lrap
+from .challenges import evaluate_map as evaluate_map
 from .comparison.comparison import Comparison as Comparison
 from .comparison.comparison import compare as compare
 from .definitions import Definition as Definition

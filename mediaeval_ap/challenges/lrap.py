@@ -23,7 +23,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
@@ -33,6 +33,7 @@ from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.records import Records
+from mediaeval_ap.tables.table import NumberedRows
 
 if TYPE_CHECKING:
     import pandas
@@ -124,9 +125,9 @@ def evaluate_lrap(
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, max_bytes)
-    id_column = files.predictions.layout.by_role['id']
-    classes = [name for name in files.predictions.columns.column_names if name != id_column]
-    samples, labels = _true_labels(files.truth, classes, files.predictions.source.name)
+    classes = files.classes
+    true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
+    samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
     are_scored, n_skipped = None, {}
     if skip_or_count == 'skip':
         are_scored = compute.list_value_length(labels).to_numpy() > 0
@@ -190,6 +191,26 @@ def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pan
     return classes.assign(precision=precision, weight=weight, n_labels=metric.n_labels)
 
 
+def _one_hot(
+    true: Records, classes: list[str], scores: str
+) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
+    """Return the samples and classes of a truth that has 0 or 1 for each class."""
+    import pyarrow
+
+    names = {*true.columns.column_names} - {*true.layout.texts}
+    if other := names.symmetric_difference(classes):
+        found = f'{"a" if min(other) in names else "no"} column {shown(min(other))}'
+        expected = f'one for each class of {printable(scores)}'
+        raise FormatError(true.source.name, '', '', found, expected)
+    columns = [true.columns[name].to_numpy() for name in classes]
+    for name, numbers in zip(classes, columns, strict=True):
+        if len(wrong := np.flatnonzero((numbers != 0) & (numbers != 1))):
+            raise NumberedRows.error(true, wrong, name, f'{numbers[wrong[0]]:g}', '0 or 1')
+    samples, labels = np.column_stack(columns).nonzero()
+    ends = np.bincount(samples, minlength=len(true)).cumsum()
+    return unique_ids(true), pyarrow.LargeListArray.from_arrays(np.append(0, ends), labels)
+
+
 def _true_labels(
     true: Records, classes: list[str], scores: str
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
@@ -237,7 +258,6 @@ def _words(
 
 
 LRAP = Task(
-    truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}],
+    truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}, {'id': 'fname'}],
     predictions=[{'id': 'fname'}],
-    other_numbers=True,
 )

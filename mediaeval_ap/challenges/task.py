@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +43,12 @@ _heads_ids = re.compile(
 class Task:
     """The columns of the files of a challenge, of which a file has those of one shape.
 
-    With `other_numbers`, every other column of the predictions holds the numbers of a class.
+    Where that has an id alone, every other column holds the numbers of a class; of a truth, 0 and 1
+    in the classes of the predictions, which may be an array of them in the order of these.
     """
 
     truth: Sequence[Shape]
     predictions: Sequence[Shape]
-    other_numbers: bool = False
 
 
 class Files:
@@ -66,12 +66,18 @@ class Files:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         given = {'columns': columns, 'truth_columns': truth_columns}
-        layouts = _layouts_of_files(task, **given)
+        of_truth, of_predictions = _layouts_of_files(task, **given)
         self.policy = IdPolicy(missing, unknown)
-        self.truth, self.predictions = (
-            read_records(Origin.of(origin, max_bytes), fitting)
-            for origin, fitting in zip((truth, predictions), layouts, strict=True)
-        )
+        if of_predictions[0].other_numbers:  # whose names a truth of 0 and 1 has, too
+            self.predictions = read_records(Origin.of(predictions, max_bytes), of_predictions)
+            classes = frozenset(self.classes)
+            of_truth = [replace(each, classes=classes) for each in of_truth]
+            if isinstance(truth, np.ndarray):
+                of_truth = of_truth[-1:]
+                truth = self._named(truth, of_truth[0].by_role['id'])
+        self.truth = read_records(Origin.of(truth, max_bytes), of_truth)
+        if not of_predictions[0].other_numbers:
+            self.predictions = read_records(Origin.of(predictions, max_bytes), of_predictions)
         for records in self.truth, self.predictions:
             first = records['id'][0].as_py()
             if not records.layout.has_header and _heads_ids(first.strip()):
@@ -83,6 +89,23 @@ class Files:
         self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
         self._given_out: set[str] = set()
         self._columns = {name: _as_text(each) for name, each in given.items() if each}
+
+    @property
+    def classes(self) -> list[str]:
+        """The columns of the predictions but that of the id."""
+        names: list[str] = self.predictions.columns.column_names
+        return [name for name in names if name not in self.predictions.layout.texts]
+
+    def _named(self, truth: NDArray[Any], id_column: str) -> pyarrow.Table:
+        """Return an array of 0 and 1 with the ids and classes of the predictions."""
+        import pyarrow
+
+        expected = len(self.predictions), len(self.classes)
+        if truth.shape != expected:
+            found = f'an array of shape {truth.shape}, expected {expected}, as of the scores'
+            raise ParameterError(f'truth: found {found}')
+        columns = dict(zip(self.classes, truth.T, strict=True))
+        return pyarrow.table({id_column: self.predictions['id'], **columns})
 
     def match(
         self,
@@ -315,7 +338,7 @@ def _layouts_of_files(
             raise _wrong_roles(given, [*task.predictions, *task.truth], 'columns')
         in_truth = {role: given[role] for role in given if role in of_truth}
         given = {role: given[role] for role in given if role in of_predictions}
-    predicted = _layouts(task.predictions, given, 'columns', 'columns', task.other_numbers)
+    predicted = _layouts(task.predictions, given, 'columns', 'columns')
     return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
 
 
@@ -361,11 +384,10 @@ def _layouts(
     given: Columns,
     parameter: str,
     own_parameter: str,
-    other_numbers: bool = False,
 ) -> list[RecordLayout]:
     """Return the layouts of a file, by the shapes that have the roles given by a parameter."""
     by_position = any(isinstance(column, int) for column in given.values())
-    if by_position and other_numbers:
+    if by_position and {'id'} in [shape.keys() for shape in shapes] and given.keys() <= {'id'}:
         expected = 'the name of a column, as only a header names the classes'
         raise ParameterError(f'{parameter}: found {_as_text(given)}, expected {expected}')
     fitting: list[dict[str, Any]] = [
@@ -390,7 +412,7 @@ def _layouts(
                 texts=tuple(names[:n_texts]),
                 numbers=tuple(names[n_texts:]),
                 roles=tuple(columns),
-                other_numbers=other_numbers,
+                other_numbers=columns.keys() == {'id'},
                 has_header=not by_position,
                 remedy=remedy,
             )

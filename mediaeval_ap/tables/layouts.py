@@ -75,12 +75,14 @@ class RecordLayout:
     """The columns of one kind of file with a header, or of one whose columns are known by position.
 
     It must have the columns of text, `texts`, and of numbers, `numbers`, in which nothing may
-    stand. With `other_numbers`, all other columns, at least one, hold finite numbers; without it
+    stand. With `other_numbers`, all other columns, at least one (one of `classes`, if these are
+    given, where true and false are numbers, too), hold finite numbers; without it
     they are passed over. Without a header, columns are called as `column_at` calls them.
     """
 
     texts: tuple[str, ...]
     other_numbers: bool = False
+    classes: frozenset[str] = frozenset()
     numbers: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()  # what the columns of text, then of numbers, are; else their names
     has_header: bool = True
@@ -105,7 +107,8 @@ class RecordLayout:
         times = Counter(header)
         if repeated := [name for name in self.columns(header) if times[name] > 1]:
             return f'column {shown(repeated[0])} twice', 'each column once'
-        if self.other_numbers and len(header) == len(self.texts):
+        is_of_others = self.classes.isdisjoint(header) if self.classes else False
+        if self.other_numbers and (is_of_others or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
         if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
             return f'column {shown(saved[0])}, as of a saved index,', self.expected

@@ -235,10 +235,10 @@ def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: S
     columns = {}
     for name in layout.columns(table.column_names):
         if name not in layout.texts:
-            may_lack = name in layout.numbers
-            columns[name] = pyarrow.array(
-                number_array(table[name], name, source, may_lack=may_lack)
-            )
+            column, may_lack = table[name], name in layout.numbers
+            if layout.classes and column.type == pyarrow.bool_():
+                column = column.cast(pyarrow.int8())
+            columns[name] = pyarrow.array(number_array(column, name, source, may_lack=may_lack))
             continue
         if name == layout.by_role.get('labels') and is_list(table[name]):
             columns[name] = list_array(table[name], name, source)

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from oracle import CLOSE
 
 from mediaeval_ap import AveragePrecision, challenges, evaluate_trec, index
-from mediaeval_ap.errors import FormatError
+from mediaeval_ap.errors import FormatError, ParameterError
 
 MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
 GAP, LRAP = challenges.evaluate_gap, challenges.evaluate_lrap
 LISTS = {'id': 'user', 'labels': 'items'}
+NAN = float('nan')
 KINDS = {  # of frames, from one of pandas
     'pandas': lambda frame: frame,
     'object': lambda frame: frame.astype(object),
@@ -116,6 +117,65 @@ def test_hypotheses_and_topics(kind):
         evaluate_trec(qrels, [('7', '1', 0.5), ('7', '02', 0.5)])
 
 
+def labels_of(row, classes):
+    return ','.join(name for name, label in zip(classes, row, strict=True) if label)
+
+
+@strategies.examples(1 / 2)
+@given(
+    st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=6),
+    st.permutations('xyz'),
+    st.data(),
+)
+def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
+    n, folder = len(rows), tmp_path_factory.getbasetemp()
+    numbers = st.sampled_from([0.0, 0.25, 0.5])
+    scores = pandas.DataFrame({name: [data.draw(numbers) for _ in rows] for name in 'xyz'})
+    scores.insert(0, 'fname', range(n))
+    labels = pandas.DataFrame(
+        {'fname': range(n), 'labels': [labels_of(row, 'xyz') for row in rows]}
+    )
+    settings = {'label_weighted': data.draw(st.booleans()), 'per_class': True}
+    if settings['label_weighted'] and not any(map(any, rows)):
+        return
+    expected = LRAP(labels, scores, **settings)
+    one_hot = pandas.DataFrame(rows, columns=list('xyz'))[order].assign(fname=range(n))
+    one_hot = one_hot.sample(
+        frac=1, random_state=1, ignore_index=True
+    )  # the rows are matched by id
+    one_hot.astype(dict.fromkeys('xyz', int)).to_csv(folder / 'one_hot.csv', index=False)
+    array, kind = np.array(rows), data.draw(kinds)
+    truths = one_hot, folder / 'one_hot.csv', array, array.astype(float), KINDS[kind](one_hot)
+    for truth in truths:
+        score = LRAP(truth, scores, **settings)
+        assert (score.value, score.counts) == (expected.value, expected.counts)
+        pandas.testing.assert_frame_equal(score.table, expected.table)
+
+
+@pytest.mark.parametrize(
+    ('truth', 'error', 'message'),
+    [
+        ({'x': [1, 0]}, FormatError, "<DataFrame>: found no column 'y', expected one for each cl"),
+        ({'x': [1, 0], 'y': [1, 0], 'z': [0, 0]}, FormatError, "<DataFrame>: found a column 'z'"),
+        (
+            {'x': [1, 0], 'y': [0, 2]},
+            FormatError,
+            '<DataFrame>, row 2, y: found 2, expected 0 or 1',
+        ),
+        ({'x': [1, 0], 'y': [0, NAN]}, FormatError, '<DataFrame>, row 2, y: found nothing, exp'),
+        ({'tag': ['x', 'y']}, FormatError, '<DataFrame>: found no column labels .* name other'),
+        (np.zeros((2, 3)), ParameterError, r'truth: found an array of shape \(2, 3\), .* \(2, 2\)'),
+        (np.full((2, 2), 0.5), FormatError, '<Table>, row 1, x: found 0.5, expected 0 or 1'),
+    ],
+)
+def test_a_truth_of_other_numbers(truth, error, message):
+    scores = pandas.DataFrame({'fname': [1, 2], 'x': [0.5, 1.0], 'y': [0.25, 0.5]})
+    if isinstance(truth, dict):
+        truth = pandas.DataFrame({'fname': [1, 2], **truth})
+    with pytest.raises(error, match=f'^{message}'):
+        LRAP(truth, scores)
+
+
 REFERENCE = [('x', 'v', '002', 'ann')]
 
 
@@ -147,7 +207,6 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
     assert MAP(whole, KINDS[kind](whole), columns=LISTS).value == 1
 
 
-NAN = float('nan')
 AS_FLOATS = r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), of which missing'
 
 
