@@ -1,7 +1,8 @@
 """Open every page of the built site in Chromium: `python docs/check_site.py docs/_build`.
 
 No page may write an error to the console, ask another site for anything, or be wider than its
-window, of a phone or of a desk; and the search has to find a word of the glossary.
+window, of a phone or of a desk, and descriptions need room on a phone. The search has to find first
+the page that explains a word.
 """
 
 import sys
@@ -15,8 +16,20 @@ FLAGS = (
     '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
     '--disable-component-update --disable-sync'
 )
-WIDTHS = (1280, 390)
-SEARCHED, FOUND = 'temporal rank', 'glossary.html'
+PHONE = 390
+WIDTHS = (1280, PHONE)
+LEAST = 200  # pixels for a description on a phone
+# The least width of cells and definitions that are more than a few words.
+NARROWEST = """() => Math.min(9999, ...[...
+    document.querySelectorAll('article dd, table.docutils td:last-child')]
+    .filter(each => each.innerText.length > 40).map(each => each.getBoundingClientRect().width))"""
+SEARCHED = {
+    'lwlrap': 'label-ranking.html',
+    'map@12': 'map-at-k.html',
+    'significance': 'comparison.html',
+    'temporal rank': 'definitions.html',
+    'trec_eval': 'trec.html',
+}
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -50,10 +63,17 @@ class Visit:
             wide = self.tab.evaluate('document.documentElement.scrollWidth')
             self.check(wide <= width, f'{wide} pixels wide in a window of {width}')
 
-    def search(self):
-        self.tab.goto(f'{self.home}search.html?q={SEARCHED.replace(" ", "+")}')
-        result = self.tab.locator(f'#search-results li a[href*="{FOUND}"]')
-        result.first.wait_for()
+        narrowest = self.tab.evaluate(NARROWEST)
+        self.check(narrowest >= LEAST, f'{narrowest} pixels for a description on a phone')
+
+    def search(self, words, page):
+        """Type words into the search of the site, and look where its first result leads."""
+        self.tab.goto(f'{self.home}search.html')
+        box = self.tab.locator('input[name="q"]').first
+        box.fill(words)
+        box.press('Enter')
+        found = self.tab.locator('#search-results li a').first.get_attribute('href')
+        self.check(found.partition('#')[0] == page, f'{words} is found first in {found}')
 
 
 def check_site(folder):
@@ -68,7 +88,8 @@ def check_site(folder):
         visit = Visit(browser.new_context(), f'http://127.0.0.1:{server.server_port}/')
         for page in pages:
             visit.open(page)
-        visit.search()
+        for words, page in SEARCHED.items():
+            visit.search(words, page)
         browser.close()
     print(f'{len(pages)} pages in Chromium, {len(visit.faults)} faults', *visit.faults, sep='\n')
     return not pages or bool(visit.faults)

@@ -20,9 +20,13 @@ extensions = [
     'sphinx.ext.autosummary',
     'sphinx.ext.graphviz',
     'sphinx.ext.intersphinx',
+    'sphinx_copybutton',
 ]
 exclude_patterns = ['_build']
 templates_path = ['_templates']
+copybutton_prompt_text = r'>>> |\.\.\. |\$ '
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True  # what a command prints is not copied
 smartquotes = False  # -- is an option, and quotes are data
 myst_heading_anchors = 4
 
@@ -70,6 +74,20 @@ PAGES = {
     ROOT / 'samples/README.md': 'samples.md',
     ROOT / 'benchmarks/README.md': 'benchmarks.md',
 } | {path: f'benchmarks.md#{path.stem}' for path in (ROOT / 'benchmarks/results').glob('*.md')}
+# What people search for by a name that other pages have as well: the page that explains it.
+EXPLAINED = {
+    'batches': 'Dask, SLURM, --jobs, --resume',
+    'comparison': 'significance, confidence interval, p-value',
+    'definitions': 'definition, temporal rank',
+    'figures-of-2016': 'MediaEval 2016',
+    'global-ap': 'GAP',
+    'label-ranking': 'LRAP, lwlrap',
+    'live': 'watch',
+    'map-at-k': 'MAP@12, first-hit MAP',
+    'store': 'store',
+    'trec': 'trec_eval, qrels, ir_measures',
+}
+FOR_CONTRIBUTORS = {'design', 'benchmarks', 'contributing', 'changes', 'contributors'}
 LINK = re.compile(r'(?<=\]\()(?!https?:)([^)#\s]+\.md)')
 MERMAID = re.compile(r'^```mermaid\nflowchart TB\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -96,6 +114,10 @@ def as_graphviz(match):
 def read_page(app, docname, source):
     path = Path(app.env.doc2path(docname))
     source[0] = for_the_site(source[0], path, path)
+    if words := EXPLAINED.get(docname):
+        entries = ', '.join(f'! {each}' for each in words.split(', '))
+        title, _, rest = source[0].partition('\n')
+        source[0] = f'{title}\n\n```{{index}} {entries}\n```\n{rest}'
 
 
 def read_included(app, path, docname, content):
@@ -103,6 +125,12 @@ def read_included(app, path, docname, content):
     content[0] = for_the_site(content[0], (HERE / path).resolve(), HERE / docname)
 
 
+def leave_out_of_search(app, doctree):
+    if app.env.docname in FOR_CONTRIBUTORS:
+        app.env.metadata[app.env.docname]['nosearch'] = True
+
+
 def setup(app):
+    app.connect('doctree-read', leave_out_of_search)
     app.connect('source-read', read_page)
     app.connect('include-read', read_included)
