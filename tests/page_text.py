@@ -13,7 +13,7 @@ class PageText(HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.elements = []  # (name, attributes) of each
-        self.inside = {'script': [], 'style': [], 'h1': [], 'title': []}  # texts of these
+        self.inside = {'script': [], 'style': [], 'h1': [], 'h2': [], 'title': []}  # texts of these
         self.cells = []  # texts of the cells of tables
         self._open = None
         self.feed(text)

@@ -22,15 +22,18 @@ from mediaeval_ap.campaign.headline import (
     lead_of,
     percent,
 )
+from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import words_of_test
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import (
     DataWarning,
+    ParameterError,
     ScoreAboveOneWarning,
     WithoutRelevantWarning,
     counted,
     printable,
     require,
+    shown,
 )
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
@@ -108,13 +111,26 @@ class CampaignReport:
 
         return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        intro: str = '',
+        links: Mapping[str, str] | None = None,
+    ) -> str | None:
         """Return the report as one self-contained page, or write it.
 
         Parameters
         ----------
         path : str or path-like, optional
             The file to write: whole or not at all.
+        title : str, optional
+            The title; by default the number of runs, and the reference.
+        intro : str
+            Markdown that stands below the title, without pictures; HTML in it is shown as text.
+        links : mapping of str to str, optional
+            Addresses by the text of their link: of http, https or mailto, as those in `intro`.
 
         Returns
         -------
@@ -123,6 +139,8 @@ class CampaignReport:
 
         Raises
         ------
+        ParameterError
+            When the title is no text on one line, or a link is no such address.
         WriteError
             When the file cannot be written.
         MissingExtraError
@@ -132,13 +150,18 @@ class CampaignReport:
         -----
         Equal inputs give equal bytes. The page asks no other site for anything.
         """
-        from mediaeval_ap.render.page import javascript_bundle, page
+        from mediaeval_ap.render.page import checked_links, javascript_bundle, page, prose
 
+        if title is not None and not is_text(title):
+            raise ParameterError(f'title: found {shown(title)}, expected {TEXT}')
+        data = self.to_dict() | ({} if title is None else {'title': title})
         figures = self.plot._on_page()
         text: str = page(
             'campaign.html.j2',
-            title=self._title,
-            data={**self.to_dict(), 'figures': figures},
+            title=data['title'],
+            intro=prose(intro),
+            links=checked_links(links or {}),
+            data={**data, 'figures': figures},
             bundle=javascript_bundle(),
             scripts=('campaign.js',),
             **self._context(figures),
@@ -270,6 +293,14 @@ class CampaignReport:
         reference = os.path.basename(self._inputs[0]['name'])
         return f'{counted(len(self.comparison.runs), "run", "runs")} on {reference}'
 
+    @property
+    def _subset(self) -> str:
+        evaluation = self.evaluations[self.comparison.runs[0]]
+        if 'subset' not in evaluation.inputs:
+            return 'none: all videos'
+        n_videos = counted(evaluation.counts['subset_videos'], 'video', 'videos')
+        return f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
+
     @cached_property
     def _inputs(self) -> list[dict[str, Any]]:
         """Return what was read: what all runs share first, then the runs, best first."""
@@ -295,6 +326,7 @@ class CampaignReport:
         return {
             'lead': self._lead,
             'reference': os.path.basename(self._inputs[0]['name']),
+            'subset': self._subset,
             'runs': runs,
             'teams': self.teams,
             'metrics': comparison.metrics,

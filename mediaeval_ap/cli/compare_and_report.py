@@ -23,7 +23,7 @@ from mediaeval_ap.cli.output import (
 )
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import printable, require, shown
+from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
@@ -263,6 +263,34 @@ def _figures(value: str | None) -> list[str] | None:
     ]
 
 
+def _links(values: tuple[str, ...]) -> dict[str, str]:
+    from mediaeval_ap.render.page import checked_links
+
+    links: dict[str, str] = {}
+    for value in values:
+        text, _, url = value.partition('=')
+        if value.lower().startswith(('http:', 'https:', 'mailto:')):
+            text = url = value
+        if text in links:
+            raise click.BadParameter(f'found {shown(text)} twice, expected each link once')
+        links[text] = url
+    return checked_links(links)
+
+
+def _markdown(path: str, max_bytes: int) -> str:
+    from mediaeval_ap.tables.sources import ByteSource
+
+    source = ByteSource(path, max_bytes)
+    with source.open() as stream:
+        content = stream.read()
+    try:
+        return content.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        line = f'line {content.count(10, 0, error.start) + 1}'
+        expected = 'Markdown in UTF-8'
+        raise FormatError(source.name, line, '', 'other bytes', expected) from None
+
+
 @main.command(
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap report reference.txt "
@@ -281,6 +309,16 @@ def _figures(value: str | None) -> list[str] | None:
 )
 @options.NEAR
 @PROCEDURE
+@options.option('--title', metavar='TEXT', help='Title of the page.')
+@options.input_file('--intro', 'Markdown that stands below the title.')
+@options.option(
+    '--link',
+    'links',
+    metavar='TEXT=URL',
+    multiple=True,
+    read=_links,
+    help='Link below the title, such as Task=https://example.org, or a URL alone. Can be repeated.',
+)
 @options.option(
     '--figure',
     'figures',
@@ -302,6 +340,9 @@ def _figures(value: str | None) -> list[str] | None:
 def report(
     runs: tuple[str, ...],
     loss_cutoff: Cutoff | None,
+    title: str | None,
+    intro: str | None,
+    links: dict[str, str],
     figures: list[str] | None,
     query: str | None,
     format: str,
@@ -317,6 +358,10 @@ def report(
     asked = () if figures is None else figures or FIGURES
     if query is not None and 'precision_recall' not in asked:
         raise click.UsageError('--query is of the figure precision_recall: give --figure, too')
+    if asked and (title is not None or intro is not None or links):
+        raise click.UsageError('--title, --intro and --link are of the page: leave out --figure')
+    if title is not None and not choices.is_text(title):
+        raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
     if 'scatter' in (figures or ()) and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
     if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in asked:
@@ -324,13 +369,15 @@ def report(
             f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
         )
     names = named_runs(runs, settings['baseline'])
-    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *(() if asked else ('jinja2',)))
+    of_page = () if asked else ('jinja2', 'markdown_it')
+    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
     for module in modules:  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
+    text = '' if intro is None else _markdown(intro, criteria['max_bytes'])
     made = options.read_reference(**criteria).report(names, k=loss_cutoff, **settings)
     if figures is None:
-        write(str(made.to_html()), output)
+        write(str(made.to_html(title=title, intro=text, links=links)), output)
         return
     arguments = {'precision_recall': [query]}
     if _to_folder(figures, output):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,7 +13,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import printable, require
+from mediaeval_ap.choices import is_text
+from mediaeval_ap.errors import ParameterError, printable, require, shown
 from mediaeval_ap.render import palette
 from mediaeval_ap.render.formats import short_p
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 HERE = 'mediaeval_ap.render'
 AS_GZIP = 16 + zlib.MAX_WBITS
+_is_link = re.compile(r'(?:https?://|mailto:)[^\s<>"]+', re.IGNORECASE).fullmatch
 _COLOURED = {'background', 'color', 'fill', 'range', 'stroke'}  # and those that end in Color
 _TOOLTIP = """
 #vg-tooltip-element {
@@ -82,6 +85,34 @@ def packed(text: str) -> str:
     content = text.encode()
     smallest = min((each.compress(content) + each.flush() for each in packers), key=len)
     return base64.b64encode(smallest).decode()
+
+
+def checked_links(links: Mapping[str, str]) -> dict[str, str]:
+    """Return links by their texts, unless one leads elsewhere than to the web or to mail."""
+    for text, url in links.items():
+        if not (is_text(text) and isinstance(url, str) and url.isprintable() and _is_link(url)):
+            expected = 'a text and a URL of http, https or mailto'
+            raise ParameterError(f'links: found {shown(text)}: {shown(url)}, expected {expected}')
+    return dict(links)
+
+
+def prose(text: str) -> Any:
+    """Return Markdown as HTML below the title, without HTML of its own, pictures and styles."""
+    parser = require('markdown_it', 'report', 'the introduction').MarkdownIt('commonmark')
+    parser.options['html'] = False
+    parser.enable('table').disable('image').validateLink = _is_link
+    tokens = parser.parse(text)
+    headings = [token for token in tokens if token.type in ('heading_open', 'heading_close')]
+    least, level = min((int(token.tag[1]) for token in headings), default=1), 1
+    for token in headings:
+        if token.type == 'heading_open':  # no level is left out, as screen readers expect
+            level = min(int(token.tag[1]) - least + 2, level + 1)
+        token.tag = f'h{level}'
+    for token in tokens:
+        token.attrs.pop('style', None)  # which the security policy forbids
+    html = parser.renderer.render(tokens, parser.options, {}).expandtabs(4)
+    text = '\n'.join(map(printable, html.splitlines()))
+    return require('markupsafe', 'report', 'the introduction').Markup(text)
 
 
 def _source(text: str) -> str:

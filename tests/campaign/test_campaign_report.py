@@ -234,7 +234,7 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
     report = average_precision.report(runs, queries, **QUICK)
     page = report.to_html()
     assert data_of(page)['runs'] == report.comparison.runs
-    assert PageText(page).inside['h1'] == [report.to_dict()['lead']['headline']]
+    assert PageText(page).inside['h2'][0] == report.to_dict()['lead']['headline']
     assert 'nan' not in page.lower().split('page-data')[0].split('</style>')[1].split()
 
 

@@ -10,6 +10,7 @@ from page_text import data_of
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli.compare_and_report import FIGURES
+from mediaeval_ap.errors import ParameterError
 
 QUICK = ['--resamples', '50', '--permutations', '50', '--quiet']
 
@@ -51,6 +52,43 @@ def test_the_page_is_that_of_python(runs):
         permutations=50,
     )
     assert Path('report.html').read_text() == report.to_html()
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_title_introduction_and_links_are_those_of_python(runs):
+    Path('intro.md').write_bytes('\ufeff*zoë* <b>'.encode())
+    links = ['--link', 'Task=https://a.org/?x=y', '--link', 'https://b.org/?x=http://c']
+    options = ['--title', 'Zoë & co', '--intro', 'intro.md', *links]
+    result = run(*runs, *options, '-o', 'report.html')
+    assert (result.exit_code, result.output) == (0, '')
+    report = AveragePrecision('reference.txt').report(
+        ['run.txt', 'other.txt'], resamples=50, permutations=50
+    )
+    links = {each: each for each in ['https://b.org/?x=http://c']}
+    links = {'Task': 'https://a.org/?x=y'} | links
+    text = report.to_html(title='Zoë & co', intro='*zoë* <b>', links=links)
+    assert Path('report.html').read_text() == text
+    assert '<title>Zoë &amp; co</title>' in text
+    assert '<p><em>zoë</em> &lt;b&gt;</p>' in text
+    assert data_of(text)['title'] == 'Zoë & co'
+    with pytest.raises(ParameterError, match=r"^title: found ' ', expected non-empty text"):
+        report.to_html(title=' ')
+    with pytest.raises(ParameterError, match=r"^links: found 'x': 'javascript:x', expected a text"):
+        report.to_html(links={'x': 'javascript:x'})
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [(None, 'No such file'), (b'a\n\xff', 'line 2: found other bytes, expected Markdown in UTF-8')],
+)
+def test_a_wrong_introduction_is_one_line(runs, content, message):
+    Path('reference.txt').write_text('wrong\n')
+    if content is not None:
+        Path('intro.md').write_bytes(content)
+    result = run(*runs, '--intro', 'intro.md', '-o', 'a.html')
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count('\n') == 1
 
 
 def test_standard_output(runs):
@@ -152,6 +190,17 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
         (['run.txt', '-o', 'a.html'], "runs: found 'run' twice"),
         (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
         (['-o', 'a.html', '--loss-cutoff', '7'], '--loss-cutoff 7: the page has the loss at each'),
+        (['-o', 'a.html', '--title', ''], "--title: found '', expected non-empty text"),
+        (
+            ['-o', 'a.html', '--link', 'x=javascript:1'],
+            "links: found 'x': 'javascript:1', expected",
+        ),
+        (['-o', 'a.html', '--link', 'x'], "links: found 'x': '', expected a text and a URL"),
+        (
+            ['-o', 'a.html', *2 * ['--link', 'http://x']],
+            "found 'http://x' twice, expected each link once",
+        ),
+        (['-o', 'a.svg', '--figure', 'loss', '--intro', 'x'], '--title, --intro and --link are of'),
         (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
         (['-o', 'x', '--figure', 'loss,los'], "figure: found 'los', expected one of leaderboard"),
         (['-o', 'a.svg', '--figure', 'all'], "-o: found the file 'a.svg', expected a folder for"),

@@ -26,6 +26,38 @@ HOSTILE_NAMES = [
     'z̷̢̛̹͔a̴̡͖̅l̵͎̿g̶̛̠o̷̙̓' + '\u0301' * 40,
     *('👩‍👩‍👧‍👦_🏴‍☠️', 'محمد_علي', '山田_太郎', 'wide_' + 'W' * 300, '\u200bzero_width\ufeff'),
 ]
+TITLE = 'Campaign </title><script>alert(5)</script>'
+INTRODUCTION = """
+# What was asked
+
+Who appears in *which shot*? [Overview](https://example.org/a?b=1&c=2), <mailto:task@example.org>.
+
+#### Dates &#x202e;
+
+| what | when |
+|:-----|-----:|
+| runs | June |
+
+<script>alert(6)</script><img src="https://example.org/x.png" onerror="alert(7)">
+
+<div onclick="alert(8)" style="position: fixed">block</div>
+
+![picture](https://example.org/x.png "title") ![data](data:image/png;base64,AAAA)
+
+[script](javascript:alert(9)) [entity](javascript&#58;alert(9)) [tab](java&Tab;script:alert(9))
+[data](data:text/html,x) [relative](x.html) [named] <javascript:alert(9)>
+[quotes](https://example.org/"onclick="alert(9))
+
+[named]: vbscript:alert(9)
+
+```x" onclick="alert(10)
+<b>code</b> \t tab
+```
+"""
+LINKS = {
+    '<b>Task</b> & data': 'https://example.org/task?a=1&b=2',
+    'mail': 'mailto:task@example.org',
+}
 PEOPLE = ['nicolas_sarkozy', 'francois_hollande', 'alain_juppe', 'bit_cleix', 'bit_lal', 'bit_pel']
 
 
@@ -93,7 +125,7 @@ def campaign(folder):
         runs = {name: str(folder / name) for name in names}
         with pytest.warns(DataWarning):  # few queries, one of them without a relevant shot
             report = average_precision.report(runs, queries)
-        report.to_html('campaign.html')
+        report.to_html('campaign.html', title=TITLE, intro=INTRODUCTION, links=LINKS)
     return Page(folder / 'campaign.html', average_precision, runs, queries)
 
 

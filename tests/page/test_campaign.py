@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from page.browsing import STATES, Visit
-from page.pages import HOSTILE_NAMES, HOSTILE_RUN, column
+from page.pages import HOSTILE_NAMES, HOSTILE_RUN, LINKS, TITLE, column
 from page_text import data_of
 
 from mediaeval_ap.errors import printable
@@ -205,6 +205,31 @@ def test_hostile_names_are_text(tab, campaign):
     names = column(tab.locator('#per-query'), 1)
     assert set(map(printable, HOSTILE_NAMES)) <= set(names)
     assert printable(HOSTILE_RUN) in tab.locator('#leaderboard ~ .board').first.inner_text()
+
+
+def test_title_introduction_and_links_stand_above_the_headline(tab, data):
+    assert tab.title() == tab.locator('h1').inner_text() == data['title'] == TITLE
+    head = tab.locator('.masthead')
+    links = {
+        'Overview': 'https://example.org/a?b=1&c=2',
+        'mailto:task@example.org': 'mailto:task@example.org',
+        'picture': 'https://example.org/x.png',  # a link to it, as no picture is loaded
+        'quotes': 'https://example.org/%22onclick=%22alert(9)',
+        **LINKS,
+    }
+    found = head.locator('a').evaluate_all('(all) => all.map((a) => [a.textContent, a.href])')
+    assert dict(found) == links
+    kinds = '(all) => [...new Set(all.map((each) => each.localName))].sort()'
+    tags = 'a code em h2 h3 p pre table tbody td th thead tr'
+    assert head.locator('.prose *').evaluate_all(kinds) == tags.split()
+    names = '(all) => [...new Set(all.flatMap((each) => each.getAttributeNames()))]'
+    assert set(head.locator('.prose *').evaluate_all(names)) <= {'href', 'title', 'class'}
+    headings = head.locator(':is(h1, h2, h3)').evaluate_all('(all) => all.map((h) => h.localName)')
+    assert headings == ['h1', 'h2', 'h3', 'h2']
+    facts = dict(zip(*(head.locator(each).all_inner_texts() for each in ('dt', 'dd')), strict=True))
+    n_queries = len(data['queries'])
+    assert facts['Compared'] == f'{len(data["runs"])} runs, {n_queries} queries'
+    assert (facts['Reference'], facts['Subset']) == ('reference.txt', 'none: all videos')
 
 
 def test_no_character_turns_text_around_or_hides_it(tab):
@@ -562,7 +587,7 @@ def test_tab_reaches_everything_in_order_and_shows_where_it_is(opened, campaign,
 def test_without_javascript_the_lead_and_the_leaderboard_are_there(browser, campaign, data):
     with Visit(browser, java_script_enabled=False) as visit:
         visit.tab.goto(campaign.url)
-        assert visit.tab.locator('h1').inner_text() == data['lead']['headline']
+        assert visit.tab.locator('h2.headline').inner_text() == data['lead']['headline']
         board = visit.tab.locator('.board table').first
         assert board.is_visible()
         assert board.locator('tbody tr').count() == len(data['runs'])
