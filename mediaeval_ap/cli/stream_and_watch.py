@@ -142,8 +142,10 @@ def watch(
             page = WatchPage(average_precision, name)
 
             def content() -> str:
+                reload = SECONDS_BETWEEN_RELOADS if rows.grows() else None
                 notes, listed = [rows.state()], skipped.listed()
-                return str(page.to_html(notes=notes, warnings=told, skipped=listed))
+                text = page.to_html(notes=notes, warnings=told, skipped=listed, reload=reload)
+                return str(text)
 
             showing = showing_in_file(output, page.add, content)
         else:
@@ -180,7 +182,7 @@ LAST_POINT = [
     getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGQUIT') if hasattr(signal, name)
 ]
 LISTED = 100  # skipped lines on a page: enough to see what is wrong with the run
-SECONDS_BETWEEN_WRITES = 2
+SECONDS_BETWEEN_WRITES, SECONDS_BETWEEN_RELOADS = 2, 5  # of a file, and of a page in a browser
 LINES_AROUND_ROWS = 5  # of the table: borders, header, and the line of the cursor
 SHOW_CURSOR = b'\x1b[?25h\n'
 LEAST_WIDTH = len('100.000')  # of a MAP that exceeds 1, too
@@ -243,6 +245,10 @@ class Ending:
         if self._waiting:
             raise KeyboardInterrupt
 
+    def grows(self) -> bool:
+        """Return whether more rows may come."""
+        return self.error is None and not self.signal and not self.has_ended
+
     def state(self) -> str:
         """Say in a sentence how far the run is read."""
         if self.error is not None:
@@ -251,9 +257,7 @@ class Ending:
             return 'The command was interrupted here: the run may have grown further.'
         if self.has_ended:
             return 'The run has ended, and all of it is scored.'
-        return (
-            'The run was growing when this page was written: load the page again for newer points.'
-        )
+        return 'The run was growing when this page was written.'
 
 
 class Skipped:

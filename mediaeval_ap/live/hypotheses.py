@@ -204,8 +204,8 @@ class Hypotheses:
         self._count(self._numbered(*fields) if coded is None else coded, 1)
         self.is_whole = True
 
-    def extend(self, table: Table) -> None:
-        """Add all hypotheses of a run."""
+    def extend(self, table: Table) -> int:
+        """Add all hypotheses of a run; return how many of them count."""
         self.is_whole = False
         names = list(map(self.names.code, table.texts('person_name')))
         shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
@@ -224,6 +224,7 @@ class Hypotheses:
         if len(counted) < len(coded):
             self._others.update(row for row in coded if not self.shots.counts[row[2]])
         self.is_whole = True
+        return len(counted)
 
     def remove(self, row: Sequence[Any]) -> None:
         """Remove a hypothesis, once if it is there more often."""

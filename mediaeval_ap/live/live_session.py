@@ -33,7 +33,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import mean_average_precision
-from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.reading import is_rows
 
 
@@ -292,7 +292,7 @@ class Live(Session):
             A run and queries, as `AveragePrecision.evaluate` takes them. Tuples are taken as they
             come, so that they may come without end.
         every : int
-            Number of hypotheses from one point to the next.
+            Number of hypotheses from one point to the next, of the videos that count.
 
         Returns
         -------
@@ -336,11 +336,14 @@ class Live(Session):
             [*row_of], self._relevance, criteria.K, criteria.definition, ranking
         )
 
+        def add(table: Table) -> int:
+            with self._lock:
+                return self._whole().extend(table)
+
         def points() -> Iterator[Point]:
             ap = scorer.ap()
-            for table in batches(rows, every, criteria.read_run):
+            for _ in batches(rows, every, criteria.read_run, add):
                 with self._lock:
-                    self._whole().extend(table)
                     ranking = self._current()
                 scorer.update(ranking)
                 before, ap = ap, scorer.ap()

@@ -56,13 +56,22 @@ class Point:
     ap: NDArray[np.float64]
 
 
-def batches(rows: Any, size: int, read: Callable[[Any], Table]) -> Iterator[Table]:
-    """Yield so many hypotheses at a time: tuples as they come, any other run read whole."""
+def batches(
+    rows: Any, size: int, read: Callable[[Any], Table], add: Callable[[Table], int]
+) -> Iterator[int]:
+    """Add hypotheses, and yield each time that so many that count are there, and at the end.
+
+    Tuples are taken as they come, any other run is read whole; `add` returns how many count.
+    """
     taken = iter(rows if is_rows(rows) else read(rows).rows())
-    first = 1
-    while batch := list(islice(taken, size)):
-        yield from_rows(batch, HYPOTHESIS, first=first)
-        first += len(batch)
+    n_rows, n_counted, n_yielded = 0, 0, -1
+    while batch := list(islice(taken, size - n_counted % size)):  # no more than are missing
+        n_added = add(from_rows(batch, HYPOTHESIS, first=n_rows + 1))
+        n_rows, n_counted = n_rows + len(batch), n_counted + n_added
+        if n_added and n_counted % size == 0:
+            yield (n_yielded := n_counted)
+    if n_rows and n_counted > n_yielded:
+        yield n_counted
 
 
 class WatchPage:
@@ -102,7 +111,7 @@ class WatchPage:
         self._run = run
         self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
         self._number_of: dict[str, int] = {}  # of each query
-        self._n_asked = 0  # queries that are asked again count again in the mean
+        self._newest: Point | None = None  # whose queries, asked again, count again in the mean
         self._points: list[tuple[int, list[float], list[int]]] = []
 
     def __repr__(self) -> str:
@@ -124,7 +133,7 @@ class WatchPage:
         """
         number_of = {query: n for n, query in enumerate(dict.fromkeys(point.queries))}
         if not self._points:
-            self._n_asked, self._number_of = len(point.queries), number_of
+            self._number_of = number_of
         if len(point.map) != len(self._metrics):
             expected = ', '.join(self._metrics)
             raise ParameterError(f'point: found {len(point.map)} means, expected {expected}')
@@ -134,6 +143,7 @@ class WatchPage:
             found = counted(point.n_hypotheses, 'hypothesis', 'hypotheses')
             raise ParameterError(f'point: found {found}, expected {before:,} or more')
         changed = [number_of[query] for query in point.changed]
+        self._newest = point
         self._points.append((point.n_hypotheses, point.map.tolist(), changed))
 
     def to_html(
@@ -143,6 +153,7 @@ class WatchPage:
         notes: Iterable[str] = (),
         warnings: Iterable[Any] = (),
         skipped: Sequence[Any] = (),
+        reload: int | None = None,
     ) -> str | None:
         """Return the page of all points so far, or write it.
 
@@ -154,6 +165,8 @@ class WatchPage:
             Sentences that stand under the headline.
         warnings, skipped : iterable of str or Exception
             What was warned of, and the errors of lines that were skipped.
+        reload : int, optional
+            Seconds after which an open page loads itself again, for a run that still grows.
 
         Returns
         -------
@@ -167,8 +180,8 @@ class WatchPage:
         WriteError
             When the file cannot be written.
         """
-        points = list(self._points)  # another thread may add to them
-        if not points:
+        points, newest = list(self._points), self._newest  # another thread may add to them
+        if newest is None:
             raise ParameterError('points: found none, expected one or more')
         from mediaeval_ap.render import figures
         from mediaeval_ap.render.page import javascript_bundle, on_page, page
@@ -177,7 +190,7 @@ class WatchPage:
         chart = figures.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
         name, last = printable(self._run), maps[-1][-1]
         size = counted(sizes[-1], 'hypothesis', 'hypotheses')
-        n_queries = counted(self._n_asked, 'query', 'queries')
+        n_queries = counted(len(newest.queries), 'query', 'queries')
         criteria = self._criteria
         inputs = [
             (role, printable(table.source.name), table.source.sha256)
@@ -207,6 +220,8 @@ class WatchPage:
             points=points,
             counted_points=counted(len(points), 'point', 'points'),
             n_queries=n_queries,
+            newest=newest,
+            reload=reload,
             definition=criteria.definition.to_dict(),
             inputs=[*inputs, ('run', name, None)],
             warnings=[printable(str(each)) for each in warnings],

@@ -312,6 +312,7 @@ def test_a_page_has_all_points_and_what_was_watched(folder):
     assert rows_of(folder / 'watch.html') == CELLS
     text = (folder / 'watch.html').read_text()
     assert 'The run has ended' in text
+    assert 'id="reload"' not in text
     assert hashlib.sha256((folder / 'reference.txt').read_bytes()).hexdigest() in text
 
 
@@ -345,7 +346,8 @@ def test_a_page_is_written_as_the_run_grows_and_whole_after_a_signal(folder):
             assert process.poll() is None
             time.sleep(0.05)
         assert rows_of(folder / 'watch.html') == CELLS[:1]
-        assert 'The run was growing' in (folder / 'watch.html').read_text()
+        assert 'The run was growing' in (text := (folder / 'watch.html').read_text())
+        assert 'id="reload" data-seconds="5"' in text
         with open(path, 'a') as file:
             file.writelines([*RUN[2:], 'bad\n'])
         assert 'line 6' in process.stderr.readline()  # so the lines before it were read

@@ -39,6 +39,14 @@ def test_watch_gives_what_runs_of_each_length_give(definition, every):
         before = evaluation.ap.tolist()
 
 
+@quiet
+def test_only_hypotheses_of_the_subset_are_counted_from_point_to_point():
+    rows = [('x', 'wv'[place % 3 == 0], str(place), 'ann', 0.5) for place in range(30)]
+    watch = AveragePrecision([ROW[:4]], [10], subset=[('x', 'v')]).watch
+    for run, lengths in (rows, [4, 8, 10]), (rows[:10], [4]), (rows[1:3], [0]), (rows[:11], [4]):
+        assert [point.n_hypotheses for point in watch(iter(run), every=4)] == lengths
+
+
 def test_watch_goes_on_from_what_is_there_and_sees_what_others_change():
     other = ('x', 'v', '2', 'ann', 0.9)
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])

@@ -1,11 +1,13 @@
 """What the page of a run that grew shows and does."""
 
 import re
+from pathlib import Path
 
 import pytest
 from page.browsing import Visit
 from page.pages import HOSTILE_RUN, column
 
+from mediaeval_ap import WatchPage
 from mediaeval_ap.errors import printable
 
 
@@ -42,7 +44,7 @@ def test_the_table_has_all_points_newest_first(tab, points):
 
 
 def test_the_headline_has_the_last_mean(tab, watched, points):
-    run, newest = printable(HOSTILE_RUN), points[0]
+    run, newest = printable(Path(HOSTILE_RUN).stem), points[0]
     mean = f'{newest.map[-1]:.3f} over {len(watched.queries)} queries'
     headline = f'MAP of {run} is {mean}, after {newest.n_hypotheses:,} hypotheses.'
     assert tab.locator('h1').inner_text() == headline
@@ -84,6 +86,43 @@ def test_the_figure_draws_a_line_for_each_cutoff_and_shows_a_tooltip(tab, points
 def test_skipped_lines_and_warnings_are_listed_as_text(tab):
     assert tab.get_by_text('<script>alert(1)</script>.txt, line').is_visible()
     assert tab.get_by_text('1 of 27 queries have no relevant shot').is_visible()
+
+
+def test_each_query_has_its_average_precision_at_the_newest_point(tab, points):
+    table = tab.locator('#queries')
+    assert column(table, 1) == [printable(each) for each in points[0].queries]
+    for number in range(3):
+        assert column(table, 2 + number) == [f'{ap:.3f}' for ap in points[0].ap[:, number]]
+
+
+def test_the_page_of_a_growing_run_loads_itself_again_where_it_was(
+    browser, watched, points, tmp_path
+):
+    """Until it is told not to, or the run has ended."""
+    path = tmp_path / 'watch.html'
+    page = WatchPage(watched.average_precision, 'run.txt')
+    oldest, *newer = points[::-1]
+    page.add(oldest)
+    page.to_html(path, reload=1)
+    with Visit(browser) as visit:
+        tab = visit.open(path.as_uri())
+        rows = tab.locator('#points tbody tr')
+        tab.locator('#points tbody button').click()
+        tab.evaluate('scrollTo(0, 400)')
+        for point in newer:
+            page.add(point)
+        page.to_html(path, reload=1)
+        rows.nth(len(newer)).wait_for(state='attached')
+        tab.wait_for_function('scrollY === 400')
+        changed = tab.locator('#changed li').all_inner_texts()
+        assert changed == [printable(each) for each in oldest.changed]
+        tab.locator('#reload').uncheck()
+        page.to_html(path)
+        tab.wait_for_timeout(1500)
+        assert tab.locator('#reload').is_visible()
+        tab.locator('#reload').check()
+        tab.locator('#reload').wait_for(state='detached')
+        assert visit.faults == []
 
 
 def test_without_javascript_the_points_are_there(browser, watched, points):

@@ -1,8 +1,11 @@
 'use strict';
-/* The page of a run that grew: the names behind the number of changed queries. */
+/* The page of a run that grew: the names behind the number of changed queries, and newer points. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, save } = Page;
+  const { byId, counted, draw, element, save, settled } = Page;
+  const kept = { top: scrollY, reloads: true, ...history.state }; // what outlives a reload
+  const keep = (changed) => history.replaceState(Object.assign(kept, changed), '');
   const showChanged = (point) => {
+    keep({ shown: point.hypotheses });
     const names = point.changed.map((number) => element('li', data.queries[number]));
     const list = element('ul');
     list.append(...names);
@@ -20,5 +23,17 @@ Page.ready.then((data) => {
     cell.replaceChildren(button);
   }
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'watch.json', 'application/json'));
+  const shown = data.points.find((point) => point.hypotheses === kept.shown);
+  if (shown) showChanged(shown);
   draw('watch', data.figures.watch);
+  const restored = settled().then(() => scrollTo(scrollX, kept.top));
+  const reload = byId('reload');
+  if (!reload) return;
+  reload.checked = kept.reloads;
+  reload.addEventListener('change', () => keep({ reloads: reload.checked }));
+  restored.then(() => setInterval(() => {
+    if (!reload.checked) return;
+    keep({ top: scrollY });
+    location.reload();
+  }, 1000 * reload.dataset.seconds));
 });
