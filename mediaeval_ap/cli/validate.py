@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import click
+
 from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
@@ -18,11 +20,12 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
     examples=[
         'mediaeval-ap validate hypothesis.txt --reference reference.txt',
         'mediaeval-ap validate hypothesis.txt --rules none --all -o problems.json',
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap validate hypothesis.txt - --statistics",
     ],
     exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
     'read or written; 2: error in the command line',
 )
-@options.RUN
+@options.RUNS
 @options.input_file('--shots', 'All shots: corpus_id video_id shot_id start_time end_time.')
 @options.input_file('--videos', 'All videos: corpus_id video_id.')
 @options.input_file('--evidence', 'Evidence: person_name corpus_id video_id modality timestamp.')
@@ -42,16 +45,33 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 @options.flag(
     '--all', 'show_all', help=f'Show all listed problems.  [default: {SHOWN_PROBLEMS} of each kind]'
 )
+@options.flag('--statistics', help='Count the problems of each kind instead.')
 @options.file_format(PROBLEM_FORMATS)
 @options.OUTPUT
 @options.MESSAGES
-def validate(hypothesis: str, show_all: bool, format: str, output: Output, **settings: Any) -> None:
-    """List all problems of a submission, and how to correct them."""
-    from mediaeval_ap.validation import examine
-    from mediaeval_ap.validation.problems import describe
+def validate(
+    runs: tuple[str, ...],
+    show_all: bool,
+    statistics: bool,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    """List all problems of each RUN, and how to correct them."""
+    if settings['evidence'] is not None and len(runs) > 1:
+        raise click.UsageError(f'--evidence is of one run: found {len(runs)} runs')
+    for role in 'shots', 'videos', 'reference':
+        options.refuse_to_read_again(f'--{role}', settings[role], len(runs))
+    from mediaeval_ap.validation import examine, problems
 
-    findings = examine(hypothesis, **settings)
-    document = describe(findings, None if show_all else SHOWN_PROBLEMS)
+    findings = {
+        name: examine(run, **settings)
+        for name, run in zip(options.names_of(runs), runs, strict=True)
+    }
+    if statistics:
+        document = problems.statistics(findings)
+    else:
+        document = problems.describe_runs(findings, None if show_all else SHOWN_PROBLEMS)
     write_document(document, format, output)
-    if findings.count('error'):
+    if any(each.count('error') for each in findings.values()):
         sys.exit(1)

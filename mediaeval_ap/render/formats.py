@@ -363,7 +363,11 @@ FORMATS: dict[str, DocumentFormat] = {
     'latex': Latex(),
 }
 TEXT_FORMATS: dict[str, DocumentFormat] = {'table': _TABLE, 'json': _JSON}
-PROBLEM_FORMATS = TEXT_FORMATS | {'github': Github()}
+PROBLEM_FORMATS: dict[str, DocumentFormat] = {
+    **TEXT_FORMATS,
+    'csv': FORMATS['csv'],
+    'github': Github(),
+}
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
     'tsv': Tsv(),
@@ -378,11 +382,11 @@ FORMAT_OF_SUFFIX = {
 
 
 def render(document: Document, format: str, width: int | None = None) -> str:
-    """Return a document in one of the `FORMATS`, or `PROBLEM_FORMATS` if it has no rows.
+    """Return a document in one of the `FORMATS` or `PROBLEM_FORMATS`, or text if it has no rows.
 
     Tables that are wider than a terminal of that width are folded.
     """
-    formats = PROBLEM_FORMATS if document.rows is None else FORMATS
+    formats = TEXT_FORMATS if document.rows is None else FORMATS | PROBLEM_FORMATS
     return find_format(formats, format).render(document, width)
 
 

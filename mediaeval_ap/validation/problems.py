@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import printable
-from mediaeval_ap.render.document import Document, Remark, Remarks
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
 from mediaeval_ap.tables.table import Source
 from mediaeval_ap.tables.text.reader import LenientTable
 
@@ -227,7 +227,58 @@ class Findings:
 
 def describe(findings: Findings, most: int | None = None) -> Document:
     """Return findings as a document, with `most` problems of each kind (all that are kept)."""
-    return Document(lambda: _blocks(findings, most), lambda: _value(findings, most))
+    return describe_runs({findings.inputs['hypothesis'].name: findings}, most)
+
+
+def describe_runs(findings: Mapping[str, Findings], most: int | None = None) -> Document:
+    """Return the findings of runs, by name, as a document; of several, JSON is a list."""
+
+    def blocks() -> Iterator[Block]:
+        for run, each in findings.items():
+            if len(findings) > 1:
+                yield Heading(run)
+            yield from _blocks(each, most)
+
+    def value() -> Any:
+        values = [{'run': run} | _value(each, most) for run, each in findings.items()]
+        return values if len(values) > 1 else values[0]
+
+    def rows() -> Grid:
+        return Grid(
+            ['run', *Problem.__slots__],
+            [
+                [run, *problem.to_dict().values()]
+                for run, each in findings.items()
+                for problem in each.problems(most)
+            ],
+        )
+
+    return Document(blocks, value, rows)
+
+
+def statistics(findings: Mapping[str, Findings]) -> Document:
+    """Return how many problems of each kind each run has, as a document."""
+    of_runs = findings.items()
+    kinds = [kind for kind in KINDS.values() if any(kind in each.counts for _, each in of_runs)]
+    counts = Grid(
+        ['run', 'kind', 'severity', 'count'],
+        [
+            [run, kind.name, kind.severity, each.counts[kind]]
+            for run, each in of_runs
+            for kind in kinds
+            if kind in each.counts
+        ],
+    )
+    table = Grid(
+        ['run', 'errors', 'warnings', *(kind.name for kind in kinds)],
+        [
+            [run, each.count('error'), each.count('warning'), *map(each.counts.get, kinds)]
+            for run, each in of_runs
+        ],
+    )
+    return Document(
+        lambda: [table if len(findings) > 1 else counts], counts.objects, lambda: counts
+    )
 
 
 def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:

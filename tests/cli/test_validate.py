@@ -1,6 +1,8 @@
 """The command `validate`: what it prints, and exit status."""
 
+import csv
 import dataclasses
+import io
 import json
 import re
 from functools import partial
@@ -134,6 +136,34 @@ def test_each_remedy_is_told_once(folder):
         'write a decimal point, not a comma',
         'write a finite decimal number',
     ]
+
+
+def test_several_runs(folder):
+    Path('bad.txt').write_text('x v 1 Ann 0,5\nx v 2 bob\n')
+    names = ['run.txt', 'mine=bad.txt']
+    alone, both = run('bad.txt'), run(*names)
+    assert both.exit_code == alone.exit_code == 1
+    assert f'mine\n\n{alone.stdout}' in both.stdout
+    assert both.stdout.startswith('run\n\n0 errors')
+    listed = json.loads(run(*names, '--format', 'json').stdout)
+    assert [each['run'] for each in listed] == ['run', 'mine']
+    rows = list(csv.DictReader(io.StringIO(run(*names, '--format', 'csv').stdout)))
+    assert [(row['run'], row['kind']) for row in rows] == [
+        ('mine', problem['kind']) for problem in listed[1]['problems']
+    ]
+    counted = run(*names, '--statistics')
+    assert counted.exit_code == 1
+    header, _, *lines = counted.stdout.splitlines()
+    assert header.split() == ['run', 'errors', 'warnings', *listed[1]['counts']]
+    assert [line.split() for line in lines] == [
+        ['run', '0', '0'],
+        ['mine', '3', '1', *map(str, listed[1]['counts'].values())],
+    ]
+    of_one = run('bad.txt', '--statistics', '--format', 'csv').stdout.splitlines()
+    assert of_one == ['run,kind,severity,count'] + [
+        f'bad,{kind},{KINDS[kind].severity},{count}' for kind, count in listed[1]['counts'].items()
+    ]
+    assert run(*names, '--evidence', 'evidence.txt').exit_code == 2
 
 
 def test_github(folder):
