@@ -13,6 +13,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import (
     NEW_FILE_OR_FOLDER,
     STANDARD_STREAM,
@@ -81,7 +82,7 @@ COMPARISON = options.together(
 )
 
 
-def named_runs(runs: Sequence[str], baseline: str | None) -> dict[str, str]:
+def named_runs(runs: Sequence[RunFile], baseline: str | None) -> dict[str, RunFile]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
     from mediaeval_ap.comparison.settings import check_run
     from mediaeval_ap.results.run_names import found_twice
@@ -112,6 +113,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
 )
 @options.REFERENCE
 @options.RUNS
+@options.NAMES
 @options.SCORING
 @options.MEASURES
 @options.option(
@@ -123,7 +125,8 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
 )
 @COMPARISON
 def compare(
-    runs: tuple[str, ...],
+    runs: Sequence[RunFile],
+    names: str | None,
     queries: str | None,
     measures: list[str],
     also_definitions: list[str],
@@ -136,7 +139,8 @@ def compare(
     criteria = {name: settings.pop(name) for name in CRITERIA}
     definition = criteria.pop('definition')
     _check_runs('RUN', runs, 'evaluate scores one')
-    names = named_runs(runs, settings['baseline'])
+    runs = options.with_names(runs, names, criteria['max_bytes'])
+    by_name = named_runs(runs, settings['baseline'])
     _refuse_rows(settings, {'--by': settings['by'], '--also-definitions': also_definitions})
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
@@ -153,7 +157,7 @@ def compare(
     }
     asked = evaluators[definition]._criteria.read_queries(queries)
     results: dict[str, dict[str, Result]] = {each: {} for each in every}
-    for name, run in names.items():
+    for name, run in by_name.items():
         store = as_store(run)
         max_bytes = criteria['max_bytes']
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
@@ -301,6 +305,7 @@ def _markdown(path: str, max_bytes: int) -> str:
 )
 @options.REFERENCE
 @options.RUNS
+@options.NAMES
 @options.SCORING
 @options.cutoff(
     '--loss-cutoff',
@@ -338,7 +343,8 @@ def _markdown(path: str, max_bytes: int) -> str:
     type=NEW_FILE_OR_FOLDER,
 )
 def report(
-    runs: tuple[str, ...],
+    runs: Sequence[RunFile],
+    names: str | None,
     loss_cutoff: Cutoff | None,
     title: str | None,
     intro: str | None,
@@ -368,14 +374,17 @@ def report(
         raise click.UsageError(
             f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
         )
-    names = named_runs(runs, settings['baseline'])
+    runs = options.with_names(runs, names, settings['max_bytes'])
+    by_name = named_runs(runs, settings['baseline'])
     of_page = () if asked else ('jinja2', 'markdown_it')
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
     for module in modules:  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
     text = '' if intro is None else _markdown(intro, criteria['max_bytes'])
-    made = options.read_reference(**criteria).report(names, k=loss_cutoff, **settings)
+    teams = {name: run.team for name, run in by_name.items() if run.team}
+    average_precision = options.read_reference(**criteria)
+    made = average_precision.report(by_name, k=loss_cutoff, teams=teams, **settings)
     if figures is None:
         write(str(made.to_html(title=title, intro=text, links=links)), output)
         return

@@ -15,7 +15,7 @@ import click
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
-from mediaeval_ap.cli.options import Reporting, reports
+from mediaeval_ap.cli.options import Reporting, RunFile, reports
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
@@ -62,6 +62,7 @@ PART = options.option(
 )
 @options.OPTIONAL_REFERENCE
 @options.OPTIONAL_RUNS
+@options.NAMES
 @options.MEASURES
 @options.SCORING
 @options.JOBS
@@ -71,7 +72,8 @@ PART = options.option(
 @reports
 def evaluate(
     reference: str | None,
-    runs: tuple[str, ...],
+    runs: Sequence[RunFile],
+    names: str | None,
     queries: str | None,
     measures: list[str],
     jobs: int,
@@ -91,6 +93,7 @@ def evaluate(
     options.require_runs(reference, runs)
     _check_options(resume, part, jobs, scheduler, runs, reporting)
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
+    runs = options.with_names(runs, names, criteria['max_bytes'])
     average_precision = options.read_reference(reference=reference, **criteria)
     from mediaeval_ap.execute import evaluating
 

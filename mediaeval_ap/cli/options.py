@@ -28,7 +28,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.render.formats import FORMATS
-from mediaeval_ap.results.run_names import run_names
+from mediaeval_ap.results.run_names import names_in_file, run_names
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
@@ -45,6 +45,7 @@ class RunFile(str):
     """The path of a run, with the name that was given to it: ``NAME=FILE``, if one was."""
 
     given: str = ''
+    team: str = ''
 
     @classmethod
     def parsed(cls, value: str) -> Self:
@@ -80,6 +81,18 @@ def names_of(runs: Sequence[str]) -> list[str]:
     """Return the names of runs: those that were given, else what tells their paths apart."""
     with as_usage():
         return run_names(runs, [getattr(run, 'given', '') for run in runs])
+
+
+def with_names(runs: Sequence[RunFile], path: str | None, max_bytes: int) -> list[RunFile]:
+    """Return runs with the names and teams that a file has for them; given names stay."""
+    if path is None:
+        return list(runs)
+    named = []
+    for run, (name, team) in zip(runs, names_in_file(path, runs, max_bytes), strict=True):
+        named.append(RunFile(run))
+        named[-1].given, named[-1].team = run.given or name, team
+    names_of(named)  # refuses names that are given twice
+    return named
 
 
 def option(
@@ -245,6 +258,7 @@ RUN = run_argument('hypothesis', metavar='RUN')
 RUNS, OPTIONAL_RUNS = (
     run_argument('runs', nargs=-1, required=each, metavar='RUN...') for each in (True, False)
 )
+NAMES = input_file('--names', 'Names of the runs: CSV with path,name or path,name,team.')
 QUERIES = input_file(
     '--queries',
     'Names to score, one per line.  [default: all in REFERENCE but ?…]',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -9,7 +10,13 @@ import click
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.options import Reporting, refuse_to_read_again, reports
+from mediaeval_ap.cli.options import (
+    Reporting,
+    RunFile,
+    refuse_to_read_again,
+    reports,
+    with_names,
+)
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.definitions import Cutoff
 
@@ -72,6 +79,7 @@ def export_trec(
 )
 @options.argument('qrels')
 @options.RUNS
+@options.NAMES
 @options.CUTOFFS
 @options.definition('trec')
 @options.choice(
@@ -93,7 +101,12 @@ def export_trec(
 @options.LIMITS
 @reports
 def evaluate_trec_files(
-    qrels: str, runs: tuple[str, ...], cutoffs: list[Cutoff], reporting: Reporting, **settings: Any
+    qrels: str,
+    runs: Sequence[RunFile],
+    names: str | None,
+    cutoffs: list[Cutoff],
+    reporting: Reporting,
+    **settings: Any,
 ) -> None:
     """Score runs in the format of TREC: average precision at K.
 
@@ -105,6 +118,7 @@ def evaluate_trec_files(
         raise click.UsageError(f'--definition {definition} has no --ties expected')
     options.check_cutoffs(cutoffs, definition, settings['measures'])
     refuse_to_read_again('QRELS', qrels, len(runs))
+    runs = with_names(runs, names, settings['max_bytes'])
     from mediaeval_ap.trec import evaluate_trec
 
     reporting.write(runs, lambda run: [evaluate_trec(qrels, run, cutoffs, **settings)])

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
@@ -80,6 +81,32 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     else:
         raise found_twice(min(clash))
     return [name or found[PurePath(path)] for path, name in zip(paths, names, strict=True)]
+
+
+def names_in_file(source: Any, paths: Iterable[str], max_bytes: int) -> list[tuple[str, str]]:
+    """Return the name and the team that a file has for each path, or its last part; empty if none.
+
+    It has the columns path, name and, if known, team, under a header.
+    """
+    from mediaeval_ap.tables.layouts import RecordLayout
+    from mediaeval_ap.tables.reading import Origin
+    from mediaeval_ap.tables.records import read_records
+
+    columns = ('path', 'name', 'team')
+    layouts = [RecordLayout(columns), RecordLayout(columns[:2])]
+    records = read_records(Origin.of(source, max_bytes), layouts)
+    found: dict[PurePath, tuple[str, str]] = {}
+    texts = [records[role].to_pylist() for role in records.layout.texts]
+    for row, (path, name, *of_team) in enumerate(zip(*texts, strict=True)):
+        team = of_team[0] if of_team else ''
+        for role, text in ('name', name), ('team', team):
+            if not is_text(text) and (text or role == 'name'):
+                raise records.error([row], role, shown(text) if text else 'nothing', TEXT)
+        if PurePath(path) in found:
+            raise records.error([row], 'path', f'{shown(path)} again', 'each path once')
+        found[PurePath(path)] = name, team
+    runs = map(PurePath, paths)
+    return [found.get(run) or found.get(PurePath(run.name)) or ('', '') for run in runs]
 
 
 def check_name(name: object) -> str:

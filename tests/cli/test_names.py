@@ -1,0 +1,136 @@
+"""Names of runs on the command line: NAME=FILE, a file of names, and else the rule."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import run
+from page_text import data_of
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+
+NAMES = 'path,name,team\nruns/run.txt,Best run,Vigo\nother.txt,Öther,\nnone.txt,x,y\n'
+SMALL = ['--resamples', '50', '--permutations', '50', '--quiet']
+
+
+@pytest.fixture(autouse=True)
+def runs(folder):
+    Path('runs').mkdir()
+    Path('run.txt').rename('runs/run.txt')
+    Path('runs/other.txt').write_text('x v 2 ann 0.9\nx w 1 anne 0.8\nx w 1 bob 0.7\n')
+    Path('names.csv').write_text(NAMES)
+
+
+def done(*arguments, **settings):
+    result = run(*arguments, **settings)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def named(*arguments, command='evaluate', **settings):
+    written = json.loads(done(command, *arguments, '--format', 'json', **settings))
+    runs = written.get('runs')  # best first, in a comparison
+    return sorted(runs) if runs else [each['run'] for each in written['results']]
+
+
+def test_every_command_takes_a_name():
+    reference, files = 'reference.txt', ['a=runs/run.txt', 'b=runs/other.txt']
+    assert named(reference, *files) == ['a', 'b']
+    assert named(reference, 'a=-', input=Path('runs/run.txt').read_text()) == ['a']
+    assert named(reference, *files, *SMALL, command='compare') == ['a', 'b']
+    assert set(data_of(done('report', reference, *files, *SMALL, '-o', '-'))['runs']) == {'a', 'b'}
+    assert done('explain', reference, files[0]).startswith('a (')
+    difference = done('explain', reference, files[0], '--against', files[1])
+    assert 'a' in difference.split() and 'b' in difference.split()  # noqa: PT018
+    for command, *arguments in (
+        ('rank', reference, files[0], 'ann'),
+        ('stream', reference, files[0]),
+        ('watch', reference, files[0]),
+        ('validate', files[0]),
+    ):
+        unnamed = [each.removeprefix('a=') for each in arguments]
+        shown = [run(command, *each, input='ann').stdout for each in (arguments, unnamed)]
+        assert shown[0] == shown[1] != ''
+
+
+def test_a_file_may_have_a_name_with_an_equals_sign():
+    Path('a=b.txt').write_bytes(Path('runs/run.txt').read_bytes())
+    assert named('reference.txt', 'a=b.txt') == ['a=b']
+    assert named('reference.txt', './a=b.txt', 'a=runs/run.txt') == ['a=b', 'a']
+
+
+def test_the_checks_see_the_file():
+    for arguments, message in (
+        (['a=-', 'b=-'], 'standard input (-) can be read once only'),
+        (['a=runs/run.txt', '-o', 'runs/run.txt'], 'refusing to overwrite runs/run.txt'),
+        (['a=runs/run.txt', 'a=runs/other.txt'], "runs: found 'a' twice, expected each name once"),
+        (['a='], "found 'a=', expected FILE or NAME=FILE"),
+        (['=runs/run.txt'], "found '=runs/run.txt', expected FILE or NAME=FILE"),
+    ):
+        result = run('evaluate', 'reference.txt', *arguments)
+        assert (result.exit_code, result.stdout) == (2, '')
+        assert message in result.stderr
+    result = run('evaluate', 'reference.txt', 'a=none.txt')
+    assert (result.exit_code, result.output) == (1, 'Error: none.txt: No such file or directory\n')
+
+
+def test_a_file_names_runs_by_their_path_or_its_last_part():
+    files = ['runs/run.txt', 'runs/other.txt']
+    options = ['--names', 'names.csv']
+    assert named('reference.txt', *files, *options) == ['Best run', 'Öther']
+    assert named('reference.txt', './runs/run.txt', 'a=runs/other.txt', *options) == [
+        'Best run',
+        'a',
+    ]
+    assert named('reference.txt', files[1], 'bad=runs/run.txt', *options) == ['Öther', 'bad']
+    assert named('reference.txt', *files, *options, *SMALL, command='compare') == [
+        'Best run',
+        'Öther',
+    ]
+    data = data_of(done('report', 'reference.txt', *files, *options, *SMALL, '-o', '-'))
+    assert data['teams'] == {'Best run': 'Vigo', 'Öther': 'Öther'}
+    Path('my.qrels').write_text('7 0 d1 1\n')
+    Path('my.run').write_text('7 Q0 d1 1 0.5 me\n')
+    Path('two.csv').write_text('name,path\nme,my.run\n')
+    assert named('my.qrels', 'my.run', '--names', 'two.csv', command='evaluate-trec') == ['me']
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        ('a,b\n', "names.csv, line 1: found no column path in 'a,b', expected path,name,team or "),
+        ('path,name\nx.txt,\n', 'names.csv, line 2, name: found nothing, expected non-empty text'),
+        ('path,name\nx,y\n./x,z\n', "names.csv, line 3, path: found './x' again, expected each"),
+    ],
+)
+def test_wrong_files_of_names(content, message):
+    Path('names.csv').write_text(content)
+    result = run('evaluate', 'reference.txt', 'runs/run.txt', '--names', 'names.csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith(f'Error: {message}')
+
+
+def test_results_keep_names_and_files_of_one_name_are_told_apart():
+    """Each was scored by itself: the names that were given stay, the others grow."""
+    for folder in 'one', 'two':
+        Path(folder).mkdir()
+        Path(folder, 'run.txt').write_bytes(Path('runs/run.txt').read_bytes())
+        done(
+            'evaluate', 'reference.txt', f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
+        )
+    stored = ['one.json', 'two.json']
+    assert named(*stored, *SMALL, command='compare-results') == ['one/run', 'two/run']
+    done('evaluate', 'reference.txt', 'team=runs/other.txt', '--per-query', '-o', 'other.json')
+    assert named('other.json', *stored, *SMALL, command='compare-results') == [
+        *('one/run', 'team', 'two/run')
+    ]
+
+
+def test_blocks_do_not_depend_on_names():
+    """A run that is renamed is not scored again, and is collected under its last name."""
+    arguments = ['evaluate', 'reference.txt', '--resume', 'blocks']
+    assert named(*arguments[1:], 'runs/run.txt') == ['run']
+    before = {path.name: path.stat().st_mtime_ns for path in Path('blocks').glob('*-*')}
+    assert named(*arguments[1:], 'a=runs/run.txt') == ['a']
+    assert {path.name: path.stat().st_mtime_ns for path in Path('blocks').glob('*-*')} == before
+    assert named('--resume', 'blocks') == ['a']
