@@ -40,7 +40,7 @@ HEADINGS = {  # of options, and their order in the help; all others stand last, 
     'Advanced': '',
 }
 GROUPS = {  # of commands, by task
-    'Score': 'validate evaluate compare compare-results',
+    'Score': 'validate evaluate compare',
     'Understand': 'report explain rank',
     'Large runs': 'index stream watch',
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
@@ -48,6 +48,7 @@ GROUPS = {  # of commands, by task
 }
 RENAMED = {  # commands of earlier versions, which still work: what they are now
     'collect': 'evaluate --resume',
+    'compare-results': 'compare',
     'definitions': 'help definitions',
     'export': 'index --export',
 }

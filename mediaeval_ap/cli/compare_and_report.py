@@ -1,4 +1,4 @@
-"""Commands about several runs on the same queries: ``compare``, ``compare-results``, ``report``."""
+"""Commands about several runs on the same queries: ``compare`` and ``report``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import (
+    FILE,
     NEW_FILE_OR_FOLDER,
     STANDARD_STREAM,
     Output,
@@ -28,6 +29,8 @@ from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
+    from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
 
 
@@ -82,17 +85,19 @@ COMPARISON = options.together(
 )
 
 
-def named_runs(runs: Sequence[RunFile], baseline: str | None) -> dict[str, RunFile]:
-    """Return runs by the names that tell them apart, and refuse a baseline that is none of them."""
+def named_runs(
+    runs: Sequence[RunFile], baseline: str | None, others: Sequence[str] = ()
+) -> dict[str, RunFile]:
+    """Return runs by the names that tell them apart, and refuse a baseline that is none of all."""
     from mediaeval_ap.comparison.settings import check_run
     from mediaeval_ap.results.run_names import found_twice
 
     names = options.names_of(runs)
     with as_usage():
-        if repeated := [name for name, times in Counter(names).items() if times > 1]:
+        if repeated := [each for each, times in Counter([*names, *others]).items() if times > 1]:
             raise found_twice(repeated[0])
     with as_usage(prefix='--'):
-        check_run('baseline', baseline, names)
+        check_run('baseline', baseline, [*names, *others])
     return dict(zip(names, runs, strict=True))
 
 
@@ -104,15 +109,22 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     return names
 
 
+OF_SCORING = (
+    *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
+    '--queries-without-relevant',
+)
+
+
 @main.command(
     examples=[
-        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt -",
-        'head -6000 hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt - '
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt sure=- "
         '--baseline hypothesis -o comparison.tex',
+        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
+        '--format json --per-query | mediaeval-ap compare - -o comparison.md',
     ]
 )
-@options.REFERENCE
-@options.RUNS
+@options.run_argument('reference', metavar='REFERENCE')
+@options.OPTIONAL_RUNS
 @options.NAMES
 @options.SCORING
 @options.MEASURES
@@ -123,24 +135,36 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     read=_definitions,
     help='Other definitions, to compare the orders of the runs.',
 )
+@options.option('--reference', 'of_results', type=FILE, hidden=True, help='As REFERENCE.')
 @COMPARISON
 def compare(
+    reference: RunFile,
     runs: Sequence[RunFile],
     names: str | None,
     queries: str | None,
     measures: list[str],
     also_definitions: list[str],
+    of_results: str | None,
     **settings: Any,
 ) -> None:
     """Compare runs: confidence intervals, tests and groups.
 
-    It scores two RUNs or more on the same queries, and says which of them the data tell apart.
+    It scores two RUNs or more on the same queries, and says which of them the data tell apart. A
+    RUN may also be a file of results, which evaluate, evaluate-2015, evaluate-trec, map or lrap
+    wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster video
+    and --by corpus.
     """
-    criteria = {name: settings.pop(name) for name in CRITERIA}
-    definition = criteria.pop('definition')
-    _check_runs('RUN', runs, 'evaluate scores one')
-    runs = options.with_names(runs, names, criteria['max_bytes'])
-    by_name = named_runs(runs, settings['baseline'])
+    criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
+    definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
+    judged, files, to_score = _told_apart(reference, runs, of_results)
+    named = options.with_names([*files, *to_score], names, max_bytes)
+    files, to_score = named[: len(files)], named[len(files) :]
+    if files and (also_definitions or not to_score):
+        if option := options.first_given(OF_SCORING.__contains__):
+            raise click.UsageError(f'{option}: found results, which are scored already')
+        for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
+            if judged is None and settings[option.removeprefix('--')] == value:
+                raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
     _refuse_rows(settings, {'--by': settings['by'], '--also-definitions': also_definitions})
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
@@ -148,76 +172,81 @@ def compare(
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require_libraries()
-    from mediaeval_ap.store.store import as_store
-    from mediaeval_ap.tables import HYPOTHESIS, read
+    from mediaeval_ap.results.result import names_of
 
-    tables = _tables(**criteria)
+    scored = [each for path in files for each in _read_results(path, max_bytes)]
+    others = list(dict.fromkeys(names_of(scored)))
+    if len(given := [*options.names_of(to_score), *others]) < 2:
+        raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
+    by_name = named_runs(to_score, settings['baseline'], others)
+    tables = _tables(judged, **criteria)
+    if not to_score:
+        _write(scored, **tables, **settings)
+        return
     evaluators = {
         each: options.read_reference(definition=each, **{**criteria, **tables}) for each in every
     }
-    asked = evaluators[definition]._criteria.read_queries(queries)
-    results: dict[str, dict[str, Result]] = {each: {} for each in every}
-    for name, run in by_name.items():
+    results = _score(by_name, evaluators, queries, {definition: measures}, max_bytes)
+    best = results.pop(definition)
+    compared: Any = [*best.values(), *scored] if scored else best
+    _write(compared, **tables, also=results or None, **settings)
+
+
+def _score(
+    runs: Mapping[str, RunFile],
+    evaluators: Mapping[str, AveragePrecision],
+    queries: str | None,
+    measures: Mapping[str, list[str]],
+    max_bytes: int,
+) -> dict[str, dict[str, Evaluation]]:
+    """Return the result of each run, by definition; each run is read once."""
+    from mediaeval_ap.store.store import as_store
+    from mediaeval_ap.tables import HYPOTHESIS, read
+
+    first, *_ = evaluators.values()
+    asked = first._criteria.read_queries(queries)
+    results: dict[str, dict[str, Evaluation]] = {each: {} for each in evaluators}
+    for name, run in runs.items():
         store = as_store(run)
-        max_bytes = criteria['max_bytes']
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
         for each, evaluator in evaluators.items():
-            added = measures if each == definition else ()
-            results[each][name] = evaluator.evaluate(hypotheses, asked, measures=added)
-    best = results.pop(definition)
-    _write(best, **tables, also=results or None, **settings)
+            result = evaluator.evaluate(hypotheses, asked, measures=measures.get(each, ()))
+            results[each][name] = result._called(name)
+    return results
 
 
-@main.command(
-    'compare-results',
-    examples=[
-        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
-        '--format json --per-query | mediaeval-ap compare-results -',
-        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - "
-        '--format json --per-query | mediaeval-ap compare-results - -o comparison.md',
-    ],
-)
-@options.argument('results', nargs=-1, required=True, metavar='RESULTS...')
-@options.input_file('--reference', 'Reference of the runs, for --cluster video and --by corpus.')
-@options.SUBSET
-@options.LIMITS
-@COMPARISON
-def compare_results(
-    results: tuple[str, ...],
-    reference: str | None,
-    subset: str | None,
-    max_bytes: int,
-    **settings: Any,
-) -> None:
-    """Compare runs that were scored before, by any command.
+def _told_apart(
+    reference: RunFile, runs: Sequence[RunFile], of_results: str | None
+) -> tuple[str | None, list[RunFile], list[RunFile]]:
+    """Return the reference, the files of results, and the runs to score.
 
-    RESULTS are files that a command wrote with --format json --per-query, of two runs or more in
-    all: evaluate, evaluate-2015, evaluate-trec, map or lrap.
+    Results may come first; what can be read once only is a result if all others are.
     """
-    for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
-        if reference is None and settings[option.removeprefix('--')] == value:
-            raise click.UsageError(f'{option} {value} needs --reference FILE')
-    _refuse_rows(settings, {'--by': settings['by']})
-    require_libraries()
-    from mediaeval_ap.comparison.settings import check_run
+    from mediaeval_ap.results.json_files import holds_json
+
+    files = [each for each in (reference, *runs) if holds_json(each)]
+    if reference in files or (len(files) == len(runs) and not os.path.isfile(reference)):
+        for each in runs:
+            if each not in files and os.path.exists(each):
+                raise click.UsageError(
+                    f'found {shown(each)} after results, expected results; '
+                    'to score a run beside results, give REFERENCE first'
+                )
+        return of_results, [reference, *runs], []
+    options.require_runs(reference, runs)
+    if of_results is not None:
+        raise click.UsageError('--reference is of results alone: REFERENCE is given')
+    return reference, files, [each for each in runs if each not in files]
+
+
+def _read_results(path: RunFile, max_bytes: int) -> list[Result]:
+    """Read the results of a file; a given name is that of its only run."""
     from mediaeval_ap.results.json_files import read_results
-    from mediaeval_ap.results.result import names_of
 
-    tables = _tables(reference, subset, max_bytes)
-    read = [each for path in results for each in read_results(path, max_bytes=max_bytes)]
-    names = list(dict.fromkeys(names_of(read)))
-    _check_runs('run', names, 'in all RESULTS')
-    with as_usage(prefix='--'):
-        check_run('baseline', settings['baseline'], names)
-    _write(read, **tables, **settings)
-
-
-def _check_runs(what: str, runs: Sequence[str], remedy: str) -> None:
-    """Refuse one run, which has no other to be compared with."""
-    if len(runs) < 2:
-        raise click.UsageError(
-            f'found 1 {what} ({printable(runs[0])}), expected two or more; {remedy}'
-        )
+    results = read_results(path, max_bytes=max_bytes)
+    if (name := path.given) and len({each.run for each in results}) > 1:
+        raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
+    return [each._called(name) for each in results] if name else results
 
 
 def _refuse_rows(settings: Mapping[str, Any], given: Mapping[str, object]) -> None:

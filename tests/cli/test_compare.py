@@ -1,4 +1,4 @@
-"""The commands `compare` and `compare-results`."""
+"""The command `compare`, of runs and of results."""
 
 import json
 import sys
@@ -104,7 +104,7 @@ def test_standard_input():
 
 
 USAGE = {
-    'best.txt': 'found 1 RUN (best.txt), expected two or more; evaluate scores one',
+    'best.txt': 'found 1 run (best), expected two or more',
     'best.txt best.txt': "runs: found 'best' twice, expected each name once",
     'best.txt half.txt --baseline none.txt': (
         "--baseline: found 'none.txt', expected one of 'best', 'half'"
@@ -143,13 +143,14 @@ def test_runs_are_named_by_their_files():
 
 
 @pytest.mark.parametrize(
-    ('command', 'library'), [('compare', 'scipy'), ('compare-results', 'statsmodels')]
+    ('files', 'library'),
+    [(['reference.txt', 'bad.txt', 'best.txt'], 'scipy'), (['bad.json'], 'statsmodels')],
 )
-def test_a_missing_extra_is_told_before_the_work(monkeypatch, command, library):
+def test_a_missing_extra_is_told_before_the_work(monkeypatch, files, library):
     monkeypatch.setitem(sys.modules, library, None)
     Path('bad.txt').write_text('c0 v0 1 ann high\n')
-    files = ['reference.txt', 'bad.txt', 'best.txt'] if command == 'compare' else ['bad.txt']
-    result = run(command, *files)
+    Path('bad.json').write_text('{"bad')
+    result = run('compare', *files)
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr == (
         f"Error: compare: {library} is not installed; pip install 'mediaeval-ap[compare]'\n"
@@ -166,7 +167,7 @@ def results_of(command, *arguments, to):
 
 
 def from_results(*arguments, expected=0):
-    result = run('compare-results', *arguments, *QUICK)
+    result = run('compare', *arguments, *QUICK)
     assert result.exit_code == expected, result.output
     return result
 
@@ -237,7 +238,7 @@ def test_a_run_has_the_name_that_its_result_has():
 def test_results_that_cannot_be_compared():
     result = from_results(results_of('evaluate', 'reference.txt', 'best.txt', to='one.json'),
                           expected=2)  # fmt: skip
-    assert 'found 1 run (best), expected two or more; in all RESULTS' in result.stderr
+    assert 'found 1 run (best), expected two or more' in result.stderr
     samples = ROOT / 'samples'
     truth, predictions = (samples / f'landmarks_{each}.csv' for each in ('truth', 'predictions'))
     Path('again.csv').write_bytes(predictions.read_bytes())
@@ -252,5 +253,49 @@ def test_results_that_cannot_be_compared():
 
 @pytest.mark.parametrize('option', ['--by corpus', '--cluster video'])
 def test_clusters_and_corpora_need_the_reference(option):
-    result = from_results('results.json', *option.split(), expected=2)
-    assert f'{option} needs --reference FILE' in result.stderr
+    path = results_of('evaluate', 'reference.txt', *RUNS, to='results.json')
+    result = from_results(path, *option.split(), expected=2)
+    assert f'{option} needs REFERENCE before the results' in result.stderr
+
+
+def test_runs_beside_results_are_as_if_all_were_scored_now():
+    path = results_of(
+        'evaluate', 'reference.txt', 'best.txt', 'half.txt', '-K', '1,10', to='a.json'
+    )
+    options = ['--by', 'corpus', '--cluster', 'video', '--format', 'json']
+    written = compared(*options).stdout
+    assert compared(*options, files=[path, 'late.txt']).stdout == written
+    late = results_of('evaluate', 'reference.txt', 'late.txt', '-K', '1,10', to='late.json')
+    assert from_results('reference.txt', path, late, *options).stdout == written
+    given = ['--reference', 'reference.txt']
+    assert from_results(path, late, *options, *given).stdout == written
+
+
+def test_results_of_standard_input_and_given_names():
+    both = results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json')
+    one = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
+    for arguments in ['-', f'other={one}'], [f'other={one}', '-']:
+        given = Path(both).read_text()
+        result = run('compare', *arguments, *QUICK, '--format', 'json', input=given)
+        assert sorted(json.loads(result.stdout)['runs']) == ['best', 'half', 'other']
+    assert run('compare', '-', *QUICK, input=given).exit_code == 0
+
+
+MIXED = {
+    'reference.txt': "Missing argument 'RUN...'",
+    'both.json best.txt': "found 'best.txt' after results, expected results",
+    'both.json -K 1': '--cutoffs: found results, which are scored already',
+    'both.json --queries queries.txt': '--queries: found results, which are scored already',
+    'reference.txt both.json late.txt --also-definitions trec': '--also-definitions: found results',
+    'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
+    'x=both.json': 'found the name x for a file of several runs, expected none',
+    'reference.txt both.json late.txt --reference reference.txt': '--reference is of results alone',
+}
+
+
+@pytest.mark.parametrize('arguments', MIXED)
+def test_errors_about_results_and_runs(arguments):
+    results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json')
+    result = run('compare', *arguments.split(), '--quiet')
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert MIXED[arguments] in result.stderr

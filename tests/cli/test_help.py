@@ -34,9 +34,7 @@ FEW_DRAWS = '--resamples 50 --permutations 200 --quiet'
 
 def run_in(folder, example):
     """Run an example as a shell does."""
-    line = re.sub(
-        r'(mediaeval-ap (?:compare|compare-results|report)) ', rf'\1 {FEW_DRAWS} ', example
-    )
+    line = re.sub(r'(mediaeval-ap (?:compare|report)) ', rf'\1 {FEW_DRAWS} ', example)
     return run_line(line, folder)
 
 
@@ -122,10 +120,16 @@ def test_definitions():
         ('definitions --format json', 'help definitions --format json'),
         ('collect --per-query kept -o out', 'evaluate --per-query --resume kept -o out'),
         ('export run.store -o out', 'index --export run.store -o out'),
+        ('compare-results both.json --pairs -o out', 'compare both.json --pairs -o out'),
     ],
 )
 def test_renamed_commands_work_and_say_so(folder, old, now):
-    for made in 'evaluate reference.txt run.txt --resume kept', 'index run.txt -o run.store':
+    Path('half.txt').write_text('x v 1 ann 0.9\n')
+    for made in (
+        'evaluate reference.txt run.txt --resume kept',
+        'index run.txt -o run.store',
+        'evaluate reference.txt run.txt half.txt --format json --per-query -o both.json',
+    ):
         assert run(*made.split()).exit_code == 0
     results = [
         (run(*each.split()), Path('out').exists() and Path('out').read_bytes())
