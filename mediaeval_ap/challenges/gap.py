@@ -126,8 +126,7 @@ def evaluate_gap(
         names = ['id', 'predicted', 'confidence', 'truth', 'correct']
         table = pyarrow.table(in_order, names).to_pandas().dropna(subset='predicted')
     return files.score(
-        'GAP',
-        metric,
+        {'GAP': metric},
         {'ties': metric.ties},
         {'confidence': confidence, 'correct': correct},
         {

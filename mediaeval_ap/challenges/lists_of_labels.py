@@ -5,9 +5,12 @@ They are H&M Personalized Fashion Recommendations, and Humpback Whale Identifica
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from mediaeval_ap import definitions
 from mediaeval_ap.challenges.task import (
     Columns,
     Files,
@@ -18,7 +21,7 @@ from mediaeval_ap.challenges.task import (
     unique_ids,
 )
 from mediaeval_ap.choices import Missing, Unknown
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import RepeatedRowsWarning
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
@@ -31,7 +34,7 @@ from mediaeval_ap.tables import MAX_BYTES
 def evaluate_map(
     truth: Any,
     predictions: Any,
-    k: int = 12,
+    k: int | Iterable[int] = 12,
     *,
     definition: str | Definition = 'kaggle',
     columns: Columns | None = None,
@@ -52,8 +55,8 @@ def evaluate_map(
         may be compressed.
     predictions : like truth
         ``customer_id,prediction``: labels separated by white space, best first.
-    k : int
-        The cutoff.
+    k : int or iterable of int
+        The cutoff, or several: each has a number and a column then.
     definition : str or Definition
         Definition of average precision.
     columns : mapping of str to str or int, optional
@@ -110,13 +113,8 @@ def evaluate_map(
     >>> evaluate_map(bought, listed, k=2, columns={'id': 'user', 'labels': 'items'}).value
     0.5
     """
-    metric = MeanAveragePrecision(k, definition)
+    metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
     files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes)
-    (score,) = _map(files, [metric], per_query)
-    return score
-
-
-def _map(files: Files, metrics: Sequence[MeanAveragePrecision], per_query: bool) -> list[Score]:
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
@@ -128,33 +126,41 @@ def _map(files: Files, metrics: Sequence[MeanAveragePrecision], per_query: bool)
         return true, predicted.take(files.rows[part])
 
     found = files.updated(metrics, labels)
-    if n_repeated := n_labels - int(found[0][1].sum()):
+    first, n_relevant = metrics[0], found[0][1]
+    if n_repeated := n_labels - int(n_relevant.sum()):
         text = (
             f'{files.truth_name}: {n_repeated} of {n_labels} labels repeat another of their user; '
-            f'{metrics[0].definition} counts them once'
+            f'{first.definition} counts them once'
         )
         files.warnings.append(RepeatedRowsWarning(text))
-    if not any(ap[n_relevant > 0].any() for ap, n_relevant in found):
+    if not any(ap[n_relevant > 0].any() for ap, _ in found):
         files.warn_of_other_labels(
             relevant.take(users).flatten(), predicted.take(files.rows).flatten()
         )
-    scores = []
-    for metric, (ap, n_relevant) in zip(metrics, found, strict=True):
-        above = files.ids.filter(ap > 1).to_pylist()
-        values = {f'AP@{metric.k}': ap, 'n_relevant': n_relevant}
-        scores.append(
-            files.score(
-                f'MAP@{metric.k}',
-                metric,
-                {'k': metric.k, 'definition': metric.definition.name},
-                values,
-                {'without_truth': metric.n_without_truth},
-                {'id': files.ids.to_pandas(), **values} if per_query else None,
-                scores_above_one(above, len(ap), files.predictions.source.name, metric.definition),
-                without_truth='have no relevant label, and are left out',
-            )
-        )
-    return scores
+    above = files.ids.filter(np.any([ap > 1 for ap, _ in found], axis=0)).to_pylist()
+    values = {f'AP@{each.k}': ap for each, (ap, _) in zip(metrics, found, strict=True)}
+    values['n_relevant'] = n_relevant
+    return files.score(
+        {f'MAP@{each.k}': each for each in metrics},
+        {**_cutoffs(metrics), 'definition': first.definition.name},
+        values,
+        {'without_truth': first.n_without_truth},
+        {'id': files.ids.to_pandas(), **values} if per_query else None,
+        scores_above_one(above, len(n_relevant), files.predictions.source.name, first.definition),
+        without_truth='have no relevant label, and are left out',
+    )
+
+
+def _each(k: int | Iterable[int]) -> list[int]:
+    """Return cutoffs, of which none is there twice."""
+    cutoffs = list(k) if isinstance(k, Iterable) else [k]
+    check_cutoffs(map(check_cutoff, cutoffs), definitions.get('kaggle'), 'k')
+    return cutoffs
+
+
+def _cutoffs(metrics: Sequence[MeanAveragePrecision | ReciprocalRank]) -> dict[str, Any]:
+    cutoffs = [metric.k for metric in metrics]
+    return {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
 
 
 LISTS: Shape = {'id': 'customer_id', 'labels': 'prediction'}
@@ -168,7 +174,7 @@ MAP = Task(
 def evaluate_first_hit(
     truth: Any,
     predictions: Any,
-    k: int = 5,
+    k: int | Iterable[int] = 5,
     *,
     columns: Columns | None = None,
     truth_columns: Columns | None = None,
@@ -184,8 +190,8 @@ def evaluate_first_hit(
     ----------
     truth, predictions : str, path-like, file object, DataFrame or pyarrow table
         ``Image,Id``: the label of each image; and labels separated by white space, best first.
-    k : int
-        The cutoff.
+    k
+        As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
     columns, truth_columns, missing, unknown, progress, max_bytes
@@ -219,15 +225,10 @@ def evaluate_first_hit(
     >>> evaluate_first_hit(truth, listed, columns={'id': 'photo', 'label': 'whale'}).value
     0.75
     """
-    metric = ReciprocalRank(k)
+    metrics = [ReciprocalRank(each) for each in _each(k)]
     files = Files(
         FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, max_bytes
     )
-    (score,) = _first_hit(files, [metric], per_query)
-    return score
-
-
-def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], per_query: bool) -> list[Score]:
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
@@ -236,33 +237,13 @@ def _first_hit(files: Files, metrics: Sequence[ReciprocalRank], per_query: bool)
     found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
     if not any(metric.compute() for metric in metrics):
         files.warn_of_other_labels(labels, predicted.take(files.rows).flatten())
-    scores = []
-    for metric, (reciprocal,) in zip(metrics, found, strict=True):
-        values, table = {f'RR@{metric.k}': reciprocal}, None
-        if per_query:
-            table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
-        name = f'first-hit MAP@{metric.k}'
-        scores.append(files.score(name, metric, {'k': metric.k}, values, {}, table))
-    return scores
+    values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
+    table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
+    names = {f'first-hit MAP@{each.k}': each for each in metrics}
+    return files.score(names, _cutoffs(metrics), values, {}, table if per_query else None)
 
 
 FIRST_HIT = Task(
     truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
     predictions=[{'id': 'Image', 'labels': 'Id'}, {'id': 'Image', 'label': None}],
 )
-
-
-def score_lists(
-    truth: Any,
-    predictions: Any,
-    cutoffs: Sequence[int],
-    definition: str | None = None,
-    per_query: bool = False,
-    **of_files: Any,
-) -> list[Score]:
-    """Score by MAP at some cutoffs, or without a definition by first-hit MAP, in one reading."""
-    if definition is None:
-        files = Files(FIRST_HIT, truth, predictions, **of_files)
-        return _first_hit(files, list(map(ReciprocalRank, cutoffs)), per_query)
-    metrics = [MeanAveragePrecision(k, definition) for k in cutoffs]
-    return _map(Files(MAP, truth, predictions, **of_files), metrics, per_query)

@@ -144,8 +144,7 @@ def evaluate_lrap(
     elif per_class:
         table = {'class': classes}
     return files.score(
-        'lwlrap' if label_weighted else 'LRAP',
-        metric,
+        {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
         {'LRAP': values},
         {

@@ -87,7 +87,6 @@ class Files:
         self.predictions.refuse_padded_as_in(self.truth)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
-        self._given_out: set[str] = set()
         self._columns = {name: _as_text(each) for name, each in given.items() if each}
 
     @property
@@ -156,7 +155,7 @@ class Files:
             self.warnings.append(errors.UnknownIdsWarning(f'{name}: {text}'))
         kept = np.flatnonzero(scored & (rows >= 0) if self.policy.missing == 'skip' else scored)
         if not len(kept):
-            self._give_out(self.warnings)
+            errors.warn_caller(self.warnings)
             raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
         self.ids, self.rows = ids.take(pyarrow.array(kept)), rows[kept]
         return kept
@@ -190,26 +189,24 @@ class Files:
 
     def score(
         self,
-        name: str,
-        metric: Accumulator,
-        parameters: Mapping[str, str | int],
+        metrics: Mapping[str, Accumulator],
+        parameters: Mapping[str, Any],
         values: Mapping[str, NDArray[Any]],
         counts: Mapping[str, int],
         table: Mapping[str, Any] | pandas.DataFrame | None,
         warnings: Sequence[errors.DataWarning] = (),
         **basis: Any,
     ) -> Score:
-        """Return the score of a metric, with `warnings` of its own beside those of the files."""
+        """Return the score by metrics, with `warnings` of its own beside those of the files."""
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
         counts = {'queries': len(self.ids), **counts, **self.counts}
         warnings = (*self.warnings, *warnings)
-        self._give_out(warnings)  # also where the score is not defined
-        of_all = Basis(metric, **basis)
+        errors.warn_caller(warnings)  # also where the score is not defined
+        of_all = Basis(metrics, **basis)
         return Score(
-            metric=name,
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
@@ -224,12 +221,6 @@ class Files:
             basis=of_all,
             **of_all.results(counts, table),
         )
-
-    def _give_out(self, warnings: Sequence[errors.DataWarning]) -> None:
-        """Give out warnings that were not given out with another score of the same files."""
-        new = [warning for warning in warnings if str(warning) not in self._given_out]
-        self._given_out.update(map(str, new))
-        errors.warn_caller(new)
 
 
 class LabelsById:

@@ -65,12 +65,7 @@ def _score(
     refuse_to_read_again('TRUTH', truth, len(runs))
     given = {name: value for name, value in settings.items() if value is not None}
     given['per_query'] = reporting.per_query
-
-    def scores(run: str) -> list[Any]:
-        scored = evaluate(truth, run, **given)
-        return scored if isinstance(scored, list) else [scored]
-
-    reporting.write(runs, scores)
+    reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
 
 
 @main.command(
@@ -105,10 +100,10 @@ def score_lists(
         raise click.UsageError('-K: found all, expected positive integers')
     cutoffs = cutoffs or [CUTOFF_OF_FIRST_HIT if first_hit else CUTOFF]
     options.check_cutoffs(cutoffs, definition or 'kaggle')
-    from mediaeval_ap.challenges.lists_of_labels import score_lists
+    from mediaeval_ap.challenges import evaluate_first_hit, evaluate_map
 
-    of_metric = None if first_hit else definition or 'kaggle'
-    _score(evaluate=score_lists, cutoffs=cutoffs, definition=of_metric, **settings)
+    evaluate = evaluate_first_hit if first_hit else evaluate_map
+    _score(evaluate=evaluate, k=cutoffs, definition=definition, **settings)
 
 
 @main.command(

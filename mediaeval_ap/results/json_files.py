@@ -250,15 +250,27 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
     _field(manifest['counts'], kind.over, int)
     rows = _Rows(value)
     counts = {name: rows.counts(name) for name in COUNTS if name in rows.names}
+    means, columns, parameters = _field(value, 'means', dict), ['value'], manifest['parameters']
+    cutoffs, names = [parameters.get('k')], [metric]
+    if len(means) > 1 and 'k' in parameters:  # several cutoffs, with a column each
+        columns = [name for name in rows.names if name not in ('query', 'label', *counts)]
+        cutoffs, names = _field(parameters, 'k', list), list(means)
+        if names[-1] != metric or not len(names) == len(columns) == len(cutoffs):
+            raise Fault('means', ', '.join(map(shown, names)), 'one for each cutoff')
     values: dict[str, NDArray[Any]] = {
-        'value': _values(value, manifest['parameters'], rows, counts)
+        column: _values(value, {**parameters, 'k': k}, rows, counts, column)
+        for column, k in zip(columns, cutoffs, strict=True)
+    }
+    of_means = {
+        name: _mean(name, rows, values[column], counts, column, _field(means, name, float))
+        for name, column in zip(names, columns, strict=True)
     }
     if 'n_relevant' in counts:
         values['n_relevant'] = counts['n_relevant']
-    mean = _field(_field(value, 'means', dict), metric, float)
     return Score(
         metric=metric,
-        value=_mean(metric, rows, values, mean),
+        value=of_means[metric],
+        means=of_means,
         table=pandas.DataFrame(rows.rows).assign(**counts),
         notes=[_field({'notes': each}, 'notes', str) for each in _field(value, 'notes', list)],
         queries=pyarrow.array(rows.column('query', str)),
@@ -268,28 +280,38 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
 
 
 def _values(
-    value: Fields, parameters: Fields, rows: _Rows, counts: Mapping[str, NDArray[np.int64]]
+    value: Fields,
+    parameters: Fields,
+    rows: _Rows,
+    counts: Mapping[str, NDArray[np.int64]],
+    column: str,
 ) -> NDArray[np.float64]:
     """Return the values of a score, within the range of its metric."""
     # The range of an average precision follows from its definition.
     if 'definition' not in parameters or 'n_relevant' not in counts:
-        return rows.within('value', 0, 1)
+        return rows.within(column, 0, 1)
     k, n_relevant = _count(parameters, 'k'), counts['n_relevant']
     try:
         is_described = 'definition' in _field(value, 'manifest', dict)
         name = _field(parameters, 'definition', str)
         definition = _definition(value) if is_described else definitions.get(name)
     except UnknownDefinitionError:  # of a user: a score that is written again has its name alone
-        return rows.within('value', 0, np.maximum(k, n_relevant))
-    return rows.ap('value', definition, k, n_relevant, LARGEST_COUNT)
+        return rows.within(column, 0, np.maximum(k, n_relevant))
+    return rows.ap(column, definition, k, n_relevant, LARGEST_COUNT)
 
 
-def _mean(metric: str, rows: _Rows, values: Mapping[str, NDArray[Any]], found: float) -> float:
+def _mean(
+    metric: str,
+    rows: _Rows,
+    each: NDArray[np.float64],
+    counts: Mapping[str, NDArray[np.int64]],
+    column: str,
+    found: float,
+) -> float:
     """Return the mean of a score, computed from its values as the metric does.
 
     Those of lwlrap and GAP hold rounded parts of it: `found` is returned if they agree.
     """
-    each = values['value']
     kind = kind_of_metric(metric)
     if kind.no_mean:
         computed = math.fsum(each)
@@ -300,13 +322,13 @@ def _mean(metric: str, rows: _Rows, values: Mapping[str, NDArray[Any]], found: f
     if metric.startswith('first-hit'):
         ranks = np.rint(np.divide(1.0, each, out=np.zeros(len(each)), where=each > 0))
         exact = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
-        rows.within('value', exact, exact)
+        rows.within(column, exact, exact)
         reciprocal = ReciprocalRank()
         reciprocal.n_images = len(each)
         reciprocal.n_first_hits.update(ranks[ranks > 0].astype(np.int64).tolist())
         return reciprocal.compute()
-    if 'n_relevant' in values:
-        each = each[values['n_relevant'] > 0]
+    if 'n_relevant' in counts:
+        each = each[counts['n_relevant'] > 0]
     if not len(each):
         raise Fault('n_relevant', '0 for each query', 'one or more that are in the mean')
     sums = ExactSums()

@@ -39,7 +39,7 @@ COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the s
 class Basis:
     """Data of all queries that a score is computed from, with what the metric does not know."""
 
-    accumulator: Accumulator
+    accumulators: Mapping[str, Accumulator]  # by the name of the mean
     without_truth: str = ''  # what a note says of queries without a true label
     classes: Sequence[str] = ()
     # Returns a table with the columns, or in the order, that depend on all queries.
@@ -49,23 +49,27 @@ class Basis:
     def results(self, counts: Mapping[str, int], table: pandas.DataFrame | None) -> dict[str, Any]:
         """Return the fields of the score that depend on all queries."""
         if table is not None and self.complete:
-            table = self.complete(self.accumulator, table)
+            (accumulator,) = self.accumulators.values()
+            table = self.complete(accumulator, table)
         n_without = counts.get('without_truth', 0)
         notes = notes_of(n_without, counts['queries'], self.without_truth)
         notes += notes_of_skipped(counts.get(SKIPPED, 0), counts['queries'], self.skipped)
-        return {'value': self.accumulator.compute(), 'table': table, 'notes': notes}
+        means = {name: each.compute() for name, each in self.accumulators.items()}
+        metric = next(reversed(means))
+        about = {'metric': metric, 'value': means[metric], 'means': means}
+        return {**about, 'table': table, 'notes': notes}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(Result):
-    """Score of predictions by one metric: one number, and values of each query.
+    """Score of predictions by one metric: one number for each cutoff, and values of each query.
 
     Parameters
     ----------
     metric : str
-        Name of the metric, as ``'MAP@12'``.
+        Name of the metric, as ``'MAP@12'``; of several cutoffs, the last.
     value : float
-        The number.
+        Its number.
     parameters : mapping of str to str, int or bool
         Settings that it depends on, as the cutoff and how ties are broken.
     inputs : mapping of str to Source
@@ -85,6 +89,8 @@ class Score(Result):
         ``confidence`` (NaN without prediction) and ``correct``.
     basis : Basis
         Data that `concat` needs.
+    means : mapping of str to float
+        The number of each cutoff, by the name of its metric.
     run : str
         The name of the run, as of `Evaluation`; part of `to_dict`.
 
@@ -113,6 +119,7 @@ class Score(Result):
     values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     basis: Basis | None = None
     run: str = ''
+    means: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -141,7 +148,7 @@ class Score(Result):
     @classmethod
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
         match name:
-            case 'value' | 'notes':
+            case 'value' | 'means' | 'notes':
                 return values[0]  # until they are computed
             case 'table':
                 the_same('table', ['none' if table is None else 'some' for table in values])
@@ -152,10 +159,11 @@ class Score(Result):
                 return _all_different(values)
             case 'basis':
                 the_same('classes', [basis.classes for basis in values])
-                accumulator = copy(values[0].accumulator)
+                merged = {name: copy(each) for name, each in values[0].accumulators.items()}
                 for basis in values[1:]:
-                    accumulator.merge(basis.accumulator)
-                return replace(values[0], accumulator=accumulator)
+                    for name, each in basis.accumulators.items():
+                        merged[name].merge(each)
+                return replace(values[0], accumulators=merged)
         return super()._joined(name, values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +184,7 @@ class Score(Result):
         kind = self._kind
         is_over_some = kind.over == 'queries' and not kind.scores_all
         n_without = self.counts.get('without_truth', 0) if is_over_some else 0
-        return {self.metric: self.counts[kind.over] - n_without}
+        return dict.fromkeys(self._means(), self.counts[kind.over] - n_without)
 
     def _count_columns(self) -> dict[str, int]:
         return {f'n_{self._kind.over}': self.mean_counts[self.metric]}
@@ -188,7 +196,7 @@ class Score(Result):
 
     def _subtitle(self) -> str:
         settings = (f'{name} {value}' for name, value in self._setting.items())
-        metric = [self.metric] if 'k' in self.parameters else []  # there may be several cutoffs
+        metric = [self.metric] if 'k' in self.parameters and not self._are_several else []
         return ', '.join([*metric, *settings])
 
     @property
@@ -198,10 +206,11 @@ class Score(Result):
         return {name: value for name, value in self.parameters.items() if name in shown}
 
     def _settings(self) -> dict[str, Any]:
-        return {'metric': self.metric, **self._setting}
+        return self._setting if self._are_several else {'metric': self.metric, **self._setting}
 
     def _of_manifest(self) -> dict[str, Any]:
-        definition = getattr(self.basis and self.basis.accumulator, 'definition', None)
+        of_metric = next(iter(self.basis.accumulators.values())) if self.basis else None
+        definition = getattr(of_metric, 'definition', None)
         in_full = {'definition': definition.to_dict()} if definition else {}
         return {**in_full, 'parameters': dict(self.parameters)}
 
@@ -215,19 +224,21 @@ class Score(Result):
         return _columns_of(self.table.rename(columns={'precision': 'value'}))
 
     def _columns(self) -> Columns:
+        renamed = {'term' if self._kind.is_one_list else next(iter(self.values), ''): 'value'}
+        if self._are_several:
+            renamed = {}
         if self.table is not None and not self._is_of_classes:
-            name_of_value = 'term' if self._kind.is_one_list else next(iter(self.values))
-            names = {self.table.columns[0]: 'query', name_of_value: 'value'}
-            table = self.table.rename(columns=names)
-            others = [name for name in table.columns if name not in ('query', 'value')]
-            return _columns_of(table[['query', 'value', *others]])
+            table = self.table.rename(columns={self.table.columns[0]: 'query', **renamed})
+            first = ['query', *renamed.values()]
+            others = [name for name in table.columns if name not in first]
+            return _columns_of(table[[*first, *others]])
         if self._kind.is_one_list or self.queries is None:
             raise ParameterError(
                 f'per_query: found a score ({self.metric}) without a table of its queries, '
                 'expected one that was computed with per_query=True'
             )
-        (_, value), *further = self.values.items()
-        return {'query': self.queries.to_pylist(), 'value': value, **dict(further)}
+        values = {renamed.get(name, name): each for name, each in self.values.items()}
+        return {'query': self.queries.to_pylist(), **values}
 
     def _compared(self) -> Compared:
         if self._kind.no_mean:
@@ -239,25 +250,35 @@ class Score(Result):
             raise ParameterError(
                 f'{printable(self.run)}: found a score without its queries, expected them'
             )
-        queries, values = self.queries.to_pylist(), next(iter(self.values.values()))
+        queries = self.queries.to_pylist()
+        values = dict(zip(self._means(), self.values.values(), strict=False))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean
             kept = np.flatnonzero(n_relevant)
             queries = [queries[at] for at in kept.tolist()]
-            values, n_relevant = values[kept], n_relevant[kept]
-        floor = {} if self._kind.scores_all else {self.metric: 0.0}
-        return Compared(list(map(str, queries)), {self.metric: values}, n_relevant, floor)
+            values = {name: each[kept] for name, each in values.items()}
+            n_relevant = n_relevant[kept]
+        floor = {} if self._kind.scores_all else dict.fromkeys(values, 0.0)
+        return Compared(list(map(str, queries)), values, n_relevant, floor)
 
     def _mean_row(self) -> dict[str, Any]:
         columns: dict[str, Any] = {} if self.table is None else dict(self.table)
         columns |= self.values
         totals = {name: int(np.sum(columns[name])) for name in COUNTS if name in columns}
-        return {'value': self.value, **totals}
+        names = list(self.values) if self._are_several else ['value']
+        return {**dict(zip(names, self._means().values(), strict=False)), **totals}
 
     def _means(self) -> dict[str, float | None]:
-        return {self.metric: self.value}
+        return dict(self.means) or {self.metric: self.value}
+
+    @property
+    def _are_several(self) -> bool:
+        """True where there are several cutoffs: each has a column of its name then."""
+        return len(self.means) > 1
 
     def _summary(self) -> dict[str, Any]:
+        if self._are_several:
+            return super()._summary()
         row = {'run': self.run, **self._settings(), 'value': self.value}
         return {**row, **self._count_columns()}
 

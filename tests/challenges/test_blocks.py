@@ -156,7 +156,7 @@ OTHER = replace(definitions.get('kaggle'), denominator=('k',))  # under the same
             [whales('1'), replace(whales('2'), inputs={'truth': Source('t')})],
             r"inputs: found \['truth'\], expected \['predictions', 'truth'\]",
         ),
-        ([Score('GAP', 1.0, {}, {}, {'queries': 1})], 'found a score without its queries'),
+        ([Score('GAP', 1.0, {}, {}, {'queries': 1}, run='r')], 'found a score without its queries'),
     ],
 )
 def test_mixtures_of_scores_are_refused(scores, reason):

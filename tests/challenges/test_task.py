@@ -1,17 +1,20 @@
 """Files of all challenges: formats, pieces, ids, policies, errors."""
 
+import io
+import json
+
 import pandas
 import pytest
 from challenge_inputs import SAMPLES, table, written
 
-from mediaeval_ap import challenges, progress
+from mediaeval_ap import Score, challenges, progress, read_results
 from mediaeval_ap.challenges import lrap
 from mediaeval_ap.challenges import task as task_room
-from mediaeval_ap.challenges.lists_of_labels import score_lists
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
     NoOverlapWarning,
+    ParameterError,
     UndefinedScoreError,
     UnknownIdsWarning,
 )
@@ -93,35 +96,49 @@ def test_no_id_is_left():
         FIRST_HIT(truth, other, missing='skip', unknown='drop')
 
 
-@pytest.mark.parametrize(
-    ('definition', 'evaluate', 'name'),
-    [
-        ('kaggle', MAP, 'fashion'),
-        (None, FIRST_HIT, 'whales'),
-    ],
-)
-def test_several_cutoffs_in_one_reading(definition, evaluate, name):
+@pytest.mark.parametrize(('evaluate', 'name'), [(MAP, 'fashion'), (FIRST_HIT, 'whales')])
+def test_several_cutoffs_in_one_reading(evaluate, name):
     files = [SAMPLES / f'{name}_{role}.csv' for role in ('truth', 'predictions')]
     with files[0].open() as truth, files[1].open() as predictions:  # which can be read once
-        scores = score_lists(truth, predictions, [12, 1, 3], definition, per_query=True)
-    for k, score in zip([12, 1, 3], scores, strict=True):
-        alone = evaluate(*files, k, per_query=True)
-        assert (score.metric, score.value, score.counts) == (
-            alone.metric,
-            alone.value,
-            alone.counts,
-        )
-        assert score.parameters == alone.parameters
-        assert score.table.equals(alone.table)
+        score = evaluate(truth, predictions, [12, 1, 3], per_query=True)
+    alone = [evaluate(*files, k, per_query=True) for k in (12, 1, 3)]
+    assert score.means == {each.metric: each.value for each in alone}
+    assert (score.metric, score.value) == (alone[-1].metric, alone[-1].value)
+    assert score.counts == alone[0].counts
+    assert score.parameters == {**alone[0].parameters, 'k': [12, 1, 3]}
+    for each in alone:
+        assert score.table[each.table.columns].equals(each.table)
+        (column, *_) = each.values
+        assert score.to_frame()[column].tolist() == each.to_frame()['value'].tolist()
+    frames = [pandas.read_csv(file, dtype=str, index_col=0) for file in files]
+    ids = frames[0].index.unique()
+    blocks = [[frame.loc[part].reset_index() for frame in frames] for part in (ids[:9], ids[9:])]
+    assert Score.concat([evaluate(*each, [12, 1, 3]) for each in blocks]).means == score.means
+    (again,) = read_results(io.StringIO(score.to_json(per_query=True)))
+    assert (again.means, again.mean_counts) == (score.means, score.mean_counts)
+    assert again.to_frame().equals(score.to_frame())
+    changed = json.loads(score.to_json(per_query=True))
+    changed['results'][0]['means'][alone[0].metric] = 0.5
+    with pytest.raises(FormatError, match=r'found 0.5, expected .*, the mean of the values of its'):
+        read_results(io.StringIO(json.dumps(changed)))
+
+
+@pytest.mark.parametrize(
+    ('k', 'message'),
+    [([], 'k: found none, exp'), ([3, 3], 'k: found 3 twice'), ([3, 0], 'k: found 0, exp')],
+)
+def test_cutoffs_that_are_wrong(k, message):
+    for evaluate in MAP, FIRST_HIT:
+        with pytest.raises(ParameterError, match=f'^{message}'):
+            evaluate(None, None, k)
 
 
 def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
     truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
     predictions = table('Image,Id', ('a', 'w'))
     with pytest.warns() as caught:
-        scores = score_lists(truth, predictions, [1, 2, 3], missing='zero')
+        FIRST_HIT(truth, predictions, [1, 2, 3], missing='zero')
     assert [warning.category for warning in caught] == [MissingIdsWarning]
-    assert [len(score.warnings) for score in scores] == [1, 1, 1]
 
 
 def test_warnings_point_to_who_called():

@@ -1,8 +1,10 @@
 """The commands `map`, `gap` and `lrap`: what they print where, and with what exit code."""
 
 import csv
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from commands import run
 
@@ -11,7 +13,8 @@ from mediaeval_ap.choices import TIES
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / 'samples'
 COMMANDS = {
     'map': ('map', 'fashion_truth.csv', 'fashion_predictions.csv'),
     'first-hit': ('map', 'whales_truth.csv', 'whales_predictions.csv', '--first-hit'),
@@ -116,8 +119,13 @@ def test_several_runs_and_cutoffs_in_one_table():
     result = run(*arguments, input=content)
     assert (result.exit_code, result.stderr) == (0, '')
     rows = [*csv.DictReader(result.stdout.splitlines())]
-    assert [row['metric'] for row in rows] == ['MAP@5', 'MAP@12'] * 2
-    assert [row['value'] for row in rows] == [str(score('map', k=k).value) for k in (5, 12)] * 2
+    for row in rows:
+        assert [row[f'AP@{k}'] for k in (5, 12)] == [str(score('map', k=k).value) for k in (5, 12)]
+    assert len(rows) == 2
+    schema = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
+    for options in [], ['--per-query']:
+        written = run(*COMMANDS['map'], '-k', '5,12', '--format', 'json', *options).stdout
+        jsonschema.Draft202012Validator(schema).validate(json.loads(written))
 
 
 @pytest.mark.parametrize(
