@@ -42,7 +42,7 @@ def rows_of(path: str) -> list[Row]:
 def add_all(live: Live, rows: Sequence[Row]) -> float:
     def add() -> None:
         for row in rows:
-            live.add(*row)
+            live.add(row)
 
     return seconds(add)
 
@@ -65,7 +65,7 @@ def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> fl
     for row, name in zip(rows, names, strict=False):
         live.discard(row)
         begin = perf_counter()
-        live.add(*row)
+        live.add(row)
         live.send(name)
         times.append(perf_counter() - begin)
     return median(times)
@@ -78,7 +78,7 @@ def bytes_each(average_precision: AveragePrecision, rows: Sequence[Row], query: 
     tracemalloc.start()
     for row in rows:
         corpus, video, shot, name = (text.encode().decode() for text in row[:4])
-        live.add(corpus, video, shot, name, row[4] + 0.0)
+        live.add((corpus, video, shot, name, row[4] + 0.0))
     live.send(query)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -110,7 +110,7 @@ def campaign(folder: Path) -> list[list[str]]:
 
     def change_and_evaluate() -> None:
         live.discard(rows[0])
-        live.add(*rows[0])
+        live.add(rows[0])
         live.evaluate(asked)
 
     live_evaluate = median_seconds(change_and_evaluate, REPEATS)

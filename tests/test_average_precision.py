@@ -192,7 +192,7 @@ def test_a_closed_live_session_does_nothing(average_precision, tmp_path):
     points = live.watch([RUN[0]], every=1)
     live.close()
     for call in (
-        *(lambda: live.add(*RUN[0]), lambda: live.extend(RUN), lambda: live.discard(RUN[0])),
+        *(lambda: live.add(RUN[0]), lambda: live.extend(RUN), lambda: live.discard(RUN[0])),
         *(lambda: live.update(RUN[0], confidence=0.1), live.evaluate, live.snapshot),
         *(lambda: live.save(tmp_path / 'live.parquet'), lambda: live.watch(RUN)),
         *(lambda: next(points), lambda: len(live), lambda: RUN[0] in live),

@@ -61,7 +61,7 @@ class Live(Session):
     >>> live = average_precision.live([('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93)])
     >>> live.send('nicolas_sarkozy')
     Answer(ap=[0.0], n_relevant=1)
-    >>> live.add('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5)
+    >>> live.add(('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5))
     >>> live.send('nicolas_sarkozy')
     Answer(ap=[0.5], n_relevant=1)
     >>> live.discard(('INA', 'F2', '000010', 'nicolas_sarkozy', 0.93))
@@ -100,29 +100,25 @@ class Live(Session):
         with self._lock:
             return len(self._whole())
 
-    def __contains__(self, row: Sequence[Any]) -> bool:
+    def __contains__(self, row: Sequence[str | float]) -> bool:
         with self._lock:
             return row in self._whole()
 
-    def add(
-        self, corpus_id: str, video_id: str, shot_id: str, person_name: str, confidence: float
-    ) -> None:
+    def add(self, row: Sequence[str | float]) -> None:
         """Add a hypothesis, once more if it is there.
 
         Parameters
         ----------
-        corpus_id, video_id, shot_id, person_name : str
-            The shot, and the name of the person in it.
-        confidence : float
-            The larger, the surer.
+        row : sequence
+            Its fields: ``corpus_id video_id shot_id person_name confidence``, as of a run.
 
         Raises
         ------
         FormatError
-            When a field is wrong; then nothing has changed.
+            When the row is no hypothesis; then nothing has changed.
         """
         with self._lock:
-            self._whole().add((corpus_id, video_id, shot_id, person_name, confidence))
+            self._whole().add(row)
 
     def extend(self, rows: Any) -> None:
         """Add hypotheses: all of them, or none.
@@ -153,13 +149,13 @@ class Live(Session):
         with self._lock:
             self._whole().extend(table)
 
-    def discard(self, row: Sequence[Any]) -> None:
+    def discard(self, row: Sequence[str | float]) -> None:
         """Withdraw a hypothesis, once if it is there more often.
 
         Parameters
         ----------
-        row : sequence
-            Its fields: ``corpus_id video_id shot_id person_name confidence``.
+        row
+            As `add` takes it.
 
         Raises
         ------
@@ -171,13 +167,13 @@ class Live(Session):
         with self._lock:
             self._whole().remove(row)
 
-    def update(self, row: Sequence[Any], *, confidence: float) -> None:
+    def update(self, row: Sequence[str | float], *, confidence: float) -> None:
         """Change the confidence of a hypothesis.
 
         Parameters
         ----------
-        row : sequence
-            Its fields: ``corpus_id video_id shot_id person_name confidence``.
+        row
+            As `add` takes it, with the confidence that it has.
         confidence : float
             The new confidence.
 

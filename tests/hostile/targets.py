@@ -90,7 +90,7 @@ def restored(path):
         check_live(live)
         live.send('ann')
         live.evaluate()
-        live.add('x', 'v', '2', 'bob', 0.5)
+        live.add(('x', 'v', '2', 'bob', 0.5))
         live.send('ann')
     except Error as error:
         raise AssertionError(f'restored, and then: {error}') from error
@@ -194,7 +194,7 @@ def stored() -> bytes:
 @cache
 def session() -> bytes:
     live = AveragePrecision([('x', 'v', '1', 'ann')], [1], subset=[('x', 'v')]).live()
-    live.add('x', 'v', '1', 'ann', 0.5)
+    live.add(('x', 'v', '1', 'ann', 0.5))
     live.save(folder() / 'session.parquet')
     return (folder() / 'session.parquet').read_bytes()
 

@@ -21,7 +21,7 @@ def test_wrong_rows_change_nothing(wrong):
     calls = [lambda: live.extend([ROW, wrong]), lambda: live.discard(wrong)]
     calls.append(lambda: live.update(wrong, confidence=0.1))
     if isinstance(wrong, tuple) and len(wrong) == 5:
-        calls.append(lambda: live.add(*wrong))
+        calls.append(lambda: live.add(wrong))
     for call in calls:
         with pytest.raises(FormatError):
             call()
@@ -34,7 +34,7 @@ def test_wrong_rows_change_nothing(wrong):
 def test_messages_say_what_was_found():
     live = AveragePrecision([ROW[:4]], [10]).live()
     with pytest.raises(FormatError) as caught:
-        live.add('x', 'v', 7, 'ann', 0.5)
+        live.add(('x', 'v', 7, 'ann', 0.5))
     assert str(caught.value) == (
         '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
         'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
@@ -42,7 +42,7 @@ def test_messages_say_what_was_found():
     with pytest.raises(MissingHypothesisError) as missing:
         live.discard(ROW)
     assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
-    live.add(*ROW)
+    live.add(ROW)
     with pytest.raises(FormatError, match='<live>, confidence: found nan'):
         live.update(ROW, confidence=float('nan'))
     assert ROW in live
@@ -55,7 +55,7 @@ def test_rows_are_any_sequence_of_texts_and_a_number():
     live.update(deque(ROW), confidence=0.4)
     live.discard(deque((*ROW[:4], 0.4)))
     for one in (1, 1.0, np.float32(1), np.int8(1)):
-        live.add(*ROW[:4], one)
+        live.add((*ROW[:4], one))
         assert (*ROW[:4], one) in live
     live.discard((*ROW[:4], 1))
     assert live.snapshot().table.confidence.tolist() == [1.0] * 3
@@ -63,9 +63,9 @@ def test_rows_are_any_sequence_of_texts_and_a_number():
 
 def test_text_of_subclasses_is_kept_as_text():
     live = AveragePrecision([ROW[:4]], [10]).live()
-    live.add(*map(np.str_, ROW[:4]), 0.5)
+    live.add((*map(np.str_, ROW[:4]), 0.5))
     assert ROW in live
-    live.add(*map(np.str_, ('y', 'w', '7', 'bob')), 0.5)
+    live.add((*map(np.str_, ('y', 'w', '7', 'bob')), 0.5))
     shots = live._hypotheses.shots
     texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
     assert {type(text) for text in texts} == {str}

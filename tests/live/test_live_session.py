@@ -49,7 +49,7 @@ def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     with pytest.warns(EmptyRunWarning, match='<live>: none of its 1 hypotheses') as caught:
         assert live.evaluate().map.tolist() == [0.0]
     assert caught[0].filename == __file__
-    live.add(*ROW)
+    live.add(ROW)
     assert live.send('ann') == ([1.0], 1)
     assert (len(live), len(live.snapshot())) == (2, 1)
     live.discard(outside)
@@ -127,7 +127,7 @@ def test_readers_see_a_whole_step_or_none_of_it():
 
 
 LOCKED = {
-    'add': lambda live: live.add(*ROW),
+    'add': lambda live: live.add(ROW),
     'extend': lambda live: live.extend([ROW]),
     'discard': lambda live: live.discard(ROW),
     'update': lambda live: live.update(ROW, confidence=0.4),
@@ -184,7 +184,7 @@ def interrupted(*_, **__):
 def test_a_step_that_ends_halfway_ends_the_session(step, of, where, monkeypatch):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     steps = {
-        'add': lambda: live.add(*ROW),
+        'add': lambda: live.add(ROW),
         'extend': lambda: live.extend([ROW]),
         'look up': lambda: ROW in live,
         'discard': lambda: live.discard(ROW),

@@ -52,7 +52,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(row=st.tuples(*strategies.fields))
     def add(self, row):
-        self.live.add(*row)
+        self.live.add(row)
         self.rows.append(row)
 
     @rule(rows=st.lists(st.tuples(*strategies.fields), max_size=5))

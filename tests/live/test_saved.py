@@ -54,7 +54,7 @@ def test_an_empty_session_is_saved_and_restored(tmp_path):
     AveragePrecision([ROW[:4]], [10]).live().save(path)
     restored = AveragePrecision.restore(path)
     assert len(restored) == 0
-    restored.add(*ROW)
+    restored.add(ROW)
     assert restored.send('ann') == ([1.0], 1)
 
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     live.save(path)
     before = path.read_bytes()
-    live.add(*ROW)
+    live.add(ROW)
     with pytest.raises(WriteError, match='Not a directory'):
         live.save(path / 'below')
     with pytest.raises(WriteError, match='no path holds a NUL'):

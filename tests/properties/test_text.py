@@ -114,9 +114,9 @@ def answers(text, reference, hypotheses, queries, K, definition, subset):
     for point in average_precision.watch(run, asked, every=3):
         yield point.n_hypotheses, point.changed, point.ap.tolist(), point.map.tolist()
     live = average_precision.live()
-    live.add(*hypotheses[0])
+    live.add(hypotheses[0])
     for row in run:
-        live.add(*row)
+        live.add(row)
     live.discard(run[0])
     live.extend(run[1:])
     for row in run[1:]:
@@ -255,7 +255,7 @@ def test_text_of_a_class_is_refused_as_plain_text_is(text, wrong):
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
     live = average_precision.live()
     with pytest.raises(FormatError):
-        live.add('x', 'v', '1', text(wrong), 0.5)
+        live.add(('x', 'v', '1', text(wrong), 0.5))
     with pytest.raises(FormatError):
         live.extend([('x', 'v', '1', text(wrong), 0.5)])
     with pytest.raises(QueryError):
@@ -266,8 +266,8 @@ def test_text_of_a_class_is_refused_as_plain_text_is(text, wrong):
 def test_numbers_are_kept_as_doubles():
     """A number of another class is the double that it is, in whatever row."""
     live = AveragePrecision([('x', 'v', '1', 'ann')]).live()
-    live.add('x', 'v', '1', 'ann', np.float32(0.1))
-    live.add('x', 'v', '1', 'ann', 1)
+    live.add(('x', 'v', '1', 'ann', np.float32(0.1)))
+    live.add(('x', 'v', '1', 'ann', 1))
     ((*_, one), (*_, other)) = sorted(live.snapshot().table.rows())
     assert math.isclose(one, 0.1, rel_tol=1e-7)  # single precision holds seven digits
     assert (one, other) == (float(np.float32(0.1)), 1.0)
