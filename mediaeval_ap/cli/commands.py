@@ -127,11 +127,9 @@ class Command(_Helping):
             for each in self.get_params(ctx)
             if isinstance(each, click.Option)
         }
-        listed = {each: names.split() for each, names in HEADINGS.items()}
-        known = [name for names in listed.values() for name in names]
-        listed['Advanced'] = [name for name in options if name not in known]
-        for heading, names in listed.items():
-            records = [options[name].get_help_record(ctx) for name in names if name in options]
+        for heading, names in HEADINGS.items():
+            listed = [options.pop(name) for name in names.split() or [*options] if name in options]
+            records = [option.get_help_record(ctx) for option in listed]
             if rows := [record for record in records if record is not None]:
                 yield heading, rows
 

@@ -29,7 +29,6 @@ from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
-    from mediaeval_ap.average_precision import AveragePrecision
     from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
 
@@ -145,6 +144,9 @@ def compare(
     measures: list[str],
     also_definitions: list[str],
     of_results: str | None,
+    pairs: bool,
+    format: str,
+    output: Output,
     **settings: Any,
 ) -> None:
     """Compare runs: confidence intervals, tests and groups.
@@ -159,58 +161,59 @@ def compare(
     judged, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
-    if files and (also_definitions or not to_score):
-        if option := options.first_given(OF_SCORING.__contains__):
-            raise click.UsageError(f'{option}: found results, which are scored already')
-        for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
-            if judged is None and settings[option.removeprefix('--')] == value:
-                raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
-    _refuse_rows(settings, {'--by': settings['by'], '--also-definitions': also_definitions})
+    for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
+        if value and format in ('csv', 'jsonl'):
+            told = f'{format} has one table; write it as json or markdown'
+            raise click.UsageError(f'{option}: {told}')
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
+    if files:
+        _check_results(judged, bool(to_score and not also_definitions), settings)
     every = definition, *also_definitions
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require_libraries()
+    from mediaeval_ap.comparison.comparison import compare
     from mediaeval_ap.results.result import names_of
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     scored = [each for path in files for each in _read_results(path, max_bytes)]
     others = list(dict.fromkeys(names_of(scored)))
     if len(given := [*options.names_of(to_score), *others]) < 2:
         raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
     by_name = named_runs(to_score, settings['baseline'], others)
-    tables = _tables(judged, **criteria)
-    if not to_score:
-        _write(scored, **tables, **settings)
-        return
-    evaluators = {
-        each: options.read_reference(definition=each, **{**criteria, **tables}) for each in every
+    inputs = ('reference', judged, REFERENCE), ('subset', criteria['subset'], SUBSET)
+    tables: dict[str, Any] = {
+        role: path and read(path, layout, max_bytes=max_bytes) for role, path, layout in inputs
     }
-    results = _score(by_name, evaluators, queries, {definition: measures}, max_bytes)
-    best = results.pop(definition)
-    compared: Any = [*best.values(), *scored] if scored else best
-    _write(compared, **tables, also=results or None, **settings)
+    results = _score(by_name, every, queries, measures, **{**criteria, **tables})
+    best = [*results.pop(definition).values(), *scored]
+    compared = compare(best, **tables, also=results or None, **settings)
+    write_document(compared._document(pairs=pairs), format, output)
 
 
 def _score(
     runs: Mapping[str, RunFile],
-    evaluators: Mapping[str, AveragePrecision],
+    every: Sequence[str],
     queries: str | None,
-    measures: Mapping[str, list[str]],
-    max_bytes: int,
+    measures: list[str],
+    **criteria: Any,
 ) -> dict[str, dict[str, Evaluation]]:
-    """Return the result of each run, by definition; each run is read once."""
+    """Return the result of each run, by definition, the first with measures; read each run once."""
     from mediaeval_ap.store.store import as_store
     from mediaeval_ap.tables import HYPOTHESIS, read
 
-    first, *_ = evaluators.values()
-    asked = first._criteria.read_queries(queries)
-    results: dict[str, dict[str, Evaluation]] = {each: {} for each in evaluators}
+    results: dict[str, dict[str, Evaluation]] = {each: {} for each in every}
+    if not runs:
+        return results
+    evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
+    asked = evaluators[every[0]]._criteria.read_queries(queries)
     for name, run in runs.items():
-        store = as_store(run)
+        store, max_bytes = as_store(run), criteria['max_bytes']
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
         for each, evaluator in evaluators.items():
-            result = evaluator.evaluate(hypotheses, asked, measures=measures.get(each, ()))
+            added = measures if each == every[0] else ()
+            result = evaluator.evaluate(hypotheses, asked, measures=added)
             results[each][name] = result._called(name)
     return results
 
@@ -249,30 +252,13 @@ def _read_results(path: RunFile, max_bytes: int) -> list[Result]:
     return [each._called(name) for each in results] if name else results
 
 
-def _refuse_rows(settings: Mapping[str, Any], given: Mapping[str, object]) -> None:
-    """Refuse options whose tables the formats of rows leave out."""
-    format = settings['format']
-    for option, value in given.items():
-        if value and format in ('csv', 'jsonl'):
-            raise click.UsageError(
-                f'{option}: {format} has one table; write it as json or markdown'
-            )
-
-
-def _tables(reference: str | None, subset: str | None, max_bytes: int, **_: Any) -> dict[str, Any]:
-    from mediaeval_ap.tables import REFERENCE, SUBSET, read
-
-    files = {'reference': (reference, REFERENCE), 'subset': (subset, SUBSET)}
-    return {
-        role: None if path is None else read(path, layout, max_bytes=max_bytes)
-        for role, (path, layout) in files.items()
-    }
-
-
-def _write(results: Any, pairs: bool, format: str, output: Output, **settings: Any) -> None:
-    from mediaeval_ap.comparison.comparison import compare
-
-    write_document(compare(results, **settings)._document(pairs=pairs), format, output)
+def _check_results(judged: str | None, scores_others: bool, settings: Mapping[str, object]) -> None:
+    """Refuse options that need runs to score, or a reference, beside results."""
+    if not scores_others and (option := options.first_given(OF_SCORING.__contains__)):
+        raise click.UsageError(f'{option}: found results, which are scored already')
+    for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
+        if judged is None and settings[option.removeprefix('--')] == value:
+            raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
 
 
 FIGURES = (

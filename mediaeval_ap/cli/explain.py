@@ -36,7 +36,7 @@ from mediaeval_ap.errors import shown
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
 @options.flag('--per-query', help='List every query in tables; csv and json always do.')
-@options.integer('--costliest', default=10, help='Queries and names to list in tables.')
+@options.integer('-n', '--costliest', default=10, help='Queries and names to list in tables.')
 @options.FORMAT
 @options.OUTPUT
 def explain(

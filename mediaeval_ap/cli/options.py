@@ -409,11 +409,9 @@ def reports(function: Callable[..., Any]) -> Any:
 
 def require_runs(reference: str | None, runs: Sequence[str]) -> None:
     """Refuse a command line without the arguments that it may lack in another case."""
-    for name, given in ('reference', reference), ('runs', runs):
+    for name, given in ('REFERENCE', reference), ('RUN...', runs):
         if not given:
-            ctx = click.get_current_context()
-            (argument,) = (each for each in ctx.command.params if each.name == name)
-            raise click.MissingParameter(ctx=ctx, param=argument)
+            raise click.UsageError(f'Missing argument {name!r}.')
 
 
 def first_given(is_asked: Callable[[str], bool]) -> str | None:

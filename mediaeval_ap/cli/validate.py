@@ -19,7 +19,6 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 @main.command(
     examples=[
         'mediaeval-ap validate hypothesis.txt --reference reference.txt',
-        'mediaeval-ap validate hypothesis.txt --rules none --all -o problems.json',
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap validate hypothesis.txt - --statistics",
     ],
     exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
