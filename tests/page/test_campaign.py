@@ -1,5 +1,7 @@
 """What the page of a campaign does: it sorts, filters, draws what is chosen, and shows numbers."""
 
+import csv
+import io
 import json
 import re
 from operator import eq, gt, lt
@@ -331,6 +333,108 @@ def test_confused_names_are_filtered_and_counted_by_run(tab, data):
     assert (output.inner_text(), visible.count()) == ('nothing matches', 0)
 
 
+def test_every_header_that_sorts_shows_how(tab):
+    heads = tab.locator('th[data-sort]')
+    states = [each.get_attribute('aria-sort') for each in heads.all()]
+    assert set(states) == {'none', 'ascending', 'descending'}
+    marks = heads.locator('button').evaluate_all(
+        "(all) => all.map((each) => getComputedStyle(each, '::after').content)"
+    )
+    signs = {'none': '"↕"', 'ascending': '"↑"', 'descending': '"↓"'}
+    assert marks == [signs[each] for each in states]
+
+
+def test_a_table_stays_sorted_at_another_cutoff(tab):
+    table = tab.locator('#per-query')
+    table.locator('thead button').nth(2).click()
+    for metric in ('MAP@1', 'MAP@100'):
+        tab.locator('#metric').select_option(label=metric)
+        values = list(map(float, column(table, 3)))
+        assert values == sorted(values, reverse=True)
+
+
+def test_all_numbers_have_three_decimals_and_no_sign_of_zero(tab):
+    numbers = '#losses td, #points td.number, #query-values td, #per-query td:nth-child(n+3)'
+    found = tab.locator(numbers).all_text_contents()
+    assert [each for each in found if not re.fullmatch(r'-?\d\.\d{3}', each)] == []
+    assert not {'-0.000'} & set(found)
+    halves = [0.0625, 0.1875, 0.3125, -0.4375, -0.0001, 0.0005, 1]
+    shown = tab.evaluate('(all) => all.map((each) => Page.fixed(each))', halves)
+    assert shown == list(map(fixed, halves))
+
+
+def test_each_table_is_saved_as_csv_from_the_data(opened, campaign, data):
+    visit = opened(campaign)
+    visit.open_details()
+    tab = visit.tab
+    tab.locator('#metric').select_option(label='MAP@1')
+    ask(tab, 'bit_cleix')
+    board = tab.locator('.board[data-metric="MAP@1"]')
+    saved = {}
+    for table in tab.locator('table:not(.prose table)').all():
+        if table.is_visible():
+            with tab.expect_download() as download:
+                (board if table.get_attribute('role') else table).locator('.csv').click()
+            name = download.value.suggested_filename.removesuffix('.csv')
+            text = download.value.path().read_bytes().decode()
+            assert text.count('\n') == text.count('\r\n')
+            saved[name] = list(csv.reader(io.StringIO(text, newline='')))
+    ids = 'bins confusions inputs losses orders pairs per-query points query-values ranking remarks'
+    assert sorted(saved) == sorted(['leaderboard', *ids.split()])
+    runs, queries, values = data['runs'], data['queries'], data['values']['MAP@1']
+    head, *rows = saved['per-query']
+    assert head == ['query', 'R', *runs]
+    assert [row[0].lstrip("'") for row in rows] == [each.lstrip("'") for each in queries]
+    assert [list(map(float, row[2:])) for row in rows] == list(map(list, zip(*values, strict=True)))
+    head, *rows = saved['leaderboard']
+    standings = [row for row in data['comparison']['leaderboard'] if row['metric'] == 'MAP@1']
+    assert [float(row[head.index('map')]) for row in rows] == [row['map'] for row in standings]
+    assert [row[head.index('interval_low')] for row in rows] == [
+        json.dumps(row['interval']['low']) for row in standings
+    ]
+    assert {len(row) for row in rows} == {len(head)}
+    head, *rows = saved['losses']
+    parts = data['loss']['metrics'][runs[0]]['MAP@1']
+    assert list(map(float, rows[0][2:])) == [parts[each] for each in head[2:]]
+    inputs = [[each['sha256'] or ''] for each in data['manifest']['inputs']]
+    assert [row[2:] for row in saved['inputs'][1:]] == inputs
+    assert len(saved['ranking']) == tab.locator('#ranking tbody tr').count() + 1
+    assert len(saved['confusions']) == len(data['confused']) + 1
+
+
+@pytest.mark.parametrize(
+    ('value', 'expected'),
+    [
+        *((f'{sign}1+1', f"'{sign}1+1") for sign in '=+-@＝\t'),
+        ('\n=1', '"\'\n=1"'),
+        ('=1,"x"', '"\'=1,""x"""'),
+        *((each, each) for each in ('a=1', "it's", 'zoë')),
+        *((number, json.dumps(number)) for number in (-0.5, 0.1 + 0.2, 3)),
+        (None, ''),
+    ],
+)
+def test_a_field_of_csv_is_no_formula(tab, value, expected):
+    assert tab.evaluate('(value) => Page.field(value)', value) == expected
+
+
+def test_a_hash_is_short_and_copied_whole(browser, campaign, data):
+    with Visit(browser, permissions=['clipboard-read', 'clipboard-write']) as visit:
+        tab = visit.open(campaign.url)
+        cells = tab.locator('#inputs .hash')
+        hashes = [each['sha256'] for each in data['manifest']['inputs']]
+        assert [each.get_attribute('title') for each in cells.locator('span').all()] == [
+            each for each in hashes if each
+        ]
+        cells.first.locator('button').click()
+        cells.first.get_by_text('Copied').wait_for()
+        assert tab.evaluate('navigator.clipboard.readText()') == hashes[0]
+        assert cells.first.locator('span').inner_text() == f'{hashes[0][:12]}…'
+        tab.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+        cells.last.locator('button').click()  # as on a page without https
+        cells.last.get_by_text(hashes[-1]).wait_for()
+        assert visit.faults == []
+
+
 # Choices and figures
 
 
@@ -375,13 +479,15 @@ def test_a_click_in_the_figure_lists_the_same(tab):
 @pytest.mark.parametrize(
     'figure', ['loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall']
 )
-def test_a_mark_shows_a_tooltip(tab, figure):
+def test_a_mark_shows_a_tooltip(tab, figure, campaign):
     place = tab.locator(f'[data-figure="{figure}"]')
     place.scroll_into_view_if_needed()
     place.locator('.mark-symbol path, .mark-rect path').first.hover(force=True)
     tip = tab.locator('#vg-tooltip-element.visible')
     tip.wait_for()
     assert tip.inner_text().strip()
+    if figure == 'scatter':
+        assert any(printable(query) in tip.inner_text() for query in campaign.queries)
 
 
 def test_the_chosen_query_shows_its_ranking(tab, data, campaign):

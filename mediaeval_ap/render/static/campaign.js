@@ -1,7 +1,7 @@
 'use strict';
 /* The page of a campaign: what follows from the choice of a cutoff, two runs, or a query. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, fixed, printable, resort, save, settled } = Page;
+  const { byId, counted, draw, element, fixed, printable, resort, save, saves, settled } = Page;
   const { comparison, metrics, queries, rankings, runs } = data;
   const second = Math.min(1, runs.length - 1);
   const begin = {
@@ -31,6 +31,11 @@ Page.ready.then((data) => {
     const means = new Map(standings().map((row) => [row.run, row.map]));
     return runs.map((run) => [means.get(run), ...lossParts.map((part) => data.loss.metrics[run][metric()][part])]);
   };
+  const counts = () => {
+    const { values: rows } = data.figures[`distribution ${metric()}`].spec.data;
+    const bins = new Map(rows.map((row) => [`${row.run}\n${row.class}`, row.count]));
+    return runs.map((run) => classes.map((label) => bins.get(`${run}\n${label}`) ?? 0));
+  };
   const show = (rows, table) => rows.forEach((row, i) => {
     table[i].forEach((text, column) => { row.cells[column + 1].textContent = text; });
   });
@@ -47,12 +52,10 @@ Page.ready.then((data) => {
       });
     });
     show(lossRows, lost().map((row) => row.map((value) => fixed(value))));
-    const figure = data.figures[`distribution ${metric()}`];
-    const bins = new Map(figure.spec.data.values.map((row) => [`${row.run}\n${row.class}`, row.count]));
-    show(binRows, runs.map((run) => classes.map((label) => (bins.get(`${run}\n${label}`) ?? 0).toLocaleString('en'))));
+    show(binRows, counts().map((row) => row.map((n) => n.toLocaleString('en'))));
     ['per-query', 'losses', 'bins'].forEach(resort);
     draw('loss', data.figures[`loss ${metric()}`]);
-    draw('distribution', figure);
+    draw('distribution', data.figures[`distribution ${metric()}`]);
   };
   /* Two runs */
   const points = () => {
@@ -110,7 +113,7 @@ Page.ready.then((data) => {
     resort('points');
     byId('coinciding').replaceChildren();
     const figure = withRows('scatter', found.map(({ key, a, b, queries }) => ({
-      key, x: a, y: b, count: queries.length, names: named(queries),
+      key, x: a, y: b, count: queries.length, names: firstOf(queries),
     })));
     for (const { encoding } of figure.spec.layer) {
       if (!encoding.x.axis) continue;
@@ -124,9 +127,9 @@ Page.ready.then((data) => {
       }),
     });
   };
-  const named = (queries) => {
-    const first = printable(queries.slice(0, 5).map((query) => queries[query]).join(', '));
-    return queries.length > 5 ? `${first} and ${queries.length - 5} more` : first;
+  const firstOf = (some) => {
+    const first = printable(some.slice(0, 5).map((query) => queries[query]).join(', '));
+    return some.length > 5 ? `${first} and ${some.length - 5} more` : first;
   };
 
   /* One query: of its ranking, steps from one number to the next are given. */
@@ -141,33 +144,39 @@ Page.ready.then((data) => {
     const integers = decimals[run] === null ? confidence[run] : sums(confidence[run]);
     return { rows: sums(tops[run]), begins, shots: sums(shot[run]), confidence: integers.map((n) => n / scale) };
   });
-  const showQuery = () => {
+  const ranking = () => {
     const { query, run } = chosen;
     const { rows, begins, shots, confidence } = ranked[run];
+    const isHit = new Set(sums(rankings.hits[run][query]));
+    return rows.slice(begins[query], begins[query + 1]).map((number, i) => {
+      const [video, shot] = rankings.shots[shots[number]];
+      const distance = rankings.distances[rankings.distance[run][query][i]];
+      return [i + 1, isHit.has(i + 1), rankings.names[rankings.name[run][number]], distance, confidence[number], ...rankings.videos[video], shot];
+    });
+  };
+  const apOf = (query) => runs.map((run, each) => [run, ...metrics.map((name) => data.values[name][each][query])]);
+  const showQuery = () => {
+    const { query, run } = chosen;
     const hits = sums(rankings.hits[run][query]);
     const relevant = data.n_relevant[query];
     byId('query-summary').textContent = printable(
       `${queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${runs[run]} ` +
       `returned ${hits.length.toLocaleString('en')} of them in its ranking.`);
-    byId('query-values').tBodies[0].replaceChildren(...runs.map((name, each) => {
+    byId('query-values').tBodies[0].replaceChildren(...apOf(query).map(([name, ...found], each) => {
       const row = element('tr');
       row.append(element('th', name, { scope: 'row' }));
-      cells(row, metrics.map((metric) => [fixed(data.values[metric][each][query]), 'number']));
+      cells(row, found.map((ap) => [fixed(ap), 'number']));
       if (each === run) row.setAttribute('aria-current', 'true');
       return row;
     }));
     resort('query-values');
-    byId('ranking').caption.textContent = printable(`Top of the ranking of ${runs[run]} for ${queries[query]}`);
-    const isHit = new Set(hits);
+    byId('ranking').caption.firstChild.textContent = printable(`Top of the ranking of ${runs[run]} for ${queries[query]}`);
     byId('unanswerable').hidden = relevant > 0;
-    byId('ranking').tBodies[0].replaceChildren(...rows.slice(begins[query], begins[query + 1]).map((number, i) => {
-      const row = element('tr', '', isHit.has(i + 1) ? { class: 'hit' } : {});
-      const [video, shot] = rankings.shots[shots[number]];
-      const distance = rankings.distances[rankings.distance[run][query][i]];
+    byId('ranking').tBodies[0].replaceChildren(...ranking().map(([rank, isHit, name, distance, confidence, ...shot]) => {
+      const row = element('tr', '', isHit ? { class: 'hit' } : {});
       cells(row, [
-        [String(i + 1), 'number'], [isHit.has(i + 1) ? 'yes' : 'no', ''], [rankings.names[rankings.name[run][number]], ''],
-        [fixed(distance), 'number'], [String(confidence[number]), 'number'],
-        [[...rankings.videos[video], shot].join(' '), ''],
+        [String(rank), 'number'], [isHit ? 'yes' : 'no', ''], [name, ''],
+        [fixed(distance), 'number'], [String(confidence), 'number'], [shot.join(' '), ''],
       ]);
       return row;
     }));
@@ -283,10 +292,35 @@ Page.ready.then((data) => {
   box.addEventListener('input', (event) => { if (names.includes(box.value) && event.inputType === 'insertReplacementText') search(); });
   box.addEventListener('focus', () => box.select());
 
-  tableRows.forEach((row, query) => {
-    const head = row.cells[0];
-    head.replaceChildren(queryButton(query));
-  });
+  /* Tables as CSV: headers and rows, from the data. An object becomes a row, without what is null */
+  const flat = (value, name = '') => (value === null ? [] : typeof value !== 'object' ? [[name, value]]
+    : Object.entries(Array.isArray(value) ? { low: value[0], high: value[1] } : value)
+      .flatMap(([key, each]) => flat(each, name ? `${name}_${key}` : key)));
+  const records = (list) => {
+    const rows = list.map((each) => new Map(flat(each)));
+    const heads = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+    return [heads, ...rows.map((row) => heads.map((head) => row.get(head)))];
+  };
+  const byQuery = (list) => queries.map((query, i) => [query, data.n_relevant[i], ...list.map((run) => values()[run][i])]);
+  const named = (heads, rows) => [['run', ...heads], ...rows.map((row, run) => [runs[run], ...row])];
+  const tables = {
+    pairs: () => records(comparison.pairs.filter((row) => row.metric === metrics.at(-1))),
+    losses: () => named([metric(), ...lossParts], lost()),
+    orders: () => records(comparison.orders),
+    points: () => [['query', 'R', runs[chosen.a], runs[chosen.b]], ...byQuery([chosen.a, chosen.b])],
+    bins: () => named(classes, counts()),
+    'query-values': () => [['run', ...metrics], ...apOf(chosen.query)],
+    ranking: () => [['rank', 'relevant', 'name', 'distance', 'confidence', 'corpus', 'video', 'shot'], ...ranking()],
+    confusions: () => [['query', 'name', 'kind', 'distance', ...runs], ...data.confused.map(({ query, name, kind, distance, counts: of }) =>
+      [query, name, kind, distance, ...runs.map((run) => (Object.hasOwn(of, run) ? of[run] : 0))])],
+    'per-query': () => [['query', 'R', ...runs], ...byQuery([...runs.keys()])],
+    remarks: () => [['what', 'queries', 'of', 'runs'], ...data.remarks.map((each) => [each.what, each.queries, each.of, each.runs.join(', ')])],
+    inputs: () => records(data.manifest.inputs),
+  };
+  for (const [id, rows] of Object.entries(tables)) if (byId(id)) saves(byId(id), rows);
+  for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
+
+  tableRows.forEach((row, query) => row.cells[0].replaceChildren(queryButton(query)));
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
   if (metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
   readAddress();

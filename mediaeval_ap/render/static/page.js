@@ -130,9 +130,27 @@ const Page = (() => {
     onView?.(view);
   };
 
+  /* CSV as of RFC 4180. What a spreadsheet would take for a formula begins with an apostrophe. */
+  const field = (value) => {
+    const text = typeof value === 'string' && /^[=+\-@＝＋－＠\t\r\n]/.test(value) ? `'${value}` : String(value ?? '');
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const saves = (table, rows) => {
+    const button = element('button', 'Save as CSV', { type: 'button', class: 'csv' });
+    const csv = () => rows().map((row) => `${row.map(field).join(',')}\r\n`).join('');
+    button.addEventListener('click', () => save(csv(), `${table.id || 'leaderboard'}.csv`, 'text/csv'));
+    (table.hasAttribute('role') ? table.parentNode : table.caption).append(' ', button); // no child of a role
+  };
+  const copies = (button) => button.addEventListener('click', () => {
+    const short = button.previousElementSibling;
+    const copied = navigator.clipboard?.writeText(short.title) ?? Promise.reject(); // none without https
+    copied.then(() => { button.textContent = 'Copied'; }, () => { short.textContent = short.title; });
+  });
+
   const begin = async () => {
     document.documentElement.classList.add('script');
     document.querySelectorAll('table.sortable').forEach(sortable);
+    document.querySelectorAll('.copy').forEach(copies);
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
     return JSON.parse(await unpacked('page-data'));
@@ -144,5 +162,5 @@ const Page = (() => {
     URL.revokeObjectURL(link.href);
   };
   const ready = begin();
-  return { byId, counted, draw, element, fixed, printable, ready, resort, save, settled };
+  return { byId, counted, draw, element, field, fixed, printable, ready, resort, save, saves, settled };
 })();
