@@ -1,5 +1,7 @@
 """Progress bars: shown when asked for, after half a second, and only as long as it takes."""
 
+import re
+import time
 from functools import partial
 
 import pytest
@@ -10,20 +12,21 @@ REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
 TEXT = b'x v 1 ann 0.5\nx v 2 bob 0.5\n'
 
 
-class Clock:
-    """A clock that goes on by a second whenever it is looked at."""
-
-    def __init__(self):
-        self.now = 0
-
-    def __call__(self):
-        self.now += 1
-        return self.now
-
-
 @pytest.fixture
 def _slow(monkeypatch):
-    monkeypatch.setattr(progress, 'monotonic', Clock())
+    """Draw at each progress, not when a thread gets to it."""
+
+    def drawn(function):
+        def decorated(bar, *arguments):
+            result = function(bar, *arguments)
+            progress.draw_all()
+            return result
+
+        return decorated
+
+    monkeypatch.setattr(progress, 'DELAY_SECONDS', 0)
+    for name in '__enter__', 'add':
+        monkeypatch.setattr(progress.Bar, name, drawn(getattr(progress.Bar, name)))
 
 
 @pytest.mark.usefixtures('_slow')
@@ -40,6 +43,36 @@ def test_quick_work_has_no_bar(capsys):
     with progress.shown():
         list(progress.tracked([1, 2], 'adding', ' numbers'))
     assert capsys.readouterr().err == ''
+
+
+def test_a_step_is_shown_and_its_time_goes_on_while_nothing_is_told(capsys, monkeypatch):
+    monkeypatch.setattr(progress, 'DELAY_SECONDS', 0)
+    monkeypatch.setattr(progress, 'SECONDS_BETWEEN_DRAWINGS', 0.01)
+    with progress.shown(), progress.Bar('thinking'):
+        told, ends = '', time.monotonic() + 20
+        while len(set(re.findall('thinking (.*?])', told))) < 2 and time.monotonic() < ends:
+            time.sleep(0.1)
+            told += capsys.readouterr().err
+    assert time.monotonic() < ends
+    assert capsys.readouterr().err.endswith('\r')
+
+
+@pytest.mark.usefixtures('_slow')
+def test_bars_make_room_for_a_message(capsys):
+    with progress.shown(), progress.Bar('thinking'):
+        with progress.above_bars():
+            before = capsys.readouterr().err
+        assert before.endswith('\r')
+        assert capsys.readouterr().err.strip().startswith('thinking')
+
+
+@pytest.mark.usefixtures('_slow')
+def test_a_bar_that_an_error_left_suspended_is_closed(capsys):
+    with progress.shown():
+        suspended = progress.tracked([1, 2], 'adding', ' numbers')
+        next(suspended)
+    assert progress._under_way == []
+    assert capsys.readouterr().err.endswith('\r')
 
 
 @pytest.mark.usefixtures('_slow')

@@ -35,6 +35,7 @@ from mediaeval_ap.errors import (
     require,
     shown,
 )
+from mediaeval_ap.progress import step
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.described import returned_or_written
@@ -111,6 +112,7 @@ class CampaignReport:
 
         return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses)
 
+    @step('drawing the page')
     def to_html(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -21,6 +21,7 @@ from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import found_twice, run_names
 from mediaeval_ap.tables import Table
@@ -51,7 +52,7 @@ def collect(
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
     asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
-    for name, hypothesis in runs.items():
+    for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(run, queries)._called(name)
         found_at = dict(zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True))

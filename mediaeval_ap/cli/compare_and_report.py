@@ -26,6 +26,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, printable, require, shown
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _score(
         return results
     evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
     asked = evaluators[every[0]]._criteria.read_queries(queries)
-    for name, run in runs.items():
+    for name, run in tracked(runs.items(), 'scoring', ' runs'):
         store, max_bytes = as_store(run), criteria['max_bytes']
         hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
         for each, evaluator in evaluators.items():
@@ -393,7 +394,7 @@ def report(
     by_name = named_runs(runs, settings['baseline'])
     of_page = () if asked else ('jinja2', 'markdown_it')
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
-    for module in modules:  # before anything is read
+    for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA}
     text = '' if intro is None else _markdown(intro, criteria['max_bytes'])

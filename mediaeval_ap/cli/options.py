@@ -27,6 +27,7 @@ from mediaeval_ap.cli.output import (
 )
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
+from mediaeval_ap.progress import step, tracked
 from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.results.run_names import names_in_file, run_names
 
@@ -321,6 +322,7 @@ CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
 SCORING = together(QUERIES, CRITERIA, QUERIES_WITHOUT_RELEVANT)
 
 
+@step('reading the reference')
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)
@@ -365,7 +367,8 @@ class Reporting:
         results: list[Any] = []
         failed: list[tuple[str, str]] = []
         names = names_of(runs)
-        for number, (run, *other) in enumerate(zip(runs, *others, strict=True), 1):
+        given = tracked(list(zip(runs, *others, strict=True)), 'scoring', ' runs')
+        for number, (run, *other) in enumerate(given, 1):
             which = f'run {number} of {len(runs)}: ' if len(runs) > 1 else ''
             try:
                 results += [each._called(names[number - 1]) for each in score(run, *other)]

@@ -23,6 +23,7 @@ from mediaeval_ap.errors import (
     together,
     without_counts,
 )
+from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
 
@@ -100,7 +101,8 @@ def is_on_terminal() -> bool:
 
 def tell(message: str) -> None:
     """Write a line to standard error, above a table that a terminal shows anew."""
-    click.echo(message, file=sys.stderr, err=True)
+    with above_bars():
+        click.echo(message, file=sys.stderr, err=True)
 
 
 HELD = 'mediaeval_ap.warnings'  # in what click knows of the command that runs

@@ -35,7 +35,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.progress import shows_progress, step
 from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
@@ -610,6 +610,7 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
 
 
 @shows_progress
+@step('comparing')
 def compare(
     results: Iterable[Result] | Mapping[str, Result | Sequence[Result]],
     *,

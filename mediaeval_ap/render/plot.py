@@ -10,6 +10,7 @@ from typing import Any
 from mediaeval_ap.atomic_files import named, write_all_whole
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.progress import tracked
 
 FORMATS = ('svg', 'png', 'pdf')
 
@@ -73,7 +74,7 @@ class Plot:
             else [check_policy('figures', each, (*methods,)) for each in figures]
         )
         contents: dict[str | os.PathLike[str], Any] = {}
-        for name in names or methods:
+        for name in tracked(names or methods, 'drawing', ' figures'):
             try:
                 chart = methods[name](*arguments.get(name, ()))
             except ParameterError:
