@@ -31,7 +31,7 @@ from mediaeval_ap.definitions import (
     depths,
 )
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria, check_query, in_subset
+from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.evaluating import Part
     from mediaeval_ap.live import Live, Point
+    from mediaeval_ap.tables.inputs import Names, Rows
 
 
 class AveragePrecision:
@@ -94,10 +95,10 @@ class AveragePrecision:
 
     def __init__(
         self,
-        reference: Any,
+        reference: Rows,
         K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
         *,
-        subset: Any = None,
+        subset: Rows | None = None,
         definition: str | Definition = definitions.DEFAULT,
         max_bytes: int = MAX_BYTES,
         queries_without_relevant: WithoutRelevant = 'count',
@@ -134,7 +135,7 @@ class AveragePrecision:
         """The names in the reference, sorted, without placeholders such as ``?unknown?``."""
         return list(self._criteria.reference.queries)
 
-    def __call__(self, hypothesis: Any) -> Session:
+    def __call__(self, hypothesis: Run) -> Session:
         """Begin a session that answers one query after another.
 
         Parameters
@@ -164,8 +165,8 @@ class AveragePrecision:
     @shows_progress
     def evaluate(
         self,
-        hypothesis: Any,
-        queries: Any = None,
+        hypothesis: Run,
+        queries: Names | None = None,
         *,
         progress: bool = False,
         measures: str | Iterable[str] = (),
@@ -247,8 +248,8 @@ class AveragePrecision:
     @shows_progress
     def evaluate_part(
         self,
-        hypothesis: Any,
-        queries: Any = None,
+        hypothesis: Run,
+        queries: Names | None = None,
         *,
         part: tuple[int, int],
         resume: str | os.PathLike[str],
@@ -301,7 +302,7 @@ class AveragePrecision:
         (run,) = in_folder(ask(self._criteria, queries, measures), [hypothesis], resume)
         return run.compute_part(part, n_jobs)
 
-    def rank(self, hypothesis: Any, query: str, k: int | None = None) -> pandas.DataFrame:
+    def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:
         """Return the first hypotheses for a query, as they are scored.
 
         Parameters
@@ -358,8 +359,8 @@ class AveragePrecision:
     @shows_progress
     def explain(
         self,
-        hypothesis: Any,
-        queries: Any = None,
+        hypothesis: Run,
+        queries: Names | None = None,
         *,
         k: Cutoff = 100,
         near: float = NEAR,
@@ -443,8 +444,8 @@ class AveragePrecision:
     @shows_progress
     def explain_at(
         self,
-        hypothesis: Any,
-        queries: Any = None,
+        hypothesis: Run,
+        queries: Names | None = None,
         *,
         K: Cutoff | Iterable[Cutoff] | None = None,
         near: float = NEAR,
@@ -481,7 +482,7 @@ class AveragePrecision:
     def report(
         self,
         runs: Iterable[Any] | Mapping[str, Any],
-        queries: Any = None,
+        queries: Names | None = None,
         *,
         k: Cutoff | None = None,
         near: float = NEAR,
@@ -573,7 +574,7 @@ class AveragePrecision:
         warn_caller(report.warnings)
         return report
 
-    def live(self, hypothesis: Any = None) -> Live:
+    def live(self, hypothesis: Run | None = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.
 
         Parameters
@@ -636,7 +637,9 @@ class AveragePrecision:
         evaluator._criteria.reference.elsewhere |= frozenset(elsewhere)
         return evaluator.live(hypotheses)
 
-    def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
+    def watch(
+        self, rows: Run, queries: Names | None = None, *, every: int = 1000
+    ) -> Iterator[Point]:
         """Score a run as it grows, after every so many hypotheses.
 
         Parameters
@@ -653,10 +656,10 @@ class AveragePrecision:
 
     def export_trec(
         self,
-        hypothesis: Any,
+        hypothesis: Run,
         qrels: str | os.PathLike[str],
         run: str | os.PathLike[str],
-        queries: Any = None,
+        queries: Names | None = None,
         *,
         k: int = TREC_DEPTH,
         tag: str = 'mediaeval_ap',

@@ -20,6 +20,8 @@ from mediaeval_ap.results.evaluation import Evaluation
 if TYPE_CHECKING:
     from distributed import Client
 
+    from mediaeval_ap.tables.inputs import Names
+
 __all__ = ['compute', 'evaluate']
 
 
@@ -27,7 +29,7 @@ __all__ = ['compute', 'evaluate']
 def evaluate(
     average_precision: AveragePrecision,
     hypothesis: Any,
-    queries: Any = None,
+    queries: Names | None = None,
     *,
     client: Client,
     measures: str | Iterable[str] = (),

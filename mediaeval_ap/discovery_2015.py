@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
 
@@ -106,11 +109,11 @@ class PersonDiscovery2015:
 
     def __init__(
         self,
-        shots: Any,
-        reference: Any,
+        shots: Rows,
+        reference: Rows,
         *,
-        evidence_reference: Any = None,
-        consensus: Any = None,
+        evidence_reference: Rows | None = None,
+        consensus: Rows | None = None,
         ratio: float = RATIO_2015,
         max_bytes: int = MAX_BYTES,
         queries_without_relevant: WithoutRelevant = 'count',
@@ -146,7 +149,9 @@ class PersonDiscovery2015:
             f'{counted(len(self._known), "shot", "shots")}, ratio={self.ratio})'
         )
 
-    def evaluate(self, labels: Any, evidence: Any = None, queries: Any = None) -> Evaluation2015:
+    def evaluate(
+        self, labels: Rows, evidence: Rows | None = None, queries: Names | None = None
+    ) -> Evaluation2015:
         """Score labels on many queries at once.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from mediaeval_ap.tables.inputs import Frame
+
 OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
 
 
 @shows_progress
 def evaluate_gap(
-    truth: Any,
-    predictions: Any,
+    truth: Frame,
+    predictions: Frame,
     *,
     ties: Ties = 'expected',
     columns: Columns | None = None,

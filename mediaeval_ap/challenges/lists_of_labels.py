@@ -6,7 +6,7 @@ They are H&M Personalized Fashion Recommendations, and Humpback Whale Identifica
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,11 +29,14 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Frame
+
 
 @shows_progress
 def evaluate_map(
-    truth: Any,
-    predictions: Any,
+    truth: Frame,
+    predictions: Frame,
     k: int | Iterable[int] = 12,
     *,
     definition: str | Definition = 'kaggle',
@@ -172,8 +175,8 @@ MAP = Task(
 
 @shows_progress
 def evaluate_first_hit(
-    truth: Any,
-    predictions: Any,
+    truth: Frame,
+    predictions: Frame,
     k: int | Iterable[int] = 5,
     *,
     columns: Columns | None = None,

@@ -39,13 +39,15 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from mediaeval_ap.tables.inputs import Frame
+
 SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
 
 
 @shows_progress
 def evaluate_lrap(
-    truth: Any,
-    scores: Any,
+    truth: Frame | NDArray[Any],
+    scores: Frame,
     *,
     label_weighted: bool = False,
     columns: Columns | None = None,

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     import altair
     import pandas
 
+    from mediaeval_ap.tables.inputs import Rows
+
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
 KINDS = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}
 OF_INTERVAL = ('low', 'high', 'reason')
@@ -620,8 +622,8 @@ def compare(
     level: float = choices.LEVEL,
     cluster: choices.Cluster | None = None,
     by: choices.Grouping | None = None,
-    reference: Any = None,
-    subset: Any = None,
+    reference: Rows | None = None,
+    subset: Rows | None = None,
     also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
     resamples: int = choices.RESAMPLES,
     permutations: int | None = None,

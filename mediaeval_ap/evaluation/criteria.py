@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from mediaeval_ap.tables.table import consistent
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store
+    from mediaeval_ap.tables.inputs import Names, Rows
+
+Run: TypeAlias = 'Rows | Store | Ranking'
 
 
 def check_query(query: object) -> str:
@@ -46,7 +49,7 @@ def check_query(query: object) -> str:
     return text
 
 
-def read_queries(queries: Any, max_bytes: int) -> Table:
+def read_queries(queries: Names, max_bytes: int) -> Table:
     """Read queries; of text that is no path, the error says how to ask for one name."""
     try:
         return read(queries, QUERIES, max_bytes=max_bytes)
@@ -131,16 +134,17 @@ class Criteria:
         """The settings that are the user's choice and not the default, for a manifest."""
         return parameter_of_skipped(self.queries_without_relevant)
 
-    def read_run(self, run: Any) -> Table:
+    def read_run(self, run: Run) -> Table:
         """Read the hypotheses of a run."""
         if (store := self.open_run(run)) is not None:
             return store.ranking.table
         if isinstance(run, Ranking):
             return run.table
-        table = read(run, HYPOTHESIS, max_bytes=self.max_bytes)
+        rows: Any = run  # neither a store nor a ranking
+        table = read(rows, HYPOTHESIS, max_bytes=self.max_bytes)
         return consistent(table, self.reference.table)
 
-    def open_run(self, run: Any) -> Store | None:
+    def open_run(self, run: Run) -> Store | None:
         """Return a run that is a store, of the same subset; None for any other run."""
         if isinstance(run, str) and not may_be_store(run):  # a file imports nothing of stores
             return None
@@ -160,7 +164,7 @@ class Criteria:
             expected = f'the videos of {shown(here.source.name)}; index the run with --subset'
         raise FormatError(store.path, '', 'subset', found, expected)
 
-    def read_queries(self, queries: Any) -> Table | None:
+    def read_queries(self, queries: Names | None) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""
         table = None if queries is None else read_queries(queries, self.max_bytes)
         return table and consistent(table, self.reference.table)

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 
 import numpy as np
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import BrokenSessionError, CopyError, counted, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.data_warnings import empty_run, scores_above_one, without_relevant
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import (
@@ -35,6 +35,9 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.reading import is_rows
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Names
 
 
 class Live(Session):
@@ -120,7 +123,7 @@ class Live(Session):
         with self._lock:
             self._whole().add(row)
 
-    def extend(self, rows: Any) -> None:
+    def extend(self, rows: Run) -> None:
         """Add hypotheses: all of them, or none.
 
         Parameters
@@ -193,7 +196,7 @@ class Live(Session):
         return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
     @shows_progress
-    def evaluate(self, queries: Any = None, *, progress: bool = False) -> Evaluation:
+    def evaluate(self, queries: Names | None = None, *, progress: bool = False) -> Evaluation:
         """Score the hypotheses of this moment on many queries at once.
 
         Parameters
@@ -279,7 +282,9 @@ class Live(Session):
             table = self._whole().table(counted_only=False)
         write_whole(path, to_parquet(self._criteria, table, os.fsdecode(path)))
 
-    def watch(self, rows: Any, queries: Any = None, *, every: int = 1000) -> Iterator[Point]:
+    def watch(
+        self, rows: Run, queries: Names | None = None, *, every: int = 1000
+    ) -> Iterator[Point]:
         """Add hypotheses, and score all of them each time that so many have come.
 
         Parameters

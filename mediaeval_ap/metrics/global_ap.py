@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+    from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
 
 
 P = ParamSpec('P')
@@ -52,9 +54,9 @@ def _by_name(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 @overload
 def global_average_precision(
     *,
-    y_true: Any,
-    y_pred: Any,
-    confidence: Any,
+    y_true: OptionalLabels,
+    y_pred: OptionalLabels,
+    confidence: OptionalNumbers,
     ties: Ties = ...,
     return_frame: Literal[False] = ...,
 ) -> float: ...
@@ -62,16 +64,21 @@ def global_average_precision(
 
 @overload
 def global_average_precision(
-    *, y_true: Any, y_pred: Any, confidence: Any, ties: Ties = ..., return_frame: Literal[True]
+    *,
+    y_true: OptionalLabels,
+    y_pred: OptionalLabels,
+    confidence: OptionalNumbers,
+    ties: Ties = ...,
+    return_frame: Literal[True],
 ) -> tuple[float, pandas.DataFrame]: ...
 
 
 @_by_name('global_average_precision(y_true=…, y_pred=…, confidence=…)')
 def global_average_precision(
     *,
-    y_true: Any,
-    y_pred: Any,
-    confidence: Any,
+    y_true: OptionalLabels,
+    y_pred: OptionalLabels,
+    confidence: OptionalNumbers,
     ties: Ties = 'expected',
     return_frame: bool = False,
 ) -> float | tuple[float, pandas.DataFrame]:
@@ -174,7 +181,9 @@ class GlobalAveragePrecision(Accumulator):
         self._correct: list[NDArray[np.bool_]] = []
 
     @_by_name('update(y_true=…, y_pred=…, confidence=…)')
-    def update(self, *, y_true: Any, y_pred: Any, confidence: Any) -> None:
+    def update(
+        self, *, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
+    ) -> None:
         """Add queries.
 
         Parameters
@@ -220,7 +229,7 @@ class _Judged:
     correct: NDArray[np.bool_]  # likewise
 
 
-def _judge(y_true: Any, y_pred: Any, confidence: Any) -> _Judged:
+def _judge(y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers) -> _Judged:
     import pyarrow.compute
 
     labels, true = same_kind(
@@ -240,7 +249,7 @@ def _judge(y_true: Any, y_pred: Any, confidence: Any) -> _Judged:
     return _Judged(labels, true, rows, numbers, equal[rows])
 
 
-def _numbers(confidence: Any) -> NDArray[np.float64]:
+def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
     """Return confidences as doubles; missing ones are NaN."""
     import pyarrow
 

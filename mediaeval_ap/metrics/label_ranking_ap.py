@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.number_input import doubles, is_sparse, number_array, number_matrix
 
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Matrix
+
 SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long, a quarter a fifth longer
 
 
-def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
+def label_ranking_average_precision(
+    y_true: Matrix, y_score: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the mean over samples of how well true labels are ranked above the others.
 
     Parameters
@@ -57,18 +62,18 @@ def label_ranking_average_precision(y_true: Any, y_score: Any, sample_weight: An
 
 @overload
 def label_weighted_label_ranking_average_precision(
-    y_true: Any, y_score: Any, *, return_per_class: Literal[False] = False
+    y_true: Matrix, y_score: ArrayLike, *, return_per_class: Literal[False] = False
 ) -> float: ...
 
 
 @overload
 def label_weighted_label_ranking_average_precision(
-    y_true: Any, y_score: Any, *, return_per_class: Literal[True]
+    y_true: Matrix, y_score: ArrayLike, *, return_per_class: Literal[True]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
 
 
 def label_weighted_label_ranking_average_precision(
-    y_true: Any, y_score: Any, *, return_per_class: bool = False
+    y_true: Matrix, y_score: ArrayLike, *, return_per_class: bool = False
 ) -> float | tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean over true labels of how well they are ranked above the others (lwlrap).
 
@@ -155,7 +160,9 @@ class LabelRankingAveragePrecision(Accumulator):
         """The number of samples for which each class is true; empty before the first sample."""
         return self._n_labels.copy()
 
-    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+    def update(
+        self, y_true: Matrix, y_score: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Add samples.
 
         Parameters
@@ -199,7 +206,7 @@ class LabelRankingAveragePrecision(Accumulator):
         self.merge(piece)
         return values
 
-    def update_missing(self, y_true: Any) -> None:
+    def update_missing(self, y_true: Matrix) -> None:
         """Add samples without scores: each counts 0, and each of its true labels precision 0.
 
         Parameters
@@ -289,7 +296,7 @@ def _with_classes(truth: Any) -> Any:
     return truth
 
 
-def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+def _matrices(y_true: Matrix, y_score: ArrayLike) -> tuple[Any, NDArray[Any]]:
     truth = _with_classes(number_matrix(y_true, 'y_true', 'biuf'))
     scores = number_array(y_score, 'y_score', 2, 'iuf')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
@@ -301,7 +308,7 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
     return truth, scores
 
 
-def _weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+def _weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(n_samples)
     name = 'sample_weight'

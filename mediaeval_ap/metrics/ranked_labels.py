@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,15 @@ from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.label_lists import LabelLists, label_array, map_blocks, match
 
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Labels, Lists
+
 FIRST_HIT_K = 5  # as in Humpback Whale Identification, whose metric first-hit MAP is
 K = 12  # as in H&M Personalized Fashion Recommendations, whose metric MAP@12 is
 DEFINITION = 'kaggle'
 
 
-def reciprocal_rank_at_k(y_true: str | int, y_pred: Any, k: int = FIRST_HIT_K) -> float:
+def reciprocal_rank_at_k(y_true: str | int, y_pred: Labels, k: int = FIRST_HIT_K) -> float:
     """Return 1 divided by the rank of the first correct prediction among the first k.
 
     Parameters
@@ -51,7 +54,7 @@ def reciprocal_rank_at_k(y_true: str | int, y_pred: Any, k: int = FIRST_HIT_K) -
     return mean_reciprocal_rank_at_k([y_true], [y_pred], k)
 
 
-def mean_reciprocal_rank_at_k(y_true: Any, y_pred: Any, k: int = FIRST_HIT_K) -> float:
+def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_K) -> float:
     """Return the mean over images of the reciprocal rank of the first correct prediction.
 
     Parameters
@@ -119,7 +122,7 @@ class ReciprocalRank(Accumulator):
         self.n_images = 0
         self.n_first_hits: Counter[int] = Counter()
 
-    def update(self, y_true: Any, y_pred: Any) -> NDArray[np.float64]:
+    def update(self, y_true: Labels, y_pred: Lists) -> NDArray[np.float64]:
         """Add images.
 
         Parameters
@@ -159,7 +162,7 @@ class ReciprocalRank(Accumulator):
         return math.fsum(n / rank for rank, n in self.n_first_hits.items()) / self.n_images
 
 
-def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
+def precision_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> float:
     """Return the share of relevant labels among the first k predictions.
 
     Parameters
@@ -185,7 +188,7 @@ def precision_at_k(y_true: Any, y_pred: Any, k: int = K) -> float:
     return int(np.count_nonzero(_hit_ranks(y_true, y_pred) <= check_cutoff(k))) / k
 
 
-def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
+def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
     """Return 1 if the k-th prediction is relevant, else 0.
 
     Parameters
@@ -212,7 +215,7 @@ def relevance_at_k(y_true: Any, y_pred: Any, k: int = K) -> int:
 
 
 def average_precision_at_k(
-    y_true: Any, y_pred: Any, k: int = K, definition: str | Definition = DEFINITION
+    y_true: Labels, y_pred: Labels, k: int = K, definition: str | Definition = DEFINITION
 ) -> float:
     """Return average precision at k of one ranking of labels.
 
@@ -247,7 +250,7 @@ def average_precision_at_k(
 
 
 def mean_average_precision_at_k(
-    y_true: Any, y_pred: Any, k: int = K, definition: str | Definition = DEFINITION
+    y_true: Lists, y_pred: Lists, k: int = K, definition: str | Definition = DEFINITION
 ) -> float:
     """Return the mean of average precision at k over all users with a relevant label.
 
@@ -318,7 +321,7 @@ class MeanAveragePrecision(Accumulator):
         self.n_without_truth = 0
         self._sum = ExactSums()
 
-    def update(self, y_true: Any, y_pred: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def update(self, y_true: Lists, y_pred: Lists) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Add users.
 
         Parameters
@@ -364,7 +367,7 @@ class MeanAveragePrecision(Accumulator):
         return float(self._sum.fraction() / self.n_users)
 
 
-def _hit_ranks(y_true: Any, y_pred: Any) -> NDArray[np.int64]:
+def _hit_ranks(y_true: Labels, y_pred: Labels) -> NDArray[np.int64]:
     def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
         return match(truth, predictions, Repeats.IRRELEVANT).ranks
 

@@ -6,12 +6,12 @@ import fcntl
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ from mediaeval_ap.tables import (
 from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
 from mediaeval_ap.tables.text.format import AS_TEXT
 
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Rows
+
 LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take 1.1 GiB
 
 __all__ = ['index']
@@ -59,11 +62,11 @@ WHOLE = 'whole'  # a store of a large run, before any of it is dropped
 
 @shows_progress
 def index(
-    run: Any,
+    run: Rows | Store | Iterable[str | os.PathLike[str]],
     path: str | os.PathLike[str],
     *,
     keep: int | None = None,
-    subset: Any = None,
+    subset: Rows | None = None,
     max_bytes: int = MAX_BYTES,
     progress: bool = False,
 ) -> Store:
@@ -147,7 +150,8 @@ def index(
                 ranking = Ranking(_within(ranking.table, videos))
             write(ranking, inputs=store.manifest.inputs)
         else:
-            table = read(run, HYPOTHESIS, max_bytes=max_bytes)
+            rows: Any = run
+            table = read(rows, HYPOTHESIS, max_bytes=max_bytes)
             inputs = [Input(table.source.name, table.source.sha256, len(table))]
             write(Ranking(_within(table, videos)), inputs=inputs)
     return open_store(path)

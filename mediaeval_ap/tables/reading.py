@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from itertools import chain
 from time import sleep
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from mediaeval_ap.tables.text.reader import (
     parse_leniently,
     pieces,
 )
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Names, Rows
 
 # pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
 # MiB; there it takes twice the memory (138 MiB for 69).
@@ -144,7 +147,7 @@ def folders_beside(target: str, suffix: str) -> list[str]:
         return []
 
 
-def is_rows(value: object) -> bool:
+def is_rows(value: object) -> TypeGuard[Iterable[Any]]:
     """Return whether a value gives rows that can be taken one after another."""
     if isinstance(value, str | os.PathLike):  # which may be a store
         return False
@@ -158,7 +161,7 @@ def is_arrow(value: object) -> bool:
     )
 
 
-def read(origin: Any, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
+def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
     """Read a table from whatever holds it.
 
     Parameters

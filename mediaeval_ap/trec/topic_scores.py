@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,14 +59,17 @@ from mediaeval_ap.trec.entries import (
     read_entries,
 )
 
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Rows
+
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 # Topic, rank, and what the hit adds to the sum of precisions.
 Terms: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 
 def evaluate_trec(
-    qrels: Any,
-    run: Any,
+    qrels: Rows | Mapping[str, Mapping[str, float]],
+    run: Rows | Mapping[str, Mapping[str, float]],
     K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
     *,
     definition: str | Definition = 'trec',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
@@ -11,6 +11,9 @@ from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.reading import Origin, read_leniently
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.inputs import Rows
 
 LAYOUTS = {  # by role: that of 2015, and that of other campaigns
     'hypothesis': (layouts.HYPOTHESIS_2015, layouts.HYPOTHESIS),
@@ -23,12 +26,12 @@ LAYOUTS = {  # by role: that of 2015, and that of other campaigns
 
 @shows_progress
 def validate(
-    hypothesis: Any,
+    hypothesis: Rows,
     *,
-    shots: Any = None,
-    videos: Any = None,
-    evidence: Any = None,
-    reference: Any = None,
+    shots: Rows | None = None,
+    videos: Rows | None = None,
+    evidence: Rows | None = None,
+    reference: Rows | None = None,
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
@@ -95,12 +98,12 @@ def validate(
 
 
 def examine(
-    hypothesis: Any,
+    hypothesis: Rows,
     *,
-    shots: Any = None,
-    videos: Any = None,
-    evidence: Any = None,
-    reference: Any = None,
+    shots: Rows | None = None,
+    videos: Rows | None = None,
+    evidence: Rows | None = None,
+    reference: Rows | None = None,
     rules: str = '2016',
     max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
