@@ -236,7 +236,10 @@ def test_manifest(tmp_path):
         'mean_counts': {'MAP@5': 1},
         'n_queries': 1,
         'queries': [{'query': 'ann', 'AP@5': 1.0, 'n_relevant': 2}],
-        'notes': [],
+        'notes': [
+            'The queries are all names that the reference has in the subset: if a campaign has its '
+            'own, which its official score is over, give them by --queries FILE'
+        ],
         'manifest': {
             'version': mediaeval_ap.__version__,
             'definition': definitions.get('mediaeval-2016').to_dict(),

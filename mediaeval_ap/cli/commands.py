@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -29,14 +30,15 @@ from mediaeval_ap.errors import (
     damage_told,
 )
 from mediaeval_ap.progress import shown
+from mediaeval_ap.render.formats import DIGITS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns --follow --skip-bad',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
     '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
-    'Output': '--per-query --per-class --sort --pairs --figure --query --depth --costliest --all '
-    '--statistics --check --export --qrels --run --format --precision --output',
+    'Output': '--per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
+    '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',
 }
 GROUPS = {  # of commands, by task
@@ -108,6 +110,8 @@ class Command(_Helping):
             ctx.params.pop(each, False) for each in ('strict', 'quiet', 'no_progress')
         )
         ctx.meta[QUIET] = quiet
+        precision = DIGITS.set(ctx.params.pop('precision', DIGITS.get()))
+        ctx.call_on_close(partial(DIGITS.reset, precision))
         if is_strict:
             warnings.simplefilter('error', NoOverlapWarning)
         if quiet:  # but what is an error stays one

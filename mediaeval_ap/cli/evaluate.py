@@ -69,6 +69,7 @@ PART = options.option(
 @RESUME
 @PART
 @options.SCHEDULER
+@options.SORT_QUERIES
 @reports
 def evaluate(
     reference: str | None,

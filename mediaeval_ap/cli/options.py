@@ -28,7 +28,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.progress import step, tracked
-from mediaeval_ap.render.formats import FORMATS
+from mediaeval_ap.render.formats import DIGITS, FORMATS
 from mediaeval_ap.results.run_names import names_in_file, run_names
 
 if TYPE_CHECKING:
@@ -313,7 +313,16 @@ MESSAGES = together(
     flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
     flag('--no-progress', help='Show no progress.'),
 )
-FORMAT = file_format(FORMATS)
+FORMAT = together(
+    file_format(FORMATS),
+    integer(
+        '--precision',
+        default=DIGITS.get(),
+        least=0,
+        largest=15,
+        help='Decimals in table, markdown and latex.',
+    ),
+)
 OUTPUT = output(
     'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )
@@ -345,6 +354,9 @@ PER_QUERY = option(
     '--per-query/--no-per-query', help='Show each query, too.  [default: means only]'
 )
 SORT = flag('--sort', help='Show the best run first: by MAP at the last cutoff, or the score.')
+SORT_QUERIES = flag(
+    '--sort-queries', help='Show each query, the worst first: by AP at the last cutoff.'
+)
 KEEP_GOING = flag(
     '--keep-going', help='Score the other runs if one is wrong; the exit status is 1.'
 )
@@ -359,6 +371,7 @@ class Reporting:
     keep_going: bool
     format: str
     output: Output
+    sort_queries: bool = False
 
     def write(
         self, runs: Sequence[str], score: Callable[..., Sequence[Any]], *others: Iterable[Any]
@@ -390,7 +403,10 @@ class Reporting:
         """Write results together."""
         from mediaeval_ap.results.result import describe
 
-        document = describe(results, per_query=self.per_query, sort=self.sort, failed=failed)
+        if self.sort_queries:
+            results = [each._worst_first() for each in results]
+        per_query = self.per_query or self.sort_queries
+        document = describe(results, per_query=per_query, sort=self.sort, failed=failed)
         write_document(document, self.format, self.output)
 
 
@@ -404,7 +420,7 @@ def reports(function: Callable[..., Any]) -> Any:
     @OUTPUT
     @wraps(function)
     def command(**settings: Any) -> None:
-        given = {each.name: settings.pop(each.name) for each in fields(Reporting)}
+        given = {each.name: settings.pop(each.name, False) for each in fields(Reporting)}
         function(reporting=Reporting(**given), **settings)
 
     return command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
+from mediaeval_ap.render.narrow import BOLD
 
 STANDARD_STREAM = '-'
 Output = str | Destination
@@ -143,7 +145,7 @@ def tell_held(below: str = '') -> None:
         tell('What to do about warnings: mediaeval-ap help warnings')
 
 
-def write(text: str, output: Output = STANDARD_STREAM) -> None:
+def write(text: str, output: Output = STANDARD_STREAM, is_coloured: bool = False) -> None:
     """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
     if output != STANDARD_STREAM:
         write_whole(output, text)
@@ -153,7 +155,9 @@ def write(text: str, output: Output = STANDARD_STREAM) -> None:
     try:
         if sys.stdout.isatty():  # which obeys control characters
             tell_held(text)
-            text = ''.join(each if each in '\n\t' else printable(each) for each in text)
+            obeyed = ('\n', '\t', *(BOLD.split('{}') if is_coloured else ()))
+            parts = re.split('(\x1b\\[[01]m|[\n\t])', text)
+            text = ''.join(each if each in obeyed else printable(each) for each in parts)
         click.echo(text.encode(), nl=False)
     except BrokenPipeError:  # whoever read it has seen enough
         raise
@@ -179,4 +183,15 @@ def write_document(document: Document, format: str, output: Output) -> None:
     """Write a document in a format, narrow enough for a terminal."""
     is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
     width = get_terminal_size().columns if is_shown else None
-    write(render(document, format, width), output)
+    is_coloured = output == STANDARD_STREAM and format == 'table' and shows_colour()
+    write(render(document, format, width, is_coloured), output, is_coloured)
+
+
+def shows_colour() -> bool:
+    """Return whether standard output shows colours, by the variables that rich knows."""
+    if sys.stdout is None or not (sys.stdout.isatty() or 'FORCE_COLOR' in os.environ):
+        return False
+    from rich.console import Console
+
+    console = Console(file=sys.stdout)
+    return console.color_system is not None and not console.no_color

@@ -99,6 +99,7 @@ def export_trec(
 @options.QUERIES_WITHOUT_RELEVANT
 @options.MEASURES
 @options.LIMITS
+@options.SORT_QUERIES
 @reports
 def evaluate_trec_files(
     qrels: str,
@@ -157,6 +158,7 @@ def evaluate_trec_files(
 )
 @options.QUERIES_WITHOUT_RELEVANT
 @options.LIMITS
+@options.SORT_QUERIES
 @reports
 def evaluate_2015(
     runs: tuple[str, ...],

@@ -22,11 +22,15 @@ class Heading:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of values under headers; people see floats rounded, but not in the `exact` columns."""
+    """Rows of values under headers; people see floats rounded, but not in the `exact` columns.
+
+    A terminal shows the largest value of the `best` columns in bold.
+    """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Any]]
     exact: Collection[str] = ()
+    best: Collection[str] = ()
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Grid:

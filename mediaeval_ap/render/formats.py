@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
@@ -11,8 +13,10 @@ from typing import Any, TypeAlias, TypeVar
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, Remarks
-from mediaeval_ap.render.narrow import NarrowColumn, narrow
+from mediaeval_ap.render.narrow import BOLD, NarrowColumn, narrow, shown_width
 
+DIGITS: ContextVar[int] = ContextVar('DIGITS', default=3)  # decimals that people see
+fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
 LEAST_P = 0.0001  # a smaller p is shown as below it
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
@@ -51,22 +55,22 @@ class AlignedText:
             Remarks: self.remarks,
             Captioned: partial(self.captioned, width=width if self.is_folded else None),
             Grid: partial(self.grid, width=width if self.is_folded else None),
-            str: self.paragraph,
+            str: partial(self.paragraph, width=width if self.is_folded else None),
         }
         return '\n'.join(shown[type(block)](block) for block in blocks())
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
 
-    def paragraph(self, text: str) -> str:
-        return text
+    def paragraph(self, text: str, width: int | None = None) -> str:
+        """Return lines of text, of which those that are too long are folded between words."""
+        lines = text.split('\n')
+        if width is not None:
+            lines = [fill(each, width) if len(each) > width else each for each in lines]
+        return '\n'.join(lines)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        caption = self.text(block.caption)
-        if width is not None:
-            from textwrap import fill
-
-            caption = fill(caption, width, break_on_hyphens=False)
+        caption = self.paragraph(self.text(block.caption), width)
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
@@ -89,6 +93,7 @@ class AlignedText:
         rounded = [header not in grid.exact for header in grid.headers]
         first = grid.rows[0] if grid.rows else []
         cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
+        self.emphasize(grid, cells)
         are_text = [isinstance(value, str | Marked) for value in first]
         headers = list(map(self.header, grid.headers))
         text: str = tabulate(
@@ -98,14 +103,14 @@ class AlignedText:
             disable_numparse=True,
             colalign=['left' if is_text else 'right' for is_text in are_text],
         )
-        if width is not None and cells:
-            from rich.cells import cell_len
-
-            if max(map(cell_len, text.splitlines())) > width:
-                have_words = [isinstance(value, Marked) for value in first]
-                columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
-                return narrow(list(columns), width)
+        if width is not None and cells and max(map(shown_width, text.splitlines())) > width:
+            have_words = [isinstance(value, Marked) for value in first]
+            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
+            return narrow(list(columns), width)
         return f'{text}\n'
+
+    def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
+        """Change cells by what they hold."""
 
     def text(self, text: str) -> str:
         return printable(text)
@@ -127,6 +132,20 @@ class AlignedText:
         return short(value) if is_rounded or not isinstance(value, float) else str(value)
 
 
+class ColouredText(AlignedText):
+    """Aligned text for a terminal, with the best values in bold."""
+
+    def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
+        for at, header in enumerate(grid.headers):
+            values = [row[at] for row in grid.rows if row[at] is not None]
+            for row, shown in zip(grid.rows, cells, strict=True):
+                if header in grid.best and row[at] == max(values) > min(values):
+                    shown[at] = BOLD.format(shown[at])
+
+    def marked(self, text: str, marked: Marked) -> str:
+        return super().marked(BOLD.format(text) if marked.is_best else text, marked)
+
+
 class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
@@ -136,7 +155,7 @@ class Markdown(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
 
-    def paragraph(self, text: str) -> str:
+    def paragraph(self, text: str, width: int | None = None) -> str:
         return '\n'.join(map(self._plain, text.split('\n')))
 
     def captioned(self, block: Captioned, width: int | None) -> str:
@@ -189,7 +208,7 @@ class Latex(AlignedText):
             return self.text(text)
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
-    def paragraph(self, text: str) -> str:
+    def paragraph(self, text: str, width: int | None = None) -> str:
         return '\n'.join(map(self.text, text.split('\n')))
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
@@ -225,7 +244,7 @@ class Html(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
 
-    def paragraph(self, text: str) -> str:
+    def paragraph(self, text: str, width: int | None = None) -> str:
         return ''.join(f'<p>{self.text(line)}</p>\n' for line in text.splitlines())
 
     def text(self, text: str) -> str:
@@ -381,13 +400,16 @@ FORMAT_OF_SUFFIX = {
 }
 
 
-def render(document: Document, format: str, width: int | None = None) -> str:
+def render(
+    document: Document, format: str, width: int | None = None, is_coloured: bool = False
+) -> str:
     """Return a document in one of the `FORMATS` or `PROBLEM_FORMATS`, or text if it has no rows.
 
     Tables that are wider than a terminal of that width are folded.
     """
     formats = TEXT_FORMATS if document.rows is None else FORMATS | PROBLEM_FORMATS
-    return find_format(formats, format).render(document, width)
+    found = find_format(formats, format)
+    return (ColouredText() if is_coloured and found is _TABLE else found).render(document, width)
 
 
 def to_html(document: Document) -> str:
@@ -401,13 +423,13 @@ def find_format(formats: Mapping[str, Format], name: str) -> Format:
 
 
 def short(value: Any) -> str:
-    """Return a value as people read it: three decimals, yes or nothing, the length of a list."""
+    """Return a value as people read it: few decimals, yes or nothing, the length of a list."""
     if value is None:
         return ''
     if isinstance(value, bool):
         return 'yes' if value else ''
     if isinstance(value, float):
-        return f'{value:z.3f}'  # z: what is rounded to 0 has no sign
+        return f'{value:z.{DIGITS.get()}f}'  # z: what is rounded to 0 has no sign
     return str(len(value)) if isinstance(value, list) else str(value)
 
 

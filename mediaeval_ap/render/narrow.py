@@ -15,6 +15,16 @@ LEAST_TEXT = 8  # text that is folded more often is hard to read
 _break_between_words = re.compile('(?<=[^_ ])[_ ](?=[^_ ])').sub
 
 
+BOLD = '\x1b[1m{}\x1b[0m'
+
+
+def shown_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes, bold or not."""
+    from rich.cells import cell_len
+
+    return cell_len(text.replace(BOLD[:4], '').replace(BOLD[-4:], ''))
+
+
 class NarrowColumn(NamedTuple):
     """A header and the cells below it; text may be folded, and words between them only."""
 
@@ -25,12 +35,10 @@ class NarrowColumn(NamedTuple):
 
     def least_width(self) -> int:
         """Return how many columns of the terminal this needs."""
-        from rich.cells import cell_len
-
         parts = [part for each in self.cells for part in ([each], each.split())[self.has_words]]
-        widest = max(map(cell_len, parts), default=0)
+        widest = max(map(shown_width, parts), default=0)
         needed = min(widest, LEAST_TEXT) if self.is_text and not self.has_words else widest
-        return max(needed, *map(cell_len, self.header.splitlines()), 0)
+        return max(needed, *map(shown_width, self.header.splitlines()), 0)
 
 
 def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
@@ -40,7 +48,9 @@ def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
     """
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    console = Console(
+        file=io.StringIO(), width=width, color_system='standard', legacy_windows=False
+    )
     for made in _folded, _on_two_lines, _field_by_field:
         table = made(columns)
         if sum((column.min_width or 0) + 1 for column in table.columns) - 1 <= width:
@@ -104,5 +114,5 @@ def _table(
             min_width=least_width,
         )
     for cells in rows:
-        table.add_row(*map(Text, cells))  # as text, in which nothing is markup
+        table.add_row(*(Text.from_ansi(each) if '\x1b' in each else Text(each) for each in cells))
     return table

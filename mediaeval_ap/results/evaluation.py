@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from mediaeval_ap.results.result import (
     note_of_floor,
     notes_of,
     notes_of_skipped,
+    taken,
 )
 from mediaeval_ap.tables import Source
 
@@ -71,6 +72,12 @@ class ResultByQuery(Result):
     def mean_counts(self) -> dict[str, int]:
         """The number of queries that each mean is over, by the name of the mean."""
         return dict.fromkeys(self._means(), len(self.queries))
+
+    def _worst_first(self) -> Self:
+        """Return the result with its queries by AP at the last cutoff, from the lowest on."""
+        order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
+        ordered = {name: taken(getattr(self, name), order) for name in self._COLUMNS}
+        return replace(self, **ordered)  # type: ignore[type-var]
 
     def _subtitle(self) -> str:
         return self.definition.name

@@ -403,6 +403,15 @@ def _chained(name: str, values: Sequence[Any]) -> Any:
     return None if first is None else np.concatenate(values)
 
 
+def taken(values: Any, order: NDArray[np.intp]) -> Any:
+    """Return the values of queries in another order."""
+    if isinstance(values, Mapping):
+        return {key: taken(each, order) for key, each in values.items()}
+    if isinstance(values, list):
+        return [values[at] for at in order.tolist()]
+    return None if values is None else values[order]
+
+
 def _with_mean(column: NDArray[Any] | Sequence[Any], mean: Any) -> NDArray[Any] | Sequence[Any]:
     """Return a column with a last value for all queries, which is a number, or None."""
     if not isinstance(column, np.ndarray):
@@ -517,7 +526,12 @@ def _about_all(results: Sequence[Result]) -> Iterator[Block]:
         rows = [each._count_columns() for each in results]
         dropped = [name for name in others if all(row[name] == row[first] for row in rows)]
     kept = [at for at, header in enumerate(grid.headers) if header not in dropped]
-    yield Grid([grid.headers[at] for at in kept], [[row[at] for at in kept] for row in grid.rows])
+    means = {tuple(each._means()) for each in results}  # the names; those of scores may differ
+    yield Grid(
+        [grid.headers[at] for at in kept],
+        [[row[at] for at in kept] for row in grid.rows],
+        best=(*means.pop(), 'value') if len(means) == 1 else (),
+    )
 
 
 def _together(grids: Sequence[Grid]) -> Grid:

@@ -64,6 +64,9 @@ def test_an_option_is_given_once(folder, arguments):
     assert run(*command, '--help').exit_code == 0
 
 
+WORSE = 'x w 9 bob 0.9\nx v 1 ann 0.8\nx v 7 ann 0.75\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
+
+
 def test_warnings_are_one_line_each(folder):
     Path('run.txt').write_text(RUN + 'x v 1 ann 0.9\n')
     result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv')
@@ -90,6 +93,48 @@ def test_a_terminal_shows_each_kind_of_warning_once(folder):
     ]
     assert rest.count('AP above 1') == 1
     assert on_terminal('evaluate', 'reference.txt', *runs, '-o', 'map.csv').count('AP above 1') == 1
+
+
+def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):
+    """Without the codes it is, byte for byte, what no terminal gets."""
+    Path('worse.txt').write_text(WORSE)
+    arguments = 'evaluate', 'reference.txt', 'run.txt', 'worse.txt', '-K', '1,10', '-q'
+    plain = run(*arguments).stdout
+    for columns in 80, 30:
+        bold = on_terminal(*arguments, columns=columns, TERM='xterm')
+        best = re.findall(r'\x1b\[1m(.*?)\x1b\[0m', bold)
+        assert best == ['1.000', '1.000']
+        without = re.sub(r'\x1b\[[01]m', '', bold)
+        assert without == on_terminal(*arguments, columns=columns, TERM='xterm', NO_COLOR='1')
+        assert without == on_terminal(*arguments, columns=columns, TERM='dumb')
+        assert (without == plain) == (columns == 80)
+    assert '\x1b' not in plain
+    assert '\x1b[1m' in on_terminal(*arguments, '--format', 'table', FORCE_COLOR='1')
+    assert '\x1b' not in on_terminal(*arguments, '--format', 'markdown', TERM='xterm')
+
+
+def test_decimals(folder):
+    Path('worse.txt').write_text(WORSE)
+    arguments = 'evaluate', 'reference.txt', 'worse.txt', '-K', '10', '--per-query', '--precision'
+    shown = {n: run(*arguments, n).stdout for n in ('0', '3', '9')}
+    assert shown['3'] == run(*arguments[:-1]).stdout
+    assert [re.search('^MAP@10 +(.*)', shown[n], re.M)[1] for n in ('3', '9')] == [
+        '0.667',
+        '0.666666667',
+    ]
+    csv = [run(*arguments, n, '--format', 'csv').stdout for n in ('0', '9')]
+    assert csv[0] == csv[1]
+
+
+def test_queries_from_the_worst_on(folder):
+    Path('worse.txt').write_text(WORSE)
+    for format in 'csv', 'json', 'table':
+        command = 'evaluate', 'reference.txt', 'worse.txt', '-K', '1,10', '--format', format
+        shown = run(*command, '--sort-queries').stdout
+        as_asked = run(*command, '--per-query').stdout
+        assert sorted(as_asked) == sorted(shown)
+        assert shown.index('bob') < shown.index('ann')
+        assert as_asked.index('ann') < as_asked.index('bob')
 
 
 def test_each_kind_of_warning_is_explained():
