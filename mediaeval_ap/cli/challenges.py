@@ -78,8 +78,7 @@ def _score(
 @_input('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
 @options.cutoffs(
     None,
-    'Cutoffs between commas. Can be repeated.  '
-    f'[default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
+    f'Cutoffs, as 5,12.  [default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
 )
 @options.definition(None, '  [default: kaggle]')
 @options.flag('--first-hit', help='Score the reciprocal rank of the first hit.')

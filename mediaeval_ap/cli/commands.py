@@ -226,7 +226,11 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError)
 
 
-@click.group('mediaeval-ap', cls=_Group, context_settings={'help_option_names': ['-h', '--help']})
+@click.group(
+    'mediaeval-ap',
+    cls=_Group,
+    context_settings={'help_option_names': ['-h', '--help'], 'max_content_width': 100},
+)
 @click.option(
     '--version',
     is_flag=True,

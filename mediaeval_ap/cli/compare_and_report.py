@@ -40,9 +40,7 @@ CRITERIA = (
 )
 PROCEDURE = options.together(
     options.option(
-        '--baseline',
-        metavar='RUN',
-        help='Run that all others are compared with, by its name.',
+        '--baseline', metavar='RUN', help='Run that all others are compared with, by its name.'
     ),
     options.choice(
         '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'

@@ -41,19 +41,6 @@ def _part(value: str | None) -> tuple[int, int] | None:
         raise click.BadParameter(f'found {value!r}, expected {expected}') from None
 
 
-RESUME = options.option(
-    '--resume',
-    metavar='DIR',
-    help='Keep each block of queries in DIR, and compute only what is missing.',
-)
-PART = options.option(
-    '--part',
-    metavar='I/N',
-    read=_part,
-    help='Compute every N-th block only, from the I-th. Needs --resume.',
-)
-
-
 @main.command(
     examples=[
         'mediaeval-ap evaluate reference.txt hypothesis.txt --queries queries.txt --per-query',
@@ -66,8 +53,15 @@ PART = options.option(
 @options.MEASURES
 @options.SCORING
 @options.JOBS
-@RESUME
-@PART
+@options.option(
+    '--resume', metavar='DIR', help='Keep blocks of queries in DIR, and compute what is missing.'
+)
+@options.option(
+    '--part',
+    metavar='I/N',
+    read=_part,
+    help='Compute every N-th block only, from the I-th. Needs --resume.',
+)
 @options.SCHEDULER
 @options.SORT_QUERIES
 @reports

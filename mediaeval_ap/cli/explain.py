@@ -25,9 +25,7 @@ from mediaeval_ap.errors import shown
 @click.argument('query', required=False)
 @options.QUERIES
 @options.input_file(
-    '--against',
-    'Another run, to split what it gains or loses against RUN.',
-    read=options.read_run,
+    '--against', 'Another run, to split what it gains or loses against RUN.', read=options.read_run
 )
 @options.SUBSET
 @options.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" is no cutoff.')

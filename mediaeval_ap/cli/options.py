@@ -266,15 +266,13 @@ QUERIES = input_file(
     read=_file_of_names,
 )
 SUBSET = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
-CUTOFFS = cutoffs(
-    definitions.CUTOFFS, 'Cutoffs between commas; "all" is no cutoff. Can be repeated.'
-)
+CUTOFFS = cutoffs(definitions.CUTOFFS, 'Cutoffs, as 10,100; "all" is no cutoff.')
 DEFINITION = definition(definitions.DEFAULT)
 QUERIES_WITHOUT_RELEVANT = choice(
     '--queries-without-relevant',
     choices.WITHOUT_RELEVANT,
     'count',
-    'Queries without a relevant item: count (as the definition says) or skip.',
+    'Queries without a relevant item: count (as defined) or skip.',
 )
 MEASURES = option(
     '--measures',
@@ -293,7 +291,7 @@ JOBS = option(
 SCHEDULER = option(
     '--scheduler',
     metavar='ADDRESS',
-    help='Dask scheduler to score on, as tcp://host:8786. Needs the extra cluster.',
+    help='Dask scheduler, as tcp://host:8786. Needs the extra cluster.',
 )
 NEAR = option(
     '--near',

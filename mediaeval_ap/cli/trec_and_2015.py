@@ -10,13 +10,7 @@ import click
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.options import (
-    Reporting,
-    RunFile,
-    refuse_to_read_again,
-    reports,
-    with_names,
-)
+from mediaeval_ap.cli.options import Reporting, RunFile, refuse_to_read_again, reports, with_names
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.definitions import Cutoff
 

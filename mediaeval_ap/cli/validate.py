@@ -21,7 +21,7 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
         'mediaeval-ap validate hypothesis.txt --reference reference.txt',
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap validate hypothesis.txt - --statistics",
     ],
-    exit_status='0: no errors, perhaps warnings; 1: error in the submission, or a file cannot be '
+    exit_status='0: no errors, perhaps warnings; 1: error in a run, or a file cannot be '
     'read or written; 2: error in the command line',
 )
 @options.RUNS
@@ -30,10 +30,7 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 @options.input_file('--evidence', 'Evidence: person_name corpus_id video_id modality timestamp.')
 @options.input_file('--reference', 'Reference, to warn of videos and names that it lacks.')
 @options.choice(
-    '--rules',
-    CAMPAIGNS,
-    '2016',
-    'Campaign whose rules apply: {words} (the format only).',
+    '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply: {words} (the format only).'
 )
 @options.MAX_BYTES
 @options.integer(
