@@ -100,7 +100,9 @@ HTML = 'html'
 @options.REFERENCE
 @options.run_argument('hypothesis', default=STANDARD_STREAM, metavar='[RUN]')
 @options.SCORING
-@options.integer('--every', default=1000, help='New hypotheses after which to score again.')
+@options.integer(
+    '--every', default=1000, help='New hypotheses (of SUBSET) after which to score again.'
+)
 @options.flag('--follow', help='At the end of RUN, wait for more.')
 @options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
 @options.file_format([*POINT_FORMATS, HTML])
@@ -121,8 +123,8 @@ def watch(
     cutoff, the number of queries that changed since the last line (in jsonl, their names), and the
     number of queries that MAP is over. The last line scores all hypotheses so far, even after an
     error, Ctrl-C or SIGTERM. With --output, FILE is replaced every few seconds while the run grows:
-    look again for the newest. In html, it is a page with a figure, and with the names of queries
-    that changed.
+    look again for the newest. In html, it is a page that a browser loads again by itself, with a
+    figure, all queries, and the names of those that changed.
     """
     from mediaeval_ap.live import WatchPage
 
