@@ -22,7 +22,7 @@ from mediaeval_ap.campaign.headline import (
     lead_of,
     percent,
 )
-from mediaeval_ap.choices import TEXT, is_text
+from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.comparison import words_of_test
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import (
@@ -213,7 +213,7 @@ class CampaignReport:
     def _repr_html_(self) -> str:
         metric = self.comparison.metrics[-1]
         rows = [
-            [row['rank'], row['run'], row['map']]
+            [row['rank_interval'][0], row['run'], row['map']]
             for row in self._compared['leaderboard']
             if row['metric'] == metric
         ]
@@ -390,10 +390,19 @@ class CampaignReport:
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last one first, with the positions of intervals."""
+    """Return a leaderboard for each metric, the last one first.
+
+    Beside a run stand the runs that it is not told apart from, and the positions of its interval.
+    """
     boards = []
+    alpha = alpha_of(comparison['manifest']['parameters']['level'])
     for metric in comparison['metrics'][::-1]:
         rows = [row for row in comparison['leaderboard'] if row['metric'] == metric]
+        alike: dict[str, list[str]] = {row['run']: [] for row in rows}
+        for pair in comparison['pairs']:  # best first
+            if pair['metric'] == metric and pair['p_adjusted'] > alpha:
+                alike[pair['a']].append(pair['b'])
+                alike[pair['b']].append(pair['a'])
         numbers = [
             {'map': row['map'], 'floor': row['floor']}
             | {name: row['interval'][name] for name in ('low', 'high')}
@@ -415,7 +424,10 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
                 'low': low,
                 'high': high,
                 'floor': rows[0]['floor'],
-                'rows': [row | {'at': each} for row, each in zip(rows, at, strict=True)],
+                'rows': [
+                    row | {'at': each, 'alike': alike[row['run']]}
+                    for row, each in zip(rows, at, strict=True)
+                ],
             }
         )
     return boards

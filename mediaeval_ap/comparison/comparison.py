@@ -384,7 +384,8 @@ class ComparisonPlot(Plot):
         Returns
         -------
         altair.LayerChart
-            A line for each run, named at its end.
+            A line for each run, named at its end; of more than eight runs, the best of each team
+            (the part of its name before ``_``) is named, and the others are grey.
 
         Raises
         ------
@@ -400,7 +401,8 @@ class ComparisonPlot(Plot):
         means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
         cutoffs = [k or 'all' for _, _, k in parts]
-        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0])
+        teams = [run.partition('_')[0] for run in self._runs]
+        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0], teams=teams)
 
     def _metric(self, metric: str | None) -> str:
         metrics = tuple(self._values)

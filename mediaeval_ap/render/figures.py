@@ -18,7 +18,7 @@ Row = dict[str, Any]
 Values = Sequence[Any]
 
 WIDTH, HEIGHT = 640, 320
-STEP = 24  # pixels of a row
+STEP = 20  # pixels of a row
 NAME = 170  # pixels of names at the left
 DIGITS = '.4f'
 _LISTED = 5  # queries that are named in a tooltip
@@ -266,14 +266,27 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> al
 
 
 def map_by_k(
-    runs: Sequence[str], cutoffs: Values, maps: Sequence[Values], *, metric: str = 'MAP'
+    runs: Sequence[str],
+    cutoffs: Values,
+    maps: Sequence[Values],
+    *,
+    metric: str = 'MAP',
+    teams: Sequence[str] | None = None,
 ) -> alt.LayerChart:
-    """Draw MAP against the cutoff, a line for each run with its name at the end."""
+    """Draw MAP against the cutoff, a line for each run, best first, with its name at the end.
+
+    Of more runs than there are colours, the best of each team is named, and the others are grey.
+    """
+    best: dict[str, str] = {}
+    for run, team in zip(runs, teams or runs, strict=True):
+        best.setdefault(team, run)
+    n_colours = len(palette.RUNS)
+    named = runs if len(runs) <= n_colours else [*best.values()][: n_colours - 1]  # but for grey
     labels = [str(cutoff) for cutoff in cutoffs]
     scale = alt.Scale(type='point', domain=labels, padding=0.1)
     axis = alt.Axis(labelAngle=0, labelOverlap=True)
     x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
-    return _lines(x, ('x:N', 'K'), labels, runs, maps, f'{metric}@K')
+    return _lines(x, ('x:N', 'K'), labels, runs, maps, f'{metric}@K', named)
 
 
 def watch(lines: Values, metrics: Sequence[str], maps: Sequence[Values]) -> alt.LayerChart:
@@ -291,12 +304,15 @@ def _lines(
     names: Sequence[str],
     values: Sequence[Values],
     title: str,
+    named: Sequence[str] | None = None,
 ) -> alt.LayerChart:
-    """Draw lines over common positions, each with its name at the end."""
-    names = drawn_names(names)
+    """Draw lines over common positions; those that are `named` have a colour, and end in it."""
+    names, named = drawn_names(names), drawn_names(names if named is None else named)
+    lines = dict(zip(names, values, strict=True))
+    grey = [name for name in names if name not in named]
     rows: list[Row] = [
         {'series': name, 'x': position, 'value': _number(value)}
-        for name, line in zip(names, values, strict=True)
+        for name, line in ((name, lines[name]) for name in [*grey, *named])  # on top
         for position, value in zip(positions, line, strict=True)
     ]
     numbers = [row['value'] for row in rows if row['value'] is not None]
@@ -305,8 +321,8 @@ def _lines(
     low, high = low - margin, high + margin
     y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     tooltip = _tooltip(('series:N', 'line'), x_told, ('value:Q', title, DIGITS))
-    drawn = _lines_with_points(names, x, y, tooltip)
-    lasts = {name: line[-1] for name, line in zip(names, values, strict=True) if len(line)}
+    drawn = _lines_with_points([*named, *grey], x, y, tooltip, len(named))
+    lasts = {name: lines[name][-1] for name in named if len(lines[name])}
     labels = []
     for name, (value, position) in label_positions(lasts, (high - low) / HEIGHT).items():
         # Names of runs often differ at the end.
@@ -319,7 +335,7 @@ def _lines(
         x2=right,
         y=alt.Y('value:Q', title=title),
         y2='label:Q',
-        color=_colours('series', names, palette.of_runs(len(names)), legend=False),
+        color=drawn[0].encoding.color,
     )
     texts = named.mark_text(align='left', dx=17, limit=132).encode(
         x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
@@ -328,13 +344,16 @@ def _lines(
 
 
 def _lines_with_points(
-    names: Sequence[str], x: alt.X, y: alt.Y, tooltip: list[alt.Tooltip]
+    names: Sequence[str], x: alt.X, y: alt.Y, tooltip: list[alt.Tooltip], n_coloured: int
 ) -> list[alt.Chart]:
-    """Return lines and their points, with colours, dashes and shapes."""
+    """Return lines and their points, with colours, dashes and shapes; the last ones are grey."""
+    n_grey = len(names) - n_coloured
     dashes, shapes = (
-        alt.Scale(domain=list(names), range=styles) for styles in palette.of_marks(len(names))
+        alt.Scale(domain=list(names), range=[*styles, *styles[:1] * n_grey])
+        for styles in palette.of_marks(n_coloured)
     )
-    colour = _colours('series', names, palette.of_runs(len(names)), legend=False)
+    colours = palette.of_runs(n_coloured) + [palette.light('silver')] * n_grey
+    colour = _colours('series', names, colours, legend=False)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     return [
         base.mark_line(strokeWidth=1.8).encode(
@@ -383,7 +402,7 @@ def precision_recall(
         ('value:Q', 'precision', DIGITS),
         ('x:Q', 'recall', DIGITS),
     )
-    lines, points = _lines_with_points(runs, x, y, tooltip)
+    lines, points = _lines_with_points(runs, x, y, tooltip, len(runs))
     legend = _colours('series', runs, palette.of_runs(len(runs)))
     words = f'Precision and recall of {len(runs)} runs'
     title = printable(query)

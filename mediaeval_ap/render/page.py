@@ -167,6 +167,8 @@ def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
     for layer in spec.get('layer', [spec]):
         encoding = layer.get('encoding', {})
         if 'scale' in encoding.get('color', {}):
+            if encoding['color'].get('legend', True) is None:
+                continue  # lines have their names at their ends
             encoding['color']['legend'] = None
         for channel in 'color', 'strokeDash':
             if 'domain' in (scale := encoding.get(channel, {}).get('scale', {})):

@@ -22,7 +22,7 @@ COLOURS = {
     'three-quarters': ('#1d5590', '#8bbbe8'),
     'nearly-one': ('#12365e', '#c6e0fa'),
 }
-RUNS = ['blue', 'vermilion', 'green', 'mauve', 'violet', 'maroon', 'grey', 'navy']
+RUNS = ['blue', 'vermilion', 'green', 'mauve', 'violet', 'maroon', 'navy', 'grey']
 DASHES: list[list[float]] = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 SHAPES = ['circle', 'square', 'triangle-up', 'diamond']
 PARTS = {

@@ -43,6 +43,8 @@ def test_the_last_cutoff_comes_first_and_intervals_are_in_their_places():
     comparison = {
         'metrics': ['MAP@1', 'MAP@5'],
         'leaderboard': [{**row, 'metric': 'MAP@1'}, {**unsure, 'metric': 'MAP@5'}],
+        'pairs': [],
+        'manifest': {'parameters': {'level': 0.95}},
     }
     last, first = boards_of(comparison)
     assert (last['metric'], first['metric']) == ('MAP@5', 'MAP@1')

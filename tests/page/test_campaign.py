@@ -81,12 +81,32 @@ def test_the_leaderboard_shows_means_intervals_and_ranks_of_the_data(tab, data):
             ranks = str(low) if low == high else f'{low} to {high}'
             expected.append(
                 [
-                    *(str(row['rank']), printable(row['run']), fixed(row['map'])),
-                    *(of_interval(row['interval']), ranks, row['group']),
-                    fixed(row['map_without_floor']),
+                    *(ranks, printable(row['run']), fixed(row['map'])),
+                    *(of_interval(row['interval']), fixed(row['map_without_floor'])),
                 ]
             )
-        assert rows_of(board) == expected
+        assert [row[:4] + row[5:] for row in rows_of(board)] == expected
+        for row, shown in zip(standings, alike_of(board), strict=True):
+            others = [each for each in standings if each['run'] != row['run']]
+            sharing = [each for each in others if set(each['group']) & set(row['group'])]
+            assert sorted(shown) == sorted(printable(each['run']) for each in sharing)
+            better = [each for each in standings if is_better(data, metric, each, row)]
+            assert row['rank_interval'][0] == 1 + len(better)
+
+
+def alike_of(board):
+    """The names of runs in the column of those that are not told apart, row by row."""
+    cells = board.locator('.alike').all()
+    return [cell.locator('bdi').all_text_contents() for cell in cells]
+
+
+def is_better(data, metric, one, other):
+    """Whether the pairs of the data say that one run is better than the other."""
+    return any(
+        (pair['a'], pair['b'], pair['metric']) == (one['run'], other['run'], metric)
+        and pair['p_adjusted'] <= 0.05
+        for pair in data['comparison']['pairs']
+    )
 
 
 def of_pair(row):
@@ -131,7 +151,7 @@ def test_the_loss_is_that_of_the_data_at_each_cutoff(tab, data):
 
 
 def column_heads(table):
-    return table.locator('thead th').all_inner_texts()
+    return table.locator('thead th').all_text_contents()
 
 
 CLASSES = {
@@ -697,4 +717,5 @@ def test_without_javascript_the_lead_and_the_leaderboard_are_there(browser, camp
         board = visit.tab.locator('.board table').first
         assert board.is_visible()
         assert board.locator('tbody tr').count() == len(data['runs'])
-        assert visit.tab.locator('select, input').filter(visible=True).count() == 0
+        scripted = 'select, input:not([type="checkbox"])'  # "show all" needs no script
+        assert visit.tab.locator(scripted).filter(visible=True).count() == 0

@@ -173,11 +173,12 @@ Page.ready.then((data) => {
     byId('ranking').caption.firstChild.textContent = printable(`Top of the ranking of ${runs[run]} for ${queries[query]}`);
     byId('unanswerable').hidden = relevant > 0;
     byId('ranking').tBodies[0].replaceChildren(...ranking().map(([rank, isHit, name, distance, confidence, ...shot]) => {
-      const row = element('tr', '', isHit ? { class: 'hit' } : {});
+      const row = element('tr', '', { role: 'row', class: isHit ? 'hit' : '' });
       cells(row, [
         [String(rank), 'number'], [isHit ? 'yes' : 'no', ''], [name, ''],
         [fixed(distance), 'number'], [String(confidence), 'number'], [shot.join(' '), ''],
       ]);
+      for (const cell of row.cells) cell.setAttribute('role', 'cell');
       return row;
     }));
     const drawn = [...new Set([run, chosen.beside])];

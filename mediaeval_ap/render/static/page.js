@@ -82,6 +82,14 @@ const Page = (() => {
     return apply;
   };
 
+  /* A fade at the right edge of what goes on there */
+  const fades = (box) => {
+    const apply = () => box.classList.toggle('goes-on', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    const observer = new ResizeObserver(apply);
+    for (const each of [box, ...box.children]) observer.observe(each);
+    box.addEventListener('scroll', apply);
+  };
+
   /* Figures */
   let loading = null;
   const library = () => {
@@ -151,6 +159,7 @@ const Page = (() => {
     document.documentElement.classList.add('script');
     document.querySelectorAll('table.sortable').forEach(sortable);
     document.querySelectorAll('.copy').forEach(copies);
+    document.querySelectorAll('.scrolls').forEach(fades);
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
     return JSON.parse(await unpacked('page-data'));
