@@ -41,8 +41,10 @@ class CampaignPlot(ComparisonPlot):
         diagnoses: Mapping[str, Diagnosis],
         rankings: Mapping[str, Any],
         losses: Mapping[str, Mapping[str, Mapping[str, float]]],
+        teams: Mapping[str, str],
     ) -> None:
         super().__init__(comparison)
+        self._teams = [teams[run] for run in comparison.runs]
         self._diagnoses = [diagnoses[run] for run in comparison.runs]
         self._hits, self._losses = rankings['hits'], losses
 

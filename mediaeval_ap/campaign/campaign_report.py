@@ -110,7 +110,7 @@ class CampaignReport:
         require('altair', 'report', 'plot')
         from mediaeval_ap.campaign.campaign_plot import CampaignPlot
 
-        return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses)
+        return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses, self.teams)
 
     @step('drawing the page')
     def to_html(

@@ -292,6 +292,7 @@ class ComparisonPlot(Plot):
 
         self._comparison, self._figures = comparison, figures
         self._runs, self._values = comparison.runs, comparison.values
+        self._teams = [run.partition('_')[0] or run for run in comparison.runs]
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their intervals and groups.
@@ -401,8 +402,8 @@ class ComparisonPlot(Plot):
         means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
         cutoffs = [k or 'all' for _, _, k in parts]
-        teams = [run.partition('_')[0] for run in self._runs]
-        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=parts[0][0], teams=teams)
+        metric = parts[0][0]
+        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
     def _metric(self, metric: str | None) -> str:
         metrics = tuple(self._values)
