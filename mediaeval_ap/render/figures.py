@@ -294,7 +294,7 @@ def watch(lines: Values, metrics: Sequence[str], maps: Sequence[Values]) -> alt.
     scale = alt.Scale(zero=False, nice=False)
     x = alt.X('x:Q', title='hypotheses', scale=scale, axis=_ticks('d'))
     at = 'x:Q', 'hypotheses', 'd'
-    return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP')
+    return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP', metrics)
 
 
 def _lines(
@@ -304,10 +304,10 @@ def _lines(
     names: Sequence[str],
     values: Sequence[Values],
     title: str,
-    named: Sequence[str] | None = None,
+    named: Sequence[str],
 ) -> alt.LayerChart:
     """Draw lines over common positions; those that are `named` have a colour, and end in it."""
-    names, named = drawn_names(names), drawn_names(names if named is None else named)
+    names, named = drawn_names(names), drawn_names(named)
     lines = dict(zip(names, values, strict=True))
     grey = [name for name in names if name not in named]
     rows: list[Row] = [
@@ -328,16 +328,16 @@ def _lines(
         # Names of runs often differ at the end.
         text = name if len(name) <= 18 else f'{name[:10]}…{name[-7:]}'
         labels.append({'series': name, 'text': text, 'value': value, 'label': position})
-    named = alt.Chart(alt.InlineData(values=labels, name='ends'))
+    ends = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
-    leaders = named.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
+    leaders = ends.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
         x=right,
         x2=right,
         y=alt.Y('value:Q', title=title),
         y2='label:Q',
         color=drawn[0].encoding.color,
     )
-    texts = named.mark_text(align='left', dx=17, limit=132).encode(
+    texts = ends.mark_text(align='left', dx=17, limit=132).encode(
         x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
     )
     return _finished([*drawn, leaders, texts], rows, f'{title}, {len(names)} lines')
