@@ -55,7 +55,8 @@ def evaluate_map(
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``customer_id,prediction``: relevant labels separated by white space; or
         ``customer_id,article_id``: one in each row. Files are CSV, TSV (``.tsv``) or Parquet, and
-        may be compressed.
+        may be compressed. In a frame, ``prediction`` may be lists, and ids and labels integers,
+        which are the text of their digits.
     predictions : like truth
         ``customer_id,prediction``: labels separated by white space, best first.
     k : int or iterable of int

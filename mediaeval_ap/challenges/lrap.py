@@ -66,7 +66,8 @@ def evaluate_lrap(
     ----------
     truth, scores : str, path-like, file object, DataFrame or pyarrow table
         ``fname,labels``: the labels of each sample, separated by commas; and ``fname`` with a
-        column of numbers for each class, under its name.
+        column of numbers for each class, under its name. The truth may also have 0 or 1 in these
+        columns, or be an array of 0 and 1 in the rows and classes of the scores.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     columns : mapping of str to str or int, optional
