@@ -41,6 +41,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.inputs import Names, Rows
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.evaluating import Part
     from mediaeval_ap.live import Live, Point
-    from mediaeval_ap.tables.inputs import Names, Rows
 
 
 class AveragePrecision:

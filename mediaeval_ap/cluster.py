@@ -16,11 +16,11 @@ from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.metrics.datasets import DatasetPart, add_part, planned
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables.inputs import Names
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from mediaeval_ap.tables.inputs import Names
 
 __all__ = ['compute', 'evaluate']
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,8 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
+from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
 

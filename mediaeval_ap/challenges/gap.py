@@ -25,6 +25,7 @@ from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records, decimals, explain_number
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from mediaeval_ap.tables.inputs import Frame
 
 OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
 

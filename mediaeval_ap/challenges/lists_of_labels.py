@@ -6,7 +6,7 @@ They are H&M Personalized Fashion Recommendations, and Humpback Whale Identifica
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,7 @@ from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Frame
+from mediaeval_ap.tables.inputs import Frame
 
 
 @shows_progress

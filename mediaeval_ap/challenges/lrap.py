@@ -32,6 +32,7 @@ from mediaeval_ap.results.result import NO_LABEL, SKIPPED
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.columnar import is_list
+from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records
 from mediaeval_ap.tables.table import NumberedRows
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from mediaeval_ap.tables.inputs import Frame
 
 SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
 

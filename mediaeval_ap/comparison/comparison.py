@@ -42,12 +42,12 @@ from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
 from mediaeval_ap.tables import Source
+from mediaeval_ap.tables.inputs import Rows
 
 if TYPE_CHECKING:
     import altair
     import pandas
 
-    from mediaeval_ap.tables.inputs import Rows
 
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
 KINDS = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}

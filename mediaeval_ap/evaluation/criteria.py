@@ -27,12 +27,12 @@ from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
+from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import may_be_store
 from mediaeval_ap.tables.table import consistent
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store
-    from mediaeval_ap.tables.inputs import Names, Rows
 
 Run: TypeAlias = 'Rows | Store | Ranking'
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -34,10 +34,8 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.tables import HYPOTHESIS, Table
+from mediaeval_ap.tables.inputs import Names
 from mediaeval_ap.tables.reading import is_rows
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Names
 
 
 class Live(Session):

@@ -16,12 +16,11 @@ from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreE
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.ap_of_hits import mean_precisions, precisions_at_correct
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
+from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-    from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
 
 
 P = ParamSpec('P')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,7 @@ from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.number_input import doubles, is_sparse, number_array, number_matrix
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Matrix
+from mediaeval_ap.tables.inputs import Matrix
 
 SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long, a quarter a fifth longer
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,9 @@ from mediaeval_ap.tables import (
     Table,
     read,
 )
+from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.reading import ChangedError, Position, TableParts, is_store
 from mediaeval_ap.tables.text.format import AS_TEXT
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Rows
 
 LARGEST_IN_MEMORY = 10_000_000  # hypotheses, which take 1.1 GiB
 

@@ -13,12 +13,13 @@ from enum import Enum
 from functools import partial
 from itertools import chain
 from time import sleep
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 
 from mediaeval_ap.choices import MAX_BYTES, MAX_PROBLEMS, check_limit
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
@@ -39,9 +40,6 @@ from mediaeval_ap.tables.text.reader import (
     parse_leniently,
     pieces,
 )
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Names, Rows
 
 # pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
 # MiB; there it takes twice the memory (138 MiB for 69).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ from mediaeval_ap.metrics.ap_of_hits import (
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.tables import MAX_BYTES
+from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.table import consistent
@@ -58,9 +59,6 @@ from mediaeval_ap.trec.entries import (
     is_large,
     read_entries,
 )
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Rows
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 # Topic, rank, and what the hit adds to the sum of precisions.

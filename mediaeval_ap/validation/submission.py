@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
+from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.reading import Origin, read_leniently
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables.inputs import Rows
 
 LAYOUTS = {  # by role: that of 2015, and that of other campaigns
     'hypothesis': (layouts.HYPOTHESIS_2015, layouts.HYPOTHESIS),
