@@ -223,10 +223,7 @@ class RepeatedQueriesWarning(DataWarning):
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id: shots of a run, queries, labels or others.
-
-    Are the files of the same data, and are ids spelled alike, zeros included?
-    """
+    """Two inputs without a common id. Are ids spelled alike, zeros included?"""
 
 
 class EmptyRunWarning(NoOverlapWarning):
@@ -234,17 +231,11 @@ class EmptyRunWarning(NoOverlapWarning):
 
 
 class WithoutRelevantWarning(DataWarning):
-    """Queries without a relevant shot: they count the same for every run.
-
-    Compare runs on the same queries, or leave these out: --queries-without-relevant skip.
-    """
+    """Queries without a relevant shot; --queries-without-relevant skip leaves them out."""
 
 
 class UnknownQueriesWarning(WithoutRelevantWarning):
-    """Queries that are no names of the reference, in its subset or out of it.
-
-    Check their spelling; the nearest name of the reference is given.
-    """
+    """Queries that are no names of the reference, or of its subset. Check the spelling."""
 
 
 class MissingIdsWarning(DataWarning):
@@ -260,10 +251,7 @@ class UnlistedProblemsWarning(DataWarning):
 
 
 class NarrowIntervalWarning(DataWarning):
-    """Confidence intervals that rest on few differences, and may be too narrow.
-
-    Take intervals by --interval plus2, the default, or ask for more queries.
-    """
+    """Confidence intervals that rest on few differences. Take --interval plus2, the default."""
 
 
 class FewPermutationsWarning(DataWarning):
@@ -271,10 +259,7 @@ class FewPermutationsWarning(DataWarning):
 
 
 class ScoreAboveOneWarning(DataWarning):
-    """Average precision above 1, which counting a shot more than once can give.
-
-    Return each shot once, or take a definition that counts it once: --definition trec.
-    """
+    """Average precision above 1: a shot counts again. --definition trec counts it once."""
 
 
 class RestartedBuildWarning(DataWarning):

@@ -244,14 +244,9 @@ def describe_runs(findings: Mapping[str, Findings], most: int | None = None) -> 
         return values if len(values) > 1 else values[0]
 
     def rows() -> Grid:
-        return Grid(
-            ['run', *Problem.__slots__],
-            [
-                [run, *problem.to_dict().values()]
-                for run, each in findings.items()
-                for problem in each.problems(most)
-            ],
-        )
+        problems = [(run, each) for run in findings for each in findings[run].problems(most)]
+        listed = [[run, *problem.to_dict().values()] for run, problem in problems]
+        return Grid(['run', *Problem.__slots__], listed)
 
     return Document(blocks, value, rows)
 
@@ -260,15 +255,12 @@ def statistics(findings: Mapping[str, Findings]) -> Document:
     """Return how many problems of each kind each run has, as a document."""
     of_runs = findings.items()
     kinds = [kind for kind in KINDS.values() if any(kind in each.counts for _, each in of_runs)]
-    counts = Grid(
-        ['run', 'kind', 'severity', 'count'],
-        [
-            [run, kind.name, kind.severity, each.counts[kind]]
-            for run, each in of_runs
-            for kind in kinds
-            if kind in each.counts
-        ],
-    )
+    rows = [
+        [run, kind.name, kind.severity, count]
+        for run, each in of_runs
+        for kind, count in each.counts.items()
+    ]
+    counts = Grid(['run', 'kind', 'severity', 'count'], rows)
     table = Grid(
         ['run', 'errors', 'warnings', *(kind.name for kind in kinds)],
         [
