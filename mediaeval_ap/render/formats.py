@@ -104,8 +104,7 @@ class AlignedText:
             colalign=['left' if is_text else 'right' for is_text in are_text],
         )
         if width is not None and cells and max(map(shown_width, text.splitlines())) > width:
-            have_words = [isinstance(value, Marked) for value in first]
-            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text, have_words)
+            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text)
             return narrow(list(columns), width)
         return f'{text}\n'
 

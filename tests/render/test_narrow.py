@@ -31,8 +31,20 @@ def test_headers_and_text_are_folded_and_numbers_are_not():
     assert second.split() == ['rank', 'id', 'id', 'id', 'name', 'distance', 'confidence']
     assert len(rule.split()) == len(HEADERS)
     assert rows[0].split()[-2:] == ['0.000', '0.980']
-    begin = rows[0].split()[4]
-    assert begin + rows[1].strip() == 'nicolas_sarkozy'
+    assert rows[0].split()[4] == 'nicolas_sarkozy'
+    assert [rows[0].split()[2], rows[1].strip()] == ['F2_2000_', 'news']
+
+
+def test_names_get_the_room_first_and_break_between_words():
+    names = ['gtm-uvigo_contrastive2', 'eumssi_primary']
+    rows = [[name, 'mediaeval-2016', *[0.5] * 4] for name in names]
+    grid = Grid(['run', 'definition', *(f'MAP@{k}' for k in (1, 10, 100, 1000))], rows)
+    *_, first, second, third, _ = render(Document.from_grid(grid), 'table', 60).splitlines()
+    assert [first[:19], second, third[:19]] == [
+        'gtm-uvigo_         ',
+        'contrastive2        2016',
+        'eumssi_primary     ',
+    ]
 
 
 def test_a_row_takes_two_lines_where_folding_is_not_enough():

@@ -23,7 +23,7 @@ IS_STORE = (
 
 @pytest.fixture(scope='module')
 def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp('store') / 'run.store'
+    path = tmp_path_factory.mktemp('store') / 'hypothesis.store'
     stored(RUN, path)
     return path
 
