@@ -359,33 +359,19 @@ class CampaignReport:
 
     def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the mean loss of each run at the last cutoff, by the parts that some run has."""
-        metrics, losses = self.comparison.metrics, self.losses
-        colours = {
-            entry['label']: entry['colour']
-            for metric in metrics
-            for entry in figures[f'loss {metric}']['legend']
-        }
-        parts = {part: part.replace('_', ' ') for part in PARTS}
-        parts = {part: title for part, title in parts.items() if title in colours}
+        metrics = self.comparison.metrics
+        legends = [figures[f'loss {metric}']['legend'] for metric in metrics]
+        colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}
+        titles = {part: part.replace('_', ' ') for part in PARTS}
+        parts = [part for part, title in titles.items() if title in colours]
+        rows = [row for row in self._compared['leaderboard'] if row['metric'] == metrics[-1]]
+        lost = [[self.losses[row['run']][metrics[-1]][part] for part in parts] for row in rows]
         return {
             'parts': [
-                {
-                    'name': part,
-                    'title': _upper(title),
-                    'meaning': f'{_upper(PARTS[part])}.',
-                    'colour': colours[title],
-                }
-                for part, title in parts.items()
+                (part, _upper(titles[part]), f'{_upper(PARTS[part])}.', colours[titles[part]])
+                for part in parts
             ],
-            'rows': [
-                {
-                    'run': row['run'],
-                    'map': row['map'],
-                    'lost': [losses[row['run']][row['metric']][part] for part in parts],
-                }
-                for row in self._compared['leaderboard']
-                if row['metric'] == metrics[-1]
-            ],
+            'rows': [(row['run'], row['map'], each) for row, each in zip(rows, lost, strict=True)],
         }
 
 

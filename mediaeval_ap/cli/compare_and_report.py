@@ -305,8 +305,8 @@ def _markdown(path: str, max_bytes: int) -> str:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:
         line = f'line {content.count(10, 0, error.start) + 1}'
-        expected = 'Markdown in UTF-8'
-        raise FormatError(source.name, line, '', 'other bytes', expected) from None
+        found = 'bytes that are not UTF-8'
+        raise FormatError(source.name, line, '', found, 'Markdown') from None
 
 
 @main.command(

@@ -79,7 +79,10 @@ def test_title_introduction_and_links_are_those_of_python(runs):
 
 @pytest.mark.parametrize(
     ('content', 'message'),
-    [(None, 'No such file'), (b'a\n\xff', 'line 2: found other bytes, expected Markdown in UTF-8')],
+    [
+        (None, 'No such file'),
+        (b'a\n\xff', 'line 2: found bytes that are not UTF-8, expected Markdown'),
+    ],
 )
 def test_a_wrong_introduction_is_one_line(runs, content, message):
     Path('reference.txt').write_text('wrong\n')
