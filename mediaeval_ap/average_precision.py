@@ -365,6 +365,7 @@ class AveragePrecision:
         k: Cutoff = 100,
         near: float = NEAR,
         progress: bool = False,
+        name: str | None = None,
     ) -> Diagnosis:
         """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
 
@@ -392,7 +393,7 @@ class AveragePrecision:
 
         Parameters
         ----------
-        hypothesis, queries, progress
+        hypothesis, queries, progress, name
             As `evaluate` takes them.
         k : int or 'all'
             The cutoff, which need not be one of `K`.
@@ -438,8 +439,9 @@ class AveragePrecision:
         """
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
         cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
+        name = check_name(name)
         (diagnosis,) = self.explain_at(hypothesis, queries, K=cutoffs, near=near)
-        return diagnosis
+        return diagnosis._called(name)
 
     @shows_progress
     def explain_at(

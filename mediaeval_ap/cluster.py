@@ -16,6 +16,7 @@ from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.metrics.datasets import DatasetPart, add_part, planned
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.inputs import Names
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def evaluate(
     measures: str | Iterable[str] = (),
     resume: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    name: str | None = None,
 ) -> Evaluation:
     """Score a run on many queries, on the workers of a Dask cluster.
 
@@ -44,7 +46,7 @@ def evaluate(
         What to score the run by.
     hypothesis : str, path-like or Store
         A store, as `mediaeval_ap.index` writes it, on a path that all workers see.
-    queries, measures, progress
+    queries, measures, progress, name
         As for `AveragePrecision.evaluate`. Queries are read here, not by workers.
     client : distributed.Client
         A client that is connected to the scheduler; not an asynchronous one.
@@ -95,7 +97,7 @@ def evaluate(
     """
     asked = ask(average_precision._criteria, queries, measures)
     check_stores([hypothesis])
-    runs = in_blocks(asked, [hypothesis], resume)
+    runs = in_blocks(asked, [hypothesis], resume, [check_name(name)])
     compute_on_workers(runs, client)
     evaluation = runs[0].evaluation()
     warn_caller(evaluation.warnings)

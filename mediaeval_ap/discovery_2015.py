@@ -35,6 +35,7 @@ from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
@@ -148,7 +149,12 @@ class PersonDiscovery2015:
         )
 
     def evaluate(
-        self, labels: Rows, evidence: Rows | None = None, queries: Names | None = None
+        self,
+        labels: Rows,
+        evidence: Rows | None = None,
+        queries: Names | None = None,
+        *,
+        name: str | None = None,
     ) -> Evaluation2015:
         """Score labels on many queries at once.
 
@@ -160,6 +166,8 @@ class PersonDiscovery2015:
             A row for each name: ``person_name video_id shot_id source``; needs its reference.
         queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
             The names to ask for, by default all of the reference that do not begin with ``?``.
+        name : str, optional
+            As for `AveragePrecision.evaluate`.
 
         Returns
         -------
@@ -191,6 +199,7 @@ class PersonDiscovery2015:
         >>> evaluation.map, evaluation.mean_correctness, evaluation.ewmap
         (1.0, 1.0, 1.0)
         """
+        run_name = check_name(name)
         if (evidence is not None) != ('evidence_reference' in self._inputs):
             raise ParameterError('give evidence and evidence_reference together, or neither')
         run = self._read(labels, layouts.HYPOTHESIS_2015)
@@ -237,6 +246,7 @@ class PersonDiscovery2015:
             parameters={'ratio': self.ratio, **parameter_of_skipped(self._without_relevant)},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
+            run=run_name,
         )
         correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
         warnings = (*about_queries, *about_skipped, *self._warnings(evaluation))

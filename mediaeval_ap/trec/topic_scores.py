@@ -46,6 +46,7 @@ from mediaeval_ap.metrics.ap_of_hits import (
 )
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.layouts import QRELS, RUN
@@ -78,6 +79,7 @@ def evaluate_trec(
     measures: str | Iterable[str] = (),
     max_bytes: int = MAX_BYTES,
     queries_without_relevant: WithoutRelevant = 'count',
+    name: str | None = None,
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
@@ -116,6 +118,8 @@ def evaluate_trec(
     queries_without_relevant : {'count', 'skip'}
         What becomes of topics without a relevant document: each scores what the definition says, or
         all are left out before anything is scored.
+    name : str, optional
+        As for `AveragePrecision.evaluate`.
 
     Returns
     -------
@@ -158,6 +162,7 @@ def evaluate_trec(
     if ties == 'expected' and 'H' in definition.denominator:
         raise ParameterError(f'ties: found expected, which {definition} is not defined for')
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
+    run_name = check_name(name)
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
     parsed = _check_measures(measures, cutoffs, ties, level)
@@ -218,6 +223,7 @@ def evaluate_trec(
             **parameter_of_skipped(skip_or_count),
         },
         warnings=tuple(warnings),
+        run=run_name,
     )
     warn_caller(evaluation.warnings)
     return evaluation

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, evaluate_trec
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.results.run_names import run_names
 
@@ -74,3 +75,19 @@ def test_given_names_stay_and_no_other_run_has_them(paths):
         assert name in map(str, map(PurePath, paths[1:]))  # which could be called nothing else
         return
     assert names[0] == name not in names[1:]
+
+
+def test_results_take_a_name():
+    ann = ('v', '1', 'ann')
+    average_precision = AveragePrecision([('x', *ann)], [1])
+    discovery = PersonDiscovery2015([ann[:2]], [ann])
+    for named in (
+        average_precision.evaluate([('x', *ann, 0.5)], name='a_1'),
+        average_precision.explain([('x', *ann, 0.5)], name='a_1'),
+        discovery.evaluate([(*ann, 0.5)], name='a_1'),
+        evaluate_trec({'7': {'d': 1}}, {'7': {'d': 0.5}}, 1, name='a_1'),
+    ):
+        assert named.run == named.to_dict()['run'] == 'a_1'
+    assert average_precision.evaluate([('x', *ann, 0.5)]).run == '<rows>'
+    with pytest.raises(ParameterError, match=r"^name: found '', expected non-empty text"):
+        average_precision.evaluate([('x', *ann, 0.5)], name='')
