@@ -162,7 +162,7 @@ def pool(official_data, monkeypatch):
 
 
 def test_the_command_of_the_page_about_2016(pool):
-    command, shown = re.search(r'^\$ ([^\n]*)\n(.*?)^```', PAGE, re.MULTILINE | re.DOTALL).groups()
+    command, shown = re.search(r'```sh\n(.*)\n```\n\n```text\n([^`]*)', PAGE).groups()
     code, printed = run_line(command)
     means = [re.findall('^MAP@.*', each, re.MULTILINE) for each in (printed, shown)]
     assert (code, means[0]) == (0, means[1])
