@@ -97,7 +97,7 @@ def checked_links(links: Mapping[str, str]) -> dict[str, str]:
     return dict(links)
 
 
-def prose(text: str) -> Any:
+def prose(text: str) -> str:
     """Return Markdown as HTML below the title, without HTML of its own, pictures and styles."""
     parser = require('markdown_it', 'report', 'the introduction').MarkdownIt('commonmark')
     parser.options['html'] = False
@@ -112,8 +112,7 @@ def prose(text: str) -> Any:
     for token in tokens:
         token.attrs.pop('style', None)  # which the security policy forbids
     html = parser.renderer.render(tokens, parser.options, {}).expandtabs(4)
-    text = '\n'.join(map(printable, html.splitlines()))
-    return require('markupsafe', 'report', 'the introduction').Markup(text)
+    return '\n'.join(map(printable, html.splitlines()))
 
 
 def _source(text: str) -> str:
