@@ -390,12 +390,13 @@ def test_each_table_is_saved_as_csv_from_the_data(opened, campaign, data):
     tab = visit.tab
     tab.locator('#metric').select_option(label='MAP@1')
     ask(tab, 'bit_cleix')
-    board = tab.locator('.board[data-metric="MAP@1"]')
     saved = {}
     for table in tab.locator('table:not(.prose table)').all():
         if table.is_visible():
             with tab.expect_download() as download:
-                (board if table.get_attribute('role') else table).locator('.csv').click()
+                (table.locator('xpath=..') if table.get_attribute('role') else table).locator(
+                    '.csv'
+                ).click()
             name = download.value.suggested_filename.removesuffix('.csv')
             text = download.value.path().read_bytes().decode()
             assert text.count('\n') == text.count('\r\n')
@@ -643,6 +644,35 @@ def test_a_query_is_found_by_a_part_of_its_name(tab):
     box.press('Enter')
     assert tab.locator('output[for="query-choice"]').inner_text() == 'nothing matches'
     assert tab.locator('#query-summary').inner_text().startswith('nicolas_sarkozy: ')
+
+
+# Phones and paper
+
+
+def test_on_a_phone_a_ranking_is_stacked_and_long_tables_show_all_on_demand(opened, campaign):
+    tab = opened(campaign, PHONE).tab
+    assert tab.evaluate('document.documentElement.scrollHeight') <= 9000
+    cells = tab.locator('#ranking tbody tr').first.locator('td')
+    assert cells.count() == 6
+    for cell in cells.all():
+        box = cell.bounding_box()
+        assert box['width'] > 0
+        assert 0 <= box['x'] <= box['x'] + box['width'] <= PHONE.width
+    rows = tab.locator('#per-query tbody tr')
+    assert rows.filter(visible=True).count() == 5 < rows.count()
+    tab.get_by_label('Show all', exact=False).last.check()
+    assert rows.filter(visible=True).count() == rows.count()
+
+
+def test_the_page_is_printed_on_a_few_sheets_with_heads_of_tables(opened, campaign):
+    tab = opened(campaign).tab
+    sheets = tab.pdf(prefer_css_page_size=True)
+    assert 1 <= sheets.count(b'/Type /Page\n') <= 12
+    tab.emulate_media(media='print')
+    heads = tab.locator('thead').evaluate_all(
+        '(all) => all.map((e) => getComputedStyle(e).display)'
+    )
+    assert set(heads) == {'table-header-group'}
 
 
 # Keyboard
