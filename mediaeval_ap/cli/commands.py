@@ -243,7 +243,7 @@ def main() -> None:
     """Evaluate person discovery: rank shots for a name and report average precision at K.
 
     Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
-    video_id shot_id person_name; a RUN has these and a confidence. The commands map, gap and lrap
-    read CSV with a header. Files may be compressed (gzip, bzip2, xz, Zstandard) or
-    Parquet, whatever their names; - is standard input.
+    video_id shot_id person_name; a RUN has these and a confidence. NAME=FILE gives a RUN its name
+    in tables. The commands map, gap and lrap read CSV with a header. Files may be compressed (gzip,
+    bzip2, xz, Zstandard) or Parquet, whatever their names; - is standard input.
     """
