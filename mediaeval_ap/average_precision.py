@@ -548,7 +548,7 @@ class AveragePrecision:
         >>> run = 'samples/hypothesis.txt'
         >>> report = average_precision.report([run], 'samples/queries.txt')
         >>> report
-        CampaignReport: hypothesis.txt scores MAP@100 0.121
+        CampaignReport: hypothesis scores MAP@100 0.121
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import checked_teams, collect, named

@@ -72,13 +72,17 @@ NOT_UTF8 = {  # name: content, line, byte
     'surrogate': (b'x v 1 \xed\xa0\x80 0.9\n', 1, '7 (0xed)'),
     'cut-character': (A + b'x v 2 bob\xe2\x82', 2, '10 (0xe2)'),
 }
-FIELDS = {  # name: a line, how many fields it has
-    'one-field': ('x', '1 field'),
-    'six-fields': ('x v 1 ann lee 0.9', '6 fields'),
-    'nbsp-between': ('x\xa0v 1 ann 0.9', '4 fields'),
-    'escapes-in-line': ('x v \x1b[2J\x07', '3 fields'),
-    'direction-in-line': ('x v \u202eann', '3 fields'),
-    'esc\x1b[31m\n': ('x', '1 field'),  # the name of a file is escaped as well
+OF_2015 = (
+    '; its first row fits a 2015 {} file: '
+    'type mediaeval-ap evaluate-2015 REFERENCE RUN --shots SHOTS'
+)
+FIELDS = {  # name: a line, how many fields it has, what else fits it
+    'one-field': ('x', '1 field', ''),
+    'six-fields': ('x v 1 ann lee 0.9', '6 fields', ''),
+    'nbsp-between': ('x\xa0v 1 ann 0.9', '4 fields', OF_2015.format('hypothesis')),
+    'escapes-in-line': ('x v \x1b[2J\x07', '3 fields', OF_2015.format('reference')),
+    'direction-in-line': ('x v \u202eann', '3 fields', OF_2015.format('reference')),
+    'esc\x1b[31m\n': ('x', '1 field', ''),  # the name of a file is escaped as well
 }
 NO_NUMBERS = ['1e309', 'nan', '-inf', '1_000', '0x1p3', '٠.٥', '-.', '--1', '1e', '\x1b]0;x\x07']
 
@@ -105,8 +109,10 @@ REFUSED = [
         for name, (content, line, at) in NOT_UTF8.items()
     ),
     *(
-        refused(f'{name}.txt', f'{line}\n'.encode(), f', line 1: found {n} in {line!r}, {FIVE}')
-        for name, (line, n) in FIELDS.items()
+        refused(
+            f'{name}.txt', f'{line}\n'.encode(), f', line 1: found {n} in {line!r}, {FIVE}{other}'
+        )
+        for name, (line, n, other) in FIELDS.items()
     ),
     refused(
         *('many-wrong.txt', b'x\n' + A + b'y\nz\n'),

@@ -89,7 +89,7 @@ def entries(layout, data):
 def rows_of_entries(read_entries):
     topics = [read_entries.topic.values[code] for code in read_entries.topic.codes]
     numbers, numbered = read_entries.number.tolist(), read_entries.lines.array(len(topics))
-    return topics, read_entries.texts(slice(None)), list(map(repr, numbers)), numbered.tolist()
+    return topics, read_entries.texts('docno'), list(map(repr, numbers)), numbered.tolist()
 
 
 def rows_of_table(table):

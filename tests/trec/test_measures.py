@@ -33,7 +33,7 @@ def test_measures_are_those_of_ir_measures(tmp_path):
     assert [query['P@2'] for query in described['queries']] == [0.5, None, 0.5, 0.5]
     nothing = average_precision.evaluate(ROWS, ['zoe'], measures=['RR', 'RR'])
     assert nothing.mean_measures == {'RR': None}
-    over = 'RR is over the 0 queries that have a relevant shot; MAP@2 is over all 1'
+    over = 'RR is over the 0 queries that have a relevant shot; the score, MAP@2, is over all 1'
     assert nothing.notes[0] == f'{over}, where the other 1 counts 0'
     assert average_precision.evaluate(ROWS).measures == {}
 

@@ -435,6 +435,7 @@ def _is_header(words: Sequence[str]) -> bool:
     return all(word.casefold() in _FIELD_NAMES for word in words)
 
 
+_OF_EVALUATE = HYPOTHESIS, REFERENCE
 _TREC, _2015 = 'evaluate-trec QRELS RUN', 'evaluate-2015 REFERENCE RUN --shots SHOTS'
 _OF_OTHER_COMMANDS = {  # files that may be given to a command which does not read them
     'TREC run': (RUN, _TREC),
@@ -448,15 +449,16 @@ def other_file(line: bytes, layout: Layout) -> str:
     for family in FAMILIES:
         if layout in family and not _looks_like(line, layout):
             others = {each.name: each for each in family}
-            if layout in (HYPOTHESIS, REFERENCE):
+            if layout in _OF_EVALUATE:
                 others |= {name: each for name, (each, _) in _OF_OTHER_COMMANDS.items()}
             return next((name for name, each in others.items() if _looks_like(line, each)), '')
     return ''
 
 
-def exchanged(name: str) -> str:
+def exchanged(name: str, layout: Layout) -> str:
     """Tell that the first row fits another file, and which command reads that."""
-    _, command = _OF_OTHER_COMMANDS.get(name, (None, ''))
+    known = _OF_OTHER_COMMANDS if layout in _OF_EVALUATE else {}
+    _, command = known.get(name, (None, ''))
     remedy = f'type mediaeval-ap {command}' if command else 'are two files exchanged?'
     return f'its first row fits {file_of(name)}: {remedy}'
 

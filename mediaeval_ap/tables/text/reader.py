@@ -192,7 +192,7 @@ class WrongLines:
     def _explained(self, number: int, cause: Cause, line: bytes) -> WrongLine:
         wrong = format.explained(line, cause, self._layout)
         if self.other and not wrong.remedy and format.other_file(line, self._layout) == self.other:
-            wrong = replace(wrong, remedy=format.exchanged(self.other))
+            wrong = replace(wrong, remedy=format.exchanged(self.other, self._layout))
         return WrongLine(number, n_characters(line[: wrong.at]) + 1, wrong)  # before it is text
 
 
