@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -49,10 +48,8 @@ GROUPS = {  # of commands, by task
     'Help': 'help',
 }
 RENAMED = {  # commands of earlier versions, which still work: what they are now
-    'collect': 'evaluate --resume',
     'compare-results': 'compare',
     'definitions': 'help definitions',
-    'export': 'index --export',
 }
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
@@ -194,13 +191,7 @@ class _Group(_Helping, click.Group):
         if now := RENAMED.get(args[0]):
             if not ctx.resilient_parsing:
                 tell(f'mediaeval-ap {args[0]} is now: mediaeval-ap {now}')
-            (old, *rest), (name, *words) = args, now.split()
-            at = 0
-            if old == 'collect':  # its argument is the value of an option now
-                paths = [*filter(os.path.isdir, rest), *(each for each in rest if each[:1] != '-')]
-                at, words = (rest.index(paths[0]), words) if paths else (0, [])
-            rest[at:at] = words
-            args = [name, *rest]
+            args = [*now.split(), *args[1:]]
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
