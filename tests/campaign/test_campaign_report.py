@@ -332,5 +332,5 @@ def test_three_real_runs_fit_into_the_page(official_data):
     with pytest.warns(DataWarning):
         report = average_precision.report(runs, folder / 'reference/queries.txt', **QUICK)
     assert len(report.to_html().encode()) < 1_300_000
-    best = ['eumssi_contrastive2.txt', 'gtm-uvigo_primary.txt', 'tokyotech_primary.txt']
+    best = ['eumssi_contrastive2', 'gtm-uvigo_primary', 'tokyotech_primary']
     assert report.comparison.runs == best

@@ -15,9 +15,7 @@ from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
-HOSTILE_RUN = (
-    '<script>alert(1)</script>.txt'  # a file in a folder, whose name ends before the slash
-)
+HOSTILE_RUN = '<img src=x onerror=alert(1)>.txt'  # no slash, which a file cannot have in its name
 HOSTILE_NAMES = [
     *('<script>alert(1)</script>', '"><img/src=x/onerror=alert(2)>', "'onmouseover='alert(3)"),
     *('</title></style><b>bold', '<!--', ']]>', '&lt;b&gt;&amp;', '{{7*7}}{%raw%}${7*7}'),

@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import re
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from jinja2 import UndefinedError
 from page_text import PageText, data_of, unpacked
@@ -19,7 +21,9 @@ CONTEXT = {
     'metrics': ['MAP'],
     'points': [],
     'counted_points': '0 points',
-    'n_queries': '0 queries',
+    'n_queries': '1 query',
+    'newest': SimpleNamespace(n_hypotheses=0, queries=[HOSTILE], ap=np.zeros((1, 1))),
+    'reload': None,
     'definition': {'name': HOSTILE},
     'inputs': [('run', HOSTILE, None)],
     'warnings': ['turned \u202e around'],
