@@ -353,7 +353,10 @@ def test_confused_names_are_filtered_and_counted_by_run(tab, data):
     assert (output.inner_text(), visible.count()) == ('nothing matches', 0)
 
 
-def test_every_header_that_sorts_shows_how(tab):
+def test_every_header_that_sorts_shows_how(opened, campaign):
+    visit = opened(campaign)
+    visit.open_details()
+    tab = visit.tab
     heads = tab.locator('th[data-sort]')
     tab.locator('#losses th button').nth(1).click()
     states = [each.get_attribute('aria-sort') for each in heads.all()]
@@ -363,6 +366,7 @@ def test_every_header_that_sorts_shows_how(tab):
     )
     signs = {'none': '"↕"', 'ascending': '"↑"', 'descending': '"↓"'}
     assert marks == [signs[each] for each in states]
+    assert visit.faults == []
 
 
 def test_a_table_stays_sorted_at_another_cutoff(tab):
@@ -442,6 +446,7 @@ def test_a_field_of_csv_is_no_formula(tab, value, expected):
 def test_a_hash_is_short_and_copied_whole(browser, campaign, data):
     with Visit(browser, permissions=['clipboard-read', 'clipboard-write']) as visit:
         tab = visit.open(campaign.url)
+        visit.open_details()
         cells = tab.locator('#inputs .hash')
         hashes = [each['sha256'] for each in data['manifest']['inputs']]
         assert [each.get_attribute('title') for each in cells.locator('span').all()] == [
