@@ -121,23 +121,28 @@ def tell_warning(warning: Any) -> None:
 
 def tell_held(below: str = '') -> None:
     """Tell the warnings that wait, each kind once, but not what the text below says already."""
+    from mediaeval_ap.results.run_names import run_names
+
     ctx = click.get_current_context(silent=True)
-    kinds: dict[object, dict[str, tuple[str, object]]] = {}
+    kinds: dict[object, dict[str, tuple[str, str]]] = {}
     for warning in [] if ctx is None else ctx.meta.pop(HELD, []):
         about, _, finding = str(warning.args[0]).partition(': ')
-        kinds.setdefault((type(warning), *without_counts(finding)), {})[about] = finding, warning
+        short = f'{os.path.basename(about)}{str(warning).removeprefix(about)}'
+        kinds.setdefault((type(warning), *without_counts(finding)), {})[about] = finding, short
     told = []
+    below = ' '.join(below.split())  # as if it were not folded
     for found in kinds.values():
         findings = {about: finding for about, (finding, _) in found.items()}
         if ranged(findings.values()) not in below:
-            told.append(together(findings) if len(found) > 1 else next(iter(found.values()))[1])
+            names = run_names(list(findings))
+            of_runs = dict(zip(names, findings.values(), strict=True))
+            told.append(together(of_runs) if len(found) > 1 else next(iter(found.values()))[1])
     for text in told:
         lines = wrap(
             f'Warning: {text}',
             get_terminal_size().columns - 1,
             max_lines=LINES_OF_WARNING,
             placeholder=' …',
-            break_long_words=False,
             break_on_hyphens=False,
         )
         tell('\n  '.join(lines))

@@ -93,10 +93,12 @@ def test_a_terminal_shows_each_kind_of_warning_once(folder):
     warning, _, rest = shown.partition('Over 2 queries')
     assert warning.splitlines() == [
         'Warning: in 17 runs: 1 to 17 of 5 to 21 rows repeat an earlier one exactly, and are kept',
-        '  (run1.txt, run2.txt, run3.txt and 14 more)',
+        '  (run1, run2, run3 and 14 more)',
         'What to do about warnings: mediaeval-ap help warnings',
     ]
     assert rest.count('AP above 1') == 1
+    narrow = on_terminal('evaluate', '--no-progress', 'reference.txt', runs[0], columns=40)
+    assert narrow.count('AP above 1') == 1  # the note is folded
     assert (
         on_terminal('evaluate', '--no-progress', 'reference.txt', *runs, '-o', 'map.csv').count(
             'AP above 1'
