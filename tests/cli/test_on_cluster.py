@@ -4,10 +4,11 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
-from commands import COMMAND, run
+from commands import run
 from dask_cluster import dask_cluster, held
 from hanging import no_hang
 
@@ -76,11 +77,21 @@ def test_parts_are_of_no_use_beside_a_scheduler(folder):
     assert '--part and --scheduler: the scheduler shares out all blocks' in error
 
 
+# Told a second after it begins, not after five.
+SOON = """
+from mediaeval_ap.execute import dask_tasks
+dask_tasks.SECONDS = 1
+from mediaeval_ap.__main__ import main
+main()
+"""
+
+
 def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tmp_path):
     (tmp_path / 'idle').mkdir()
+    arguments = 'evaluate', 'reference.txt', 'run.store'
     with dask_cluster(tmp_path / 'idle') as cluster, cluster.client() as client:  # without workers
         process = subprocess.Popen(
-            [*COMMAND, 'evaluate', 'reference.txt', 'run.store', '--scheduler', cluster.address],
+            [sys.executable, '-c', SOON, *arguments, '--scheduler', cluster.address],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),

@@ -37,11 +37,11 @@ def users(tmp_path):
 @pytest.mark.parametrize('name', METRICS)
 def test_workers_give_the_value_of_one_process(client, tmp_path, monkeypatch, name):
     monkeypatch.setattr(datasets, 'BYTES_IN_PART', 1)  # a task for each row group
-    rows = rows_of(name, Random(7), 3000)  # any rows would do
-    for number, n_rows in enumerate((1, 0, 999, 2000)):
+    rows = rows_of(name, Random(7), 600)  # any rows would do
+    for number, n_rows in enumerate((1, 0, 199, 400)):
         path = tmp_path / f'{number}.parquet'
-        write_rows(path, name, [rows.pop() for _ in range(n_rows)], rows_in_group=100)
-    rows = rows_of(name, Random(7), 3000)
+        write_rows(path, name, [rows.pop() for _ in range(n_rows)], rows_in_group=40)
+    rows = rows_of(name, Random(7), 600)
     metric = METRICS[name]()
     value = package.compute(metric, tmp_path, client=client, columns=columns_of(name))
     whole = value_of(updated(METRICS[name](), name, rows))

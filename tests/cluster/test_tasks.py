@@ -153,6 +153,7 @@ def alone(one_scheduler):
     return one_scheduler
 
 
+@pytest.mark.slow  # what it says at the beginning, test_on_cluster looks for as well
 def test_a_warning_says_that_no_worker_is_there(alone, tmp_path, told):
     """Neither at the beginning nor later."""
 

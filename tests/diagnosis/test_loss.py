@@ -202,7 +202,7 @@ registered = st.sampled_from(definitions.names())
 
 
 @given(registered, few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
-@strategies.examples(8)
+@strategies.examples(5)
 def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)

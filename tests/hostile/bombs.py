@@ -11,7 +11,7 @@ TOO_MUCH_METADATA = limited('has metadata that come to').replace('1000000', str(
 
 def long_name():
     """A name that is a few kilobytes when it is compressed."""
-    return pyarrow.repeat('x' * (64 * MIB), 1)
+    return pyarrow.repeat('x' * (16 * MIB), 1)
 
 
 def signed(number, length=1):
@@ -26,9 +26,9 @@ def unsigned(number, length=1):
 
 
 def denied(path):
-    """Ten million rows of one hypothesis, whose footer says two of all that there are many of."""
+    """Two million rows of one hypothesis, whose footer says two of all that there are many of."""
     columns = zip(FIELDS, ANN, strict=True)
-    content = pyarrow.table({name: repeated(value, 10 * MILLION) for name, value in columns})
+    content = pyarrow.table({name: repeated(value, 2 * MILLION) for name, value in columns})
     storing(content, compression='zstd', store_schema=False)(path)
     content = path.read_bytes()
     metadata = parquet.read_metadata(path)

@@ -18,7 +18,7 @@ from hostile.entries import (
     right,
 )
 
-LONG = 10_000_000
+LONG = 5_000_000
 HEADER = 'corpus_id video_id shot_id person_name'
 ROWS_ONLY = 'expected rows only; remove this line'
 ENDLESS = 'found more than 64 MiB without a line end, expected lines of text'

@@ -46,7 +46,7 @@ from mediaeval_ap.tables.text.format import Cause, other_file, parse_line
 @example((RUN, b'a b c d 1 #\n #a b c d 1 e\n'))
 @example((RUN, b'\t # a\xff\0\r\r\na b c d 1 #\n#'))
 @example((RUN, b'# a\na b c d 1 e\n\n\t # \xff\na b c d 1 e'))
-@strategies.examples(10)
+@strategies.examples(4)
 def test_readers_read_the_format(layout_and_file):
     """In blocks of any size, with line numbers; the bulk reader proves all that is right."""
     layout, data = layout_and_file
