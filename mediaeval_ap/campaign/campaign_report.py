@@ -245,7 +245,8 @@ class CampaignReport:
             self._any_diagnosis.definition,
         )
         floor = caveat_of_floor(n_without, n_queries, board[0].floor)
-        return {**lead, 'caveats': [*caveats, *floor]}
+        about_tests = [f'{warning}.' for warning in self.comparison.warnings]
+        return {**lead, 'caveats': [*about_tests, *caveats, *floor]}
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:

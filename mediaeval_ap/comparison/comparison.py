@@ -505,7 +505,8 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             yield _pairs_by(comparison, metric)
     elif baseline is None:
         n_pairs = len(comparison.pairs) // len(metrics)
-        notes.append(f'{n_pairs} pairs of runs are not shown: ask for pairs, or for a baseline')
+        instead = 'ask for them (--pairs), or for a baseline (--baseline RUN)'
+        notes.append(f'{n_pairs} pairs of runs are not shown: {instead}')
     if notes:
         yield ''.join(f'{note}\n' for note in notes)
 

@@ -511,13 +511,22 @@ def _notes_below(result: Result) -> list[str]:
 
 
 def _about_all(results: Sequence[Result]) -> Iterator[Block]:
-    """Return a row about each run; above it, what all means are over, or why they differ."""
+    """Return a row about each run; above it, what all means are over, or why they differ.
+
+    There stands the definition, too, if all means are by one.
+    """
     grid = _summary_of(results)
     over = {counted(n, *each._unit) for each in results for n in each.mean_counts.values()}
     first, *others = results[0]._count_columns()
     if len(over) == 1:
-        yield f'Over {over.pop()}:\n'
         dropped = [first, *others]
+        definition = ''
+        if 'definition' in grid.headers:
+            found = {str(row[grid.headers.index('definition')]) for row in grid.rows}
+            if len(found) == 1:
+                dropped.append('definition')
+                definition = f' ({found.pop()})'
+        yield f'Over {over.pop()}{definition}:\n'
     else:
         differ = 'The means are not all over the same queries'
         yield ''.join(

@@ -16,7 +16,13 @@ from referencing.jsonschema import DRAFT202012
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.campaign.collected import Rankings
-from mediaeval_ap.errors import DataWarning, MissingExtraError, ParameterError, printable
+from mediaeval_ap.errors import (
+    DataWarning,
+    FewPermutationsWarning,
+    MissingExtraError,
+    ParameterError,
+    printable,
+)
 from mediaeval_ap.render.page import figure
 
 QUICK = {'resamples': 50, 'permutations': 50}  # enough for numbers that are only passed on
@@ -85,6 +91,15 @@ def test_teams_are_given_or_begin_the_names(average_precision):
     ):
         with pytest.raises(ParameterError, match=f'^teams: .*{message}'):
             average_precision.report(runs, ['cat'], teams=teams)
+
+
+def test_what_the_tests_cannot_tell_stands_before_the_order_of_the_runs():
+    average_precision = AveragePrecision([('x', 'v', str(n), f'name{n}') for n in range(60)], K=[1])
+    right = [('x', 'v', str(n), f'name{n}', 0.5) for n in range(60)]
+    with pytest.warns(FewPermutationsWarning):
+        report = average_precision.report({'all': right, 'few': right[:9]}, permutations=9)
+    first, *_ = data_of(report.to_html())['lead']['caveats']
+    assert first.startswith('9 permutations give no corrected p below 0.1')
 
 
 def test_the_data_of_the_page_are_the_report(report, page):

@@ -364,7 +364,7 @@ def test_every_header_that_sorts_shows_how(opened, campaign):
     marks = heads.locator('button').evaluate_all(
         "(all) => all.map((each) => getComputedStyle(each, '::after').content)"
     )
-    signs = {'none': '"↕"', 'ascending': '"↑"', 'descending': '"↓"'}
+    signs = {'none': '"\xa0↕"', 'ascending': '"\xa0↑"', 'descending': '"\xa0↓"'}
     assert marks == [signs[each] for each in states]
     assert visit.faults == []
 
@@ -673,9 +673,9 @@ def test_on_a_phone_a_ranking_is_stacked_and_long_tables_show_all_on_demand(open
 
 def test_the_page_is_printed_on_a_few_sheets_with_heads_of_tables(opened, campaign):
     tab = opened(campaign).tab
+    tab.emulate_media(media='print')
     sheets = tab.pdf(prefer_css_page_size=True)
     assert 1 <= sheets.count(b'/Type /Page\n') <= 12
-    tab.emulate_media(media='print')
     heads = tab.locator('thead').evaluate_all(
         '(all) => all.map((e) => getComputedStyle(e).display)'
     )

@@ -56,12 +56,12 @@ MAP@2                           0.833
 """
 
 SHARED = '1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333\n'
-RUNS = """Over 3 queries:
+RUNS = """Over 3 queries (mediaeval-2016):
 
-run     definition        MAP@1    MAP@2
-------  --------------  -------  -------
-<rows>  mediaeval-2016    0.667    0.833
-<rows>  mediaeval-2016    0.667    0.833
+run       MAP@1    MAP@2
+------  -------  -------
+<rows>    0.667    0.833
+<rows>    0.667    0.833
 """
 
 
@@ -77,6 +77,12 @@ def test_table_of_means(evaluation):
 def test_several_runs(evaluation):
     assert shown([evaluation] * 2, per_query=True) == '\n'.join([TABLE, TABLE, RUNS])
     assert shown([evaluation] * 2) == f'{RUNS}\n{SHARED}'
+
+
+def test_runs_by_several_definitions_have_a_column_of_them(evaluation):
+    other = replace(evaluation, definition=definitions.get('trec'))
+    table = shown([evaluation, other])
+    assert table.startswith('Over 3 queries:\n\nrun     definition        MAP@1    MAP@2\n')
 
 
 def test_csv_without_queries_holds_the_mean_rows(evaluation):
