@@ -439,9 +439,8 @@ class AveragePrecision:
         """
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
         cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
-        name = check_name(name)
-        (diagnosis,) = self.explain_at(hypothesis, queries, K=cutoffs, near=near)
-        return diagnosis._called(name)
+        (diagnosis,) = self.explain_at(hypothesis, queries, K=cutoffs, near=near, name=name)
+        return diagnosis
 
     @shows_progress
     def explain_at(
@@ -452,12 +451,13 @@ class AveragePrecision:
         K: Cutoff | Iterable[Cutoff] | None = None,
         near: float = NEAR,
         progress: bool = False,
+        name: str | None = None,
     ) -> list[Diagnosis]:
         """Split the loss of a run at several cutoffs, from one ranking of each query.
 
         Parameters
         ----------
-        hypothesis, queries, near, progress
+        hypothesis, queries, near, progress, name
             As of `explain`.
         K : int, 'all' or iterable of these, optional
             The cutoffs; by default those of `AveragePrecision`.
@@ -476,9 +476,10 @@ class AveragePrecision:
         """
         from mediaeval_ap.diagnosis.diagnosis import explain_run
 
-        criteria = self._criteria
+        criteria, name = self._criteria, check_name(name)
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        return explain_run(criteria, hypothesis, queries, cutoffs, near)
+        found = explain_run(criteria, hypothesis, queries, cutoffs, near)
+        return [each._called(name) for each in found]
 
     @shows_progress
     def report(

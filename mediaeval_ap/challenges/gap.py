@@ -50,6 +50,7 @@ def evaluate_gap(
     per_query: bool = False,
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
+    name: str | None = None,
 ) -> Score:
     """Score predictions of one label for each query, in one list by confidence (GAP).
 
@@ -67,7 +68,7 @@ def evaluate_gap(
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    truth_columns, missing, unknown, progress, max_bytes
+    truth_columns, missing, unknown, progress, max_bytes, name
         As for `evaluate_map`.
 
     Returns
@@ -106,7 +107,9 @@ def evaluate_gap(
     from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
-    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes)
+    files = Files(
+        GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
+    )
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)

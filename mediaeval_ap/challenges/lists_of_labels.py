@@ -45,6 +45,7 @@ def evaluate_map(
     per_query: bool = False,
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
+    name: str | None = None,
 ) -> Score:
     """Score ranked labels of users by mean average precision at k.
 
@@ -76,6 +77,8 @@ def evaluate_map(
         Keep a table of users: ``id``, ``AP@k`` and ``n_relevant``.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
+    name : str, optional
+        The name of the run; by default that of its file, without folder and suffix.
     max_bytes : int
         Limit of what a compressed file, Parquet or a pipe may come to.
 
@@ -116,7 +119,9 @@ def evaluate_map(
     0.5
     """
     metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
-    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes)
+    files = Files(
+        MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
+    )
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
@@ -185,6 +190,7 @@ def evaluate_first_hit(
     per_query: bool = False,
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
+    name: str | None = None,
 ) -> Score:
     """Score ranked labels of images by the rank of the first correct one (first-hit MAP).
 
@@ -196,7 +202,7 @@ def evaluate_first_hit(
         As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
-    columns, truth_columns, missing, unknown, progress, max_bytes
+    columns, truth_columns, missing, unknown, progress, max_bytes, name
         As for `evaluate_map`.
 
     Returns
@@ -229,7 +235,7 @@ def evaluate_first_hit(
     """
     metrics = [ReciprocalRank(each) for each in _each(k)]
     files = Files(
-        FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, max_bytes
+        FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
     )
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)

@@ -17,6 +17,7 @@ from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Basis, Score
 from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
@@ -64,7 +65,9 @@ class Files:
         missing: Missing = 'error',
         unknown: Unknown = 'error',
         max_bytes: int = MAX_BYTES,
+        name: str | None = None,
     ) -> None:
+        self.name = check_name(name)
         given = {'columns': columns, 'truth_columns': truth_columns}
         of_truth, of_predictions = _layouts_of_files(task, **given)
         self.policy = IdPolicy(missing, unknown)
@@ -206,7 +209,7 @@ class Files:
         warnings = (*self.warnings, *warnings)
         errors.warn_caller(warnings)  # also where the score is not defined
         of_all = Basis(metrics, **basis)
-        return Score(
+        score = Score(
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
@@ -221,6 +224,7 @@ class Files:
             basis=of_all,
             **of_all.results(counts, table),
         )
+        return score._called(self.name)
 
 
 class LabelsById:

@@ -33,6 +33,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import mean_average_precision
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import HYPOTHESIS, Table
 from mediaeval_ap.tables.inputs import Names
 from mediaeval_ap.tables.reading import is_rows
@@ -194,12 +195,14 @@ class Live(Session):
         return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
 
     @shows_progress
-    def evaluate(self, queries: Names | None = None, *, progress: bool = False) -> Evaluation:
+    def evaluate(
+        self, queries: Names | None = None, *, progress: bool = False, name: str | None = None
+    ) -> Evaluation:
         """Score the hypotheses of this moment on many queries at once.
 
         Parameters
         ----------
-        queries, progress
+        queries, progress, name
             As `AveragePrecision.evaluate` takes them.
 
         Returns
@@ -228,14 +231,14 @@ class Live(Session):
         >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
         [0.149]
         """
-        asked = self._criteria.read_queries(queries)
+        name, asked = check_name(name), self._criteria.read_queries(queries)
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
         found = empty_run(snapshot.source.name, count, len(snapshot))
         run = read_counted(self._criteria, snapshot)
         run = replace(run, warnings=[*found, *run.warnings])
-        evaluation = evaluate_run(run, asked)
+        evaluation = evaluate_run(run, asked)._called(name)
         warn_caller(evaluation.warnings)
         return evaluation
 

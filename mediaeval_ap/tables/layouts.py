@@ -111,7 +111,8 @@ class RecordLayout:
         if self.other_numbers and (is_of_others or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
         if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
-            return f'column {shown(saved[0])}, as of a saved index,', self.expected
+            found = f'column {shown(saved[0])}, as of a saved index,'
+            return found, f'{self.expected}; save without it, in pandas index=False'
         return None
 
     def missing(self, header: Sequence[str]) -> list[str]:

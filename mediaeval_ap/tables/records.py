@@ -296,14 +296,17 @@ def choose_layout(
     header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
 ) -> RecordLayout:
     """Return the first layout that fits the columns of a file."""
+    problems = []
     for layout in layouts:
-        if layout.explain(header) is None:
+        if (problem := layout.explain(header)) is None:
             return layout
-    found, expected = layouts[0].explain(header) or ('', '')
-    if len(layouts) > 1:
+        problems.append(problem)
+    # A column that should not be there tells more than one that another layout has.
+    found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
+    if found.startswith('no '):
         expected = _expected(layouts)
-    if layouts[0].missing(header):
-        expected += layouts[0].remedy
+        if layouts[0].missing(header):
+            expected += layouts[0].remedy
     raise FormatError(source, where, '', f'{found} in {shown(",".join(header))}', expected)
 
 

@@ -117,5 +117,9 @@ def test_a_saved_index_is_no_class(tmp_path):
     for name, column in ('index.csv', ''), ('again.csv', 'Unnamed: 0'), ('index.parquet', '__in'):
         with pytest.raises(FormatError, match=f"found column '{column}.*', as of a saved index,"):
             challenges.evaluate_lrap(truth, tmp_path / name)
+    one_hot = scores.round().rename_axis(None).reset_index(drop=True)
+    one_hot.to_csv(tmp_path / 'truth.csv')
+    with pytest.raises(FormatError, match=r"found column '', .* without it, in pandas index=False"):
+        challenges.evaluate_lrap(tmp_path / 'truth.csv', scores)
     scores.to_csv(tmp_path / 'none.csv', index=False)
     assert challenges.evaluate_lrap(truth, tmp_path / 'none.csv').value == 1
