@@ -35,10 +35,8 @@ _CLASSES = [
 _ENDS = [0, 0.25, 0.5, 0.75, nextafter(1, 0), 1]  # the largest value of each class but the last
 
 
-class _Drawn(alt.TopLevelMixin):
-    """A chart that a notebook shows without a network, and that stands beside others."""
-
-    config: Any
+class Figure(alt.LayerChart):
+    """Layers that a notebook shows without a network."""
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> Any:
         show: Any = super()._repr_mimebundle_
@@ -51,45 +49,6 @@ class _Drawn(alt.TopLevelMixin):
         # Altair 6 writes a type that no notebook may have: v6.json.
         vega_lite = f'application/vnd.vegalite.{alt.SCHEMA_VERSION[:2]}+json'
         return {vega_lite: spec, **bundle}, size
-
-    def __or__(self, other: Any) -> Any:
-        return _joined(_Beside(hconcat=[_part(self), _part(other)], config=self.config))
-
-    def __and__(self, other: Any) -> Any:
-        return _joined(_Below(vconcat=[_part(self), _part(other)], config=self.config))
-
-
-class Figure(_Drawn, alt.LayerChart):
-    """Layers that are drawn over each other."""
-
-
-class _Beside(_Drawn, alt.HConcatChart):
-    """Figures from left to right."""
-
-
-class _Below(_Drawn, alt.VConcatChart):
-    """Figures from top to bottom."""
-
-
-def _part(chart: Any) -> Any:
-    """Return a chart without what only a whole one may have, and without names of its data."""
-    part = chart.copy()
-    for key in 'autosize', 'background', 'config', 'padding':
-        part[key] = alt.Undefined
-    for each in part, *part._get('layer', []):
-        if isinstance(data := each._get('data'), alt.InlineData):
-            each.data = alt.InlineData(values=data.values)
-        for channel in getattr(each._get('encoding'), '_kwds', {}).values():
-            axis: Any = channel['axis'] if isinstance(channel, alt.X | alt.Y) else None
-            if isinstance(axis, alt.Axis):
-                axis.tickCount = alt.Undefined  # which asks for the width of a whole chart
-    return part
-
-
-def _joined(charts: Any) -> Any:
-    """Let each chart keep its colours and shapes, and their legend."""
-    channels = 'color', 'shape', 'size', 'strokeDash'
-    return charts.resolve_scale(**dict.fromkeys(channels, 'independent'))
 
 
 def leaderboard(

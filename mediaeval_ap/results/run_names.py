@@ -29,34 +29,6 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     Where the last parts are equal, as much of each path is kept as tells it from the others; where
     a given name is equal to one of these, so much more. Equal paths have equal names.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        The path of each run; ``-`` is standard input.
-    given : sequence of str, optional
-        The given name of each run; empty for a run without one.
-
-    Raises
-    ------
-    ParameterError
-        When two given names are equal, or one is all that a path could be called.
-
-    Notes
-    -----
-    =============================================  ============================
-    paths                                          names
-    =============================================  ============================
-    ``runs/a.txt``                                 ``a``
-    ``runs/a.v1.txt.gz``                           ``a.v1``
-    ``runs/a.txt  runs/b.txt``                     ``a  b``
-    ``runs/a.txt  runs/b.csv``                     ``a.txt  b.csv``
-    ``a/run.txt  b/run.txt  c/other.txt``          ``a/run  b/run  other``
-    ``x/a/run.txt  y/a/run.txt  b/run.txt``        ``x/a/run  y/a/run  b/run``
-    ``runs/a.txt  -``                              ``a  <stdin>``
-    ``team=runs/a.txt  runs/b.txt``                ``team  b``
-    ``b=runs/a.txt  runs/b.txt``                   ``b  b.txt``
-    =============================================  ============================
-
     Examples
     --------
     >>> run_names(['a/run.txt', 'b/run.txt', 'c/other.txt'])

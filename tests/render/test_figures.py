@@ -350,19 +350,6 @@ def test_a_notebook_shows_a_picture_beside_the_specification():
     assert alt.renderers.active == 'default'
 
 
-@pytest.mark.filterwarnings('ignore:You passed a')
-def test_figures_stand_beside_each_other_with_their_own_colours():
-    before = CHART.to_dict()
-    lines = map_by_k(['one', 'two'])
-    plain = alt.Chart(alt.InlineData(values=[{'x': 1}])).mark_point().encode(x='x:Q')
-    joined = (CHART | lines.properties(title='Lines')) & OF_RUNS['loss'](['one', 'two']) & plain
-    assert CHART.to_dict() == before
-    svg = page.drawn(joined, 'svg')
-    assert {'one', 'two', 'Lines', '0.2', '0.6'} <= set(texts_of(svg))
-    assert all(colour in svg for colour in palette.of_runs(2))
-    assert 'image/png' in joined._repr_mimebundle_()[0]
-
-
 def test_the_script_can_stand_in_a_page():
     script = page.javascript_bundle()
     assert not re.search(r'</script|<!--', script, re.IGNORECASE)
