@@ -21,6 +21,8 @@ class PageText(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
+        if tag == 'wbr':  # within a text
+            return
         self._open = tag
         if tag in self.inside:
             self.inside[tag].append('')

@@ -408,7 +408,9 @@ def _names_at_left(field: str, names: Sequence[str], limit: int = NAME) -> alt.Y
 
 def _ticks(form: str = '') -> alt.Axis:
     """Return an axis of numbers with as many ticks as have room for their labels."""
-    return alt.Axis(tickCount=alt.ExprRef('ceil(width / 60)'), format=form or alt.Undefined)
+    least = 1 if form == 'd' else alt.Undefined  # else a number would stand at two ticks
+    room = alt.ExprRef('ceil(width / 60)')
+    return alt.Axis(tickCount=room, tickMinStep=least, format=form or alt.Undefined)
 
 
 def _colours(

@@ -93,6 +93,16 @@ def test_teams_are_given_or_begin_the_names(average_precision):
             average_precision.report(runs, ['cat'], teams=teams)
 
 
+def test_long_names_are_folded_between_their_parts():
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+    row = ('x', 'v', '1', 'ann', 0.5)
+    page = average_precision.report({'team-a_run<1': [row], 'b': [row]}, ['ann']).to_html()
+    name = 'team-<wbr>a_<wbr>run&lt;1'
+    assert f'scope="row">{name}</th>' in page
+    assert f'<h2 class="headline">b and {name} score the same' in page
+    assert '<summary>The pair of runs at MAP@1</summary>' in page
+
+
 def test_what_the_tests_cannot_tell_stands_before_the_order_of_the_runs():
     average_precision = AveragePrecision([('x', 'v', str(n), f'name{n}') for n in range(60)], K=[1])
     right = [('x', 'v', str(n), f'name{n}', 0.5) for n in range(60)]

@@ -386,6 +386,8 @@ def explained(line: bytes, cause: Cause, layout: Layout) -> Wrong:
 
 def _remedy(line: bytes, layout: Layout) -> str:
     words = [word.decode() for word in find_fields(line)]
+    if words == ['{']:
+        return 'it looks like JSON: mediaeval-ap compare reads results'
     if len(words) > 1 and _is_header(words):
         return 'remove this header'
     if len(words) == len(layout.fields):

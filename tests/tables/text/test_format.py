@@ -114,6 +114,7 @@ def strict_remedy(content, layout=HYPOTHESIS):
     [
         (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}'),
         (ROW.replace(' ', '|'), f'vertical bars separate its fields: {SPACES}'),
+        ('{', 'it looks like JSON: mediaeval-ap compare reads results'),
         (
             'x;v;1;ann lee;0,5',
             f'semicolons separate its fields: {SPACES}, write _ for each space within a field, '
