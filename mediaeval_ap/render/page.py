@@ -137,7 +137,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters['figure'] = figure
-    environment.filters['foldable'] = foldable
+    environment.filters['parts'] = re.compile('(?<=[_/-])').split
     environment.filters['p_value'] = p_value
     environment.filters['count'] = '{:,}'.format
     return environment
@@ -146,13 +146,6 @@ def _environment() -> Any:
 def _shown(value: Any) -> Any:
     """Return text of the data with an escape for each character that hides or turns text."""
     return printable(value) if type(value) is str else value  # not what is marked up already
-
-
-def foldable(text: str) -> Any:
-    """Return text that a browser folds behind the parts of names, sooner than within them."""
-    from markupsafe import Markup
-
-    return Markup('<wbr>').join(re.split('(?<=[_/-])', printable(text)))
 
 
 def figure(value: float | None, digits: int = 3) -> str:
