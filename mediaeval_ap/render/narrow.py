@@ -39,6 +39,10 @@ class NarrowColumn(NamedTuple):
         parts = [*(words if self.is_text else self.cells), *self.header.splitlines()]
         return max((shown_width(each.rstrip()) for each in parts), default=0)
 
+    def width(self) -> int:
+        """Return how many columns of the terminal this takes if no cell is folded."""
+        return max(self.least_width(), *map(shown_width, self.cells), 0)
+
 
 def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
     """Return a table that is not wider than a terminal, as far as this can be.
@@ -62,6 +66,10 @@ def narrow(columns: Sequence[NarrowColumn], width: int) -> str:
 
 def _folded(columns: Sequence[NarrowColumn], width: int) -> Table:
     spaced = [each._replace(header=_break_between_words('\n', each.header)) for each in columns]
+    for at, each in enumerate(columns):  # only as many headers are folded as have to be
+        tried = [*spaced[:at], each, *spaced[at + 1 :]]
+        if sum(column.width() + 1 for column in tried) - 1 <= width:
+            spaced = tried
     described = [(each.header, each.least_width(), each.is_text) for each in spaced]
     return _table(described, zip(*(each.cells for each in columns), strict=True), width)
 

@@ -35,6 +35,13 @@ def test_headers_and_text_are_folded_and_numbers_are_not():
     assert [rows[0].split()[2], rows[1].strip()] == ['F2_2000_', 'news']
 
 
+def test_only_headers_that_take_too_much_room_are_folded():
+    table = Document.from_grid(Grid(['near miss of', 'AP lost', 'alone'], [['x' * 18, 0.5, 0.25]]))
+    heads = {width: render(table, 'table', width).splitlines()[:2] for width in (32, 31)}
+    assert heads[32] == ['near miss of       AP lost alone', '------------------ ------- -----']
+    assert heads[31] == ['                      AP', 'near miss of        lost alone']
+
+
 def test_names_get_the_room_first_and_break_between_words():
     names = ['gtm-uvigo_contrastive2', 'eumssi_primary']
     rows = [[name, 'mediaeval-2016', *[0.5] * 4] for name in names]
