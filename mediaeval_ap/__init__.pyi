@@ -19,6 +19,7 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .execute.blocks import collect as collect
 from .execute.evaluating import Part as Part
+from .judging.pool import Pool as Pool
 from .live import Live as Live
 from .live import Point as Point
 from .live import WatchPage as WatchPage

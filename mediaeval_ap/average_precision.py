@@ -11,6 +11,7 @@ import numpy as np
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.choices import (
     NEAR,
+    POOL_DEPTH,
     TREC_DEPTH,
     Cluster,
     Correction,
@@ -39,7 +40,7 @@ from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import check_name
+from mediaeval_ap.results.run_names import check_name, team_of
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.inputs import Names, Rows
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.evaluating import Part
+    from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.live import Live, Point
 
 
@@ -576,6 +578,77 @@ class AveragePrecision:
         report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)
         return report
+
+    @shows_progress
+    def pool(
+        self,
+        runs: Iterable[Any] | Mapping[str, Any],
+        queries: Names | None = None,
+        *,
+        teams: Mapping[str, str] | None = None,
+        depth: int = POOL_DEPTH,
+        near: float = NEAR,
+        progress: bool = False,
+    ) -> Pool:
+        """Say who found the relevant shots, and score all runs without what one team found.
+
+        Parameters
+        ----------
+        runs, queries, teams, progress
+            As of `report`.
+        depth : int
+            How many first ranks of each ranking count as returned.
+        near : float
+            The largest distance from the query to a name under which a shot counts as returned.
+
+        Returns
+        -------
+        Pool
+            How many relevant shots so many teams returned; and for each team MAP and ranks of all
+            runs by the reference without the relevant shots that only this team returned, equal bit
+            for bit to those of `evaluate` with that reference and these queries.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError
+            As of `report`, and when the depth is no positive integer.
+        MissingExtraError
+            When the extra ``compare`` is not installed, and there are two runs or more.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate`.
+
+        Notes
+        -----
+        Each run is read and ranked once; leaving out a team takes time for each query and run.
+
+        References
+        ----------
+        J. Zobel, "How reliable are the results of large-scale information retrieval experiments?",
+        SIGIR 1998.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
+        >>> pool = average_precision.pool(['samples/hypothesis.txt'], 'samples/queries.txt')
+        >>> pool.returned_by
+        {0: 126, 1: 18}
+        >>> pool.means['hypothesis']['MAP@100'] > pool.without[0].means['hypothesis']['MAP@100']
+        True
+        """
+        from mediaeval_ap.campaign.collected import checked_teams, named
+        from mediaeval_ap.judging.pool import pool_runs
+
+        by_name = named(runs)
+        given = checked_teams(teams, by_name)
+        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
+        asked = self._criteria.read_queries(queries)
+        depth, near = check_cutoff(depth, 'depth'), check_near(near)
+        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near)
+        warn_caller(found.warnings)
+        return found
 
     def live(self, hypothesis: Run | None = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.

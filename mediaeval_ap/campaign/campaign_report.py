@@ -41,6 +41,7 @@ from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.described import returned_or_written
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import counted_note
+from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_plot import CampaignPlot
@@ -99,9 +100,7 @@ class CampaignReport:
     teams: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        teams = {
-            run: self.teams.get(run) or run.partition('_')[0] or run for run in self.comparison.runs
-        }
+        teams = {run: self.teams.get(run) or team_of(run) for run in self.comparison.runs}
         object.__setattr__(self, 'teams', teams)  # of a frozen class
 
     @property

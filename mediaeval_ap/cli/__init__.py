@@ -7,6 +7,7 @@ from mediaeval_ap.cli import (  # noqa: F401
     evaluate,
     explain,
     help,
+    judge,
     stores,
     stream_and_watch,
     trec_and_2015,

@@ -42,7 +42,7 @@ HEADINGS = {  # of options, and their order in the help; all others stand last, 
 }
 GROUPS = {  # of commands, by task
     'Score': 'validate evaluate compare',
-    'Understand': 'report explain rank',
+    'Understand': 'report explain rank pool',
     'Large runs': 'index stream watch',
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',

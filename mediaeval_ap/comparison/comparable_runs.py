@@ -291,19 +291,20 @@ def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]
                 )
         by_definition[f'{name} '] = other.means()
     found = [
-        _agreement(a, first, b, second)
+        agreement(a, first, b, second)
         for (a, first), (b, second) in combinations(by_definition[''].items(), 2)
     ]
     for (a, first), (b, second) in combinations(by_definition.items(), 2):
         found += [
-            _agreement(f'{a}{metric}', means, f'{b}{metric}', second[metric])
+            agreement(f'{a}{metric}', means, f'{b}{metric}', second[metric])
             for metric, means in first.items()
             if metric in second
         ]
     return found
 
 
-def _agreement(a: str, first: list[float], b: str, second: list[float]) -> Agreement:
+def agreement(a: str, first: list[float], b: str, second: list[float]) -> Agreement:
+    """Return Kendall's tau-b between the means of runs by two metrics, or why there is none."""
     if len(first) == 1:
         return Agreement(a, b, None, 'one run has no order')
     for metric, means in (a, first), (b, second):

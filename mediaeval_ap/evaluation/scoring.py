@@ -69,7 +69,12 @@ class Scorer:
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
         scored = tracked(may_hit, 'scoring', ' queries')
-        hits = [next(tops).hits if may else NO_HITS for may in scored]
+        return self.score_hits(queries, [next(tops).hits if may else NO_HITS for may in scored])
+
+    def score_hits(
+        self, queries: Sequence[str], hits: Sequence[NDArray[np.int64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return what `score` does, from the positions of hits in the rankings of queries."""
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
         n_returned = self.ranking.n_shots if self._distinct else self.ranking.n_hypotheses
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))

@@ -88,6 +88,11 @@ def check_name(name: object) -> str:
     return plain_text(name) or ''
 
 
+def team_of(run: str) -> str:
+    """Return the team of a run without a given one: its name up to the first `_`."""
+    return run.partition('_')[0] or run
+
+
 def found_twice(name: str) -> ParameterError:
     return ParameterError(f'runs: found {shown(name)} twice, expected each name once')
 

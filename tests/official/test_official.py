@@ -183,3 +183,24 @@ def test_the_settings_of_the_page_about_2016(pool, row):
     ).evaluate('submissions/tokyotech_primary.txt', 'reference/queries.txt')
     assert [f'{each:.3f}' for each in evaluation.map] == figures
     assert len(evaluation.queries) == int(n_queries)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_who_found_what_is_as_the_page_about_judging_says(pool):
+    average_precision = AveragePrecision(
+        'reference/reference.2016-10-16.txt', [100], subset='reference/test.eval'
+    )
+    runs = sorted(Path('submissions').glob('*.txt'))
+    found = average_precision.pool(runs, 'reference/queries.txt')
+    said = ' '.join((Path(__file__).parents[2] / 'docs/judging.md').read_text().split())
+    without = {each.team: each for each in found.without}
+    returned, eumssi, motif = found.returned_by, without['eumssi'], without['motif']
+    n_relevant = sum(returned.values())
+    assert f'nobody returned {returned[0]} of {n_relevant:,} relevant shots' in said
+    assert f'one team alone {returned[1]}.' in said
+    second, its = 'eumssi_contrastive2', 'motif_contrastive2'
+    ranks = f'from rank {found.ranks[second]} to {eumssi.ranks[second]}'
+    assert f'the {eumssi.n_alone} of eumssi alone, its second run falls {ranks}.' in said
+    before, after = (f'{each.means[its]["MAP@100"]:.3f}'[1:] for each in (found, motif))
+    assert f'the {motif.n_alone} of motif alone,' in said
+    assert f'from {before} to {after} under `mediaeval-2016`, as {motif.n_emptied} queries' in said

@@ -14,7 +14,7 @@ LAYERS = [
     {'tables'},
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'store', 'validation'},
-    {'campaign', 'challenges', 'comparison', 'diagnosis', 'execute', 'live', 'trec'},
+    {'campaign', 'challenges', 'comparison', 'diagnosis', 'execute', 'judging', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
     {'cluster'},
     {'cli'},

@@ -1,0 +1,1 @@
+"""Judging: what an incomplete reference does to runs."""

@@ -1,0 +1,149 @@
+"""The pool of a campaign: who found what, and the runs without what one team found."""
+
+import json
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import jsonschema
+import oracle
+import pytest
+import strategies
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.errors import ParameterError
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+ROOT = Path(__file__).parents[2]
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/pool-1.schema.json').read_text())
+
+runs = st.dictionaries(
+    st.sampled_from(['a_1', 'a_2', 'b_1', 'c']), strategies.hypothesis_rows, min_size=1
+)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(
+    strategies.reference_rows,
+    runs,
+    st.integers(1, 9),
+    st.sampled_from([0, 0.25, 0.5]),
+    strategies.subsets,
+    strategies.names,
+)
+@strategies.examples(1 / 2)
+def test_a_team_is_left_out_as_by_another_reference(
+    definition, reference, runs, depth, near, subset, stranger
+):
+    """By the slow ranking; and all means are those of `evaluate`, bit for bit."""
+    if subset is not None:
+        reference = [row for row in reference if row[:2] in subset]
+        assume(reference)
+    settings = {'K': [3, 7], 'subset': subset, 'definition': definition}
+    queries = list(dict.fromkeys([*sorted({row[3] for row in reference}), stranger]))
+    pool = AveragePrecision(reference, **settings).pool(runs, queries, depth=depth, near=near)
+    finders = defaultdict(set)
+    for name, rows in runs.items():
+        counted = [row for row in rows if subset is None or row[:2] in subset]
+        for query in queries:
+            ranking = oracle.ranked(counted, query)
+            if definition == 'trec':  # which drops a repeated shot, rank and all
+                ranking = list({row[:3]: row for row in reversed(ranking)}.values())
+                ranking.sort(key=oracle.ranked(counted, query).index)
+            for row in ranking[:depth]:
+                near_enough = oracle.normalized_distance(query, row[3]) <= Fraction(near)
+                if near_enough and (*row[:3], query) in reference:
+                    finders[*row[:3], query].add(pool.teams[name])
+    times = [len(finders[row]) for row in set(reference)]
+    assert pool.returned_by == {n: times.count(n) for n in pool.returned_by}
+    assert sum(pool.returned_by.values()) == len(times)
+    for each in pool.without:
+        alone = {row for row, of in finders.items() if of == {each.team}}
+        assert each.n_alone == len(alone)
+        kept = [row for row in reference if row not in alone]
+        names = {row[3] for row in kept}
+        assert each.n_emptied == len({row[3] for row in reference} - names)
+        assume(kept)  # a reference without rows is refused elsewhere
+        evaluate = AveragePrecision(kept, **settings).evaluate
+        for name, run in runs.items():
+            assert [*each.means[name].values()] == evaluate(run, queries).map.tolist()
+
+
+REFERENCE = [('x', 'v', str(n), 'ann') for n in range(4)] + [('x', 'w', '1', 'bob')]
+ANN = [('x', 'v', str(n), 'ann', 1 - n / 10) for n in range(4)]
+RUNS = {'a_1': ANN[:3], 'a_2': ANN[2:3], 'b_1': [*ANN[1:2], ('x', 'w', '1', 'bob', 0.5)]}
+
+
+@pytest.fixture
+def pool():
+    return AveragePrecision(REFERENCE, K=[1, 10]).pool(RUNS)
+
+
+def test_who_found_what(pool):
+    assert pool.teams == {'a_1': 'a', 'a_2': 'a', 'b_1': 'b'}
+    assert pool.returned_by == {0: 1, 1: 3, 2: 1}
+    assert [(each.team, each.n_alone, each.n_emptied) for each in pool.without] == [
+        ('a', 2, 0),
+        ('b', 1, 1),
+    ]
+    assert pool.runs[0] == 'b_1'
+    assert pool.notes == [
+        'mediaeval-2016 counts a query without a relevant shot 1, so a team can gain where its own '
+        'shots are left out: see queries emptied'
+    ]
+    assert AveragePrecision(REFERENCE, definition='trec').pool(RUNS).notes == []
+
+
+def test_first_ranks_and_near_names_count_as_returned():
+    evaluator = AveragePrecision(REFERENCE)
+    assert evaluator.pool(RUNS, depth=1).returned_by == {0: 1, 1: 4, 2: 0}
+    assert evaluator.pool(RUNS, depth=2).returned_by == {0: 1, 1: 3, 2: 1}
+    anne = {'a': [('x', 'v', '1', 'anne', 0.5)]}  # a quarter of its letters from ann
+    assert evaluator.pool(anne, near=0.25).returned_by == {0: 4, 1: 1}
+    assert evaluator.pool(anne, near=0.2).returned_by == {0: 5, 1: 0}
+
+
+def test_teams_can_be_given():
+    pool = AveragePrecision(REFERENCE).pool(RUNS, teams={'a_2': 'other'})
+    assert [each.team for each in pool.without] == ['a', 'b', 'other']
+    with pytest.raises(ParameterError, match=r"^teams: found 'c', expected one of 'a_1'"):
+        AveragePrecision(REFERENCE).pool(RUNS, teams={'c': 'other'})
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'depth': 0}, r'^depth: found 0, expected positive integers'),
+        ({'near': 1}, r'^near: found 1, expected'),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        AveragePrecision(REFERENCE).pool(RUNS, **settings)
+
+
+def test_all_that_was_found_may_be_of_one_team():
+    pool = AveragePrecision(REFERENCE[:2], K=[1]).pool({'a': ANN})
+    (without,) = pool.without
+    assert (without.n_alone, without.n_emptied, without.means) == (2, 1, {'a': {'MAP@1': 1.0}})
+    assert (without.tau, without.reason) == (None, 'one run has no order')
+
+
+def test_json_is_as_the_schema_says(pool):
+    value = json.loads(pool.to_json())
+    jsonschema.Draft202012Validator(SHAPE).validate(value)
+    assert set(value) == set(SHAPE['required'])
+    assert [each['run'] for each in value['runs']] == pool.runs
+
+
+def test_csv_has_a_row_for_each_run_in_each_state(pool):
+    head, *rows = [line.split(',') for line in pool.to_csv().splitlines()]
+    assert head == ['without', 'run', 'team', 'MAP@1', 'MAP@10', 'rank']
+    assert [row[:2] for row in rows] == [
+        [state, run] for state in ('', 'a', 'b') for run in pool.runs
+    ]
+    assert [float(row[4]) for row in rows[3:6]] == [
+        pool.without[0].means[run]['MAP@10'] for run in pool.runs
+    ]
