@@ -436,6 +436,9 @@ OUT_OF_MEMORY = (
     'Error: out of memory: give the command more, or less to do at once '
     '(fewer runs or queries, smaller cutoffs)\n'
 )
+# Seen in one of some hundred: glibc ends a process where a thread of pyarrow finds no room for its
+# own data. Nothing of Python runs then, so nothing can be told.
+BY_GLIBC = 'cannot allocate memory for thread-local data: ABORT'
 
 
 @pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs to know its size')
@@ -457,17 +460,20 @@ OUT_OF_MEMORY = (
 )
 def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
     arguments = [str(mib), str(bulk_bytes), *command.split(), suffix]
-    done = subprocess.run(
-        [sys.executable, '-c', LIMITED, *arguments],
-        cwd=runs,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS_TO_END,
-    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, '-c', LIMITED, *arguments],
+            cwd=runs,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS_TO_END,
+        )
+        assert not (runs / 'result-of-large.txt').exists()
+        if BY_GLIBC not in done.stderr:
+            break
     assert done.stderr.partition('small\n')[2] == OUT_OF_MEMORY
     assert (done.returncode, done.stdout) == (1, '')
-    assert not (runs / 'result-of-large.txt').exists()
 
 
 @pytest.mark.parametrize(
