@@ -16,10 +16,12 @@ from mediaeval_ap.choices import (
     Cluster,
     Correction,
     IntervalKind,
+    Unjudged,
     WithoutRelevant,
     check_jobs,
     check_near,
     check_part,
+    check_unjudged,
     check_without_relevant,
 )
 from mediaeval_ap.definitions import (
@@ -34,6 +36,7 @@ from mediaeval_ap.definitions import (
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query, in_subset
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
+from mediaeval_ap.evaluation.judged import Judged, Judgements
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
@@ -43,6 +46,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name, team_of
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.inputs import Names, Rows
+from mediaeval_ap.tables.reading import read_one_of
 
 if TYPE_CHECKING:
     import pandas
@@ -75,13 +79,24 @@ class AveragePrecision:
         What becomes of queries that are given and have no relevant shot: each scores what the
         definition says, or all are left out before anything is scored. A query that is sent to a
         session is answered in any case.
+    judged : like reference, optional
+        What was looked at: shots, ``corpus_id video_id shot_id``, for all names at once; or pairs
+        with their relevance, 0 or 1, as ``corpus_id video_id shot_id person_name relevance`` or as
+        qrels of TREC, ``qid iteration docno relevance``, with corpus/video/shot as documents. With
+        it, the reference may be empty.
+    unjudged : {'nonrelevant', 'skip'}
+        What becomes of returned shots that nobody judged: they count as not relevant, or leave the
+        ranking (condensed lists). Order and temporal ranks are those of the whole run.
+    judged_only : bool
+        Drop rows of the reference about shots that are not judged, which are an error otherwise.
 
     Raises
     ------
     ParameterError
         When an argument is not valid, or no row of the reference is in the subset.
     ReadError, FormatError
-        When the reference or the subset cannot be read.
+        When the reference, the subset or the judgements cannot be read, or these contradict the
+        reference.
 
     Warns
     -----
@@ -104,20 +119,34 @@ class AveragePrecision:
         definition: str | Definition = definitions.DEFAULT,
         max_bytes: int = MAX_BYTES,
         queries_without_relevant: WithoutRelevant = 'count',
+        judged: Rows | None = None,
+        unjudged: Unjudged = 'nonrelevant',
+        judged_only: bool = False,
     ) -> None:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
-        whole = read(reference, REFERENCE, max_bytes=max_bytes)
+        policy = check_unjudged(unjudged, judged_only, judged)
+        if judged is None:
+            whole = read(reference, REFERENCE, max_bytes=max_bytes)
+        else:
+            whole = read_one_of(reference, [REFERENCE], max_bytes=max_bytes)
         table = in_subset(whole, videos)
-        if not len(table):
+        if len(whole) and not len(table):
             name = printable(table.source.name)
             raise ParameterError(f'{name}: no row of this reference is in the subset')
-        judged = Reference(table, definition.counts_again, whole['person_name'].values)
+        judgements = None
+        if judged is not None:
+            listed = Judged.read(judged, max_bytes).within(videos)
+            table, n_dropped = listed.applied(table, drop=judged_only)
+            judgements = Judgements(listed, policy, n_dropped)
+        known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
-        self._criteria = Criteria(judged, cutoffs, definition, videos, max_bytes, skip_or_count)
+        self._criteria = Criteria(
+            known, cutoffs, definition, videos, max_bytes, skip_or_count, judgements
+        )
         again = definition.counts_again
-        warn_caller(repeated_rows(table.source.name, len(table), judged.n_repeated, kept=again))
+        warn_caller(repeated_rows(table.source.name, len(table), known.n_repeated, kept=again))
 
     def __repr__(self) -> str:
         return f'AveragePrecision({self._criteria})'
@@ -353,7 +382,9 @@ class AveragePrecision:
         frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
         cutoff = ALL if k is None and ALL in self.K else depth
-        scorer = Scorer(run.ranking, run.scorer.relevance, [cutoff], self.definition)
+        judgements = self._criteria.judgements
+        relevance = run.scorer.relevance
+        scorer = Scorer(run.ranking, relevance, [cutoff], self.definition, judgements)
         (((ap,),), (n_relevant,)) = scorer.score([query])
         frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
         return frame

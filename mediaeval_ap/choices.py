@@ -36,6 +36,7 @@ LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precis
 Missing = Literal['error', 'zero', 'skip']
 Unknown = Literal['error', 'drop']
 WithoutRelevant = Literal['count', 'skip']
+Unjudged = Literal['nonrelevant', 'skip']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
@@ -46,6 +47,7 @@ Grouping = Literal['corpus', 'relevant']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 WITHOUT_RELEVANT: tuple[WithoutRelevant, ...] = get_args(WithoutRelevant)
+UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
@@ -106,6 +108,15 @@ def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy
 def check_without_relevant(policy: object) -> WithoutRelevant:
     """Return what becomes of queries without a relevant item as plain text, or refuse it."""
     return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
+
+
+def check_unjudged(policy: object, judged_only: bool, judged: object) -> Unjudged:
+    """Return what becomes of unjudged shots as plain text; refuse it where nothing was judged."""
+    checked = check_policy('unjudged', policy, UNJUDGED)
+    if judged is None and (judged_only or checked != 'nonrelevant'):
+        name = 'judged_only' if judged_only else f'unjudged={checked!r}'
+        raise ParameterError(f'{name}: found no judgements, expected what was judged: judged=…')
+    return checked
 
 
 def parameter_of_skipped(policy: WithoutRelevant) -> dict[str, str]:

@@ -23,6 +23,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
+from mediaeval_ap.evaluation.judged import Judgements
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
@@ -119,6 +120,7 @@ class Criteria:
     subset: Table | None
     max_bytes: int = MAX_BYTES
     queries_without_relevant: WithoutRelevant = 'count'
+    judgements: Judgements | None = None
 
     def __str__(self) -> str:
         name, names = shown(self.reference.table.source.name), self.reference.queries
@@ -132,7 +134,8 @@ class Criteria:
     @property
     def parameters(self) -> dict[str, str]:
         """The settings that are the user's choice and not the default, for a manifest."""
-        return parameter_of_skipped(self.queries_without_relevant)
+        of_judged = {} if self.judgements is None else self.judgements.parameters
+        return parameter_of_skipped(self.queries_without_relevant) | of_judged
 
     def read_run(self, run: Run) -> Table:
         """Read the hypotheses of a run."""

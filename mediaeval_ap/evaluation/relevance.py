@@ -100,29 +100,40 @@ class NumberedShots(Protocol):
         """Return the number that each row's shot of a table has here, or -1."""
 
 
+class ShotsByName:
+    """The shots that a table has for each name, as numbers of the shots of one run."""
+
+    def __init__(self, table: Table, shots: NumberedShots) -> None:
+        name = table['person_name']
+        found = shots.find(table)
+        returned = found >= 0
+        codes = name.codes[returned]
+        self.numbers = found[returned][codes.argsort(kind='stable')]  # name after name
+        ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
+        self._shots_of = {
+            value: self.numbers[begin:end]
+            for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
+        }
+        self._nothing = np.empty(0, dtype=np.int64)
+
+    def shots(self, name: str) -> NDArray[np.int64]:
+        """Return the numbers of the shots of a name that the run has, unordered."""
+        return self._shots_of.get(name, self._nothing)
+
+
 class Relevance:
     """The relevant shots of each query as numbers of the shots of one run."""
 
     def __init__(self, reference: Reference, shots: NumberedShots) -> None:
         self.reference = reference
         self.shots = shots
-        name = reference.table['person_name']
-        found = shots.find(reference.table)
-        returned = found >= 0
-        codes = name.codes[returned]
-        by_name = found[returned][codes.argsort(kind='stable')]
-        ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
-        self._shots_of = {
-            value: by_name[begin:end]
-            for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
-        }
-        self._nothing = np.empty(0, dtype=np.int64)
+        self._by_name = ShotsByName(reference.table, shots)
         self._unmarked = SpareArrays(np.bool_)
-        self.n_in_both = len(run_starts([np.sort(by_name)]))
+        self.n_in_both = len(run_starts([np.sort(self._by_name.numbers)]))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
         """Return the numbers of the relevant shots that the run has under any name, unordered."""
-        return self._shots_of.get(query, self._nothing)
+        return self._by_name.shots(query)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the positions, from 0, at which relevant shots stand among ranked shots."""

@@ -22,6 +22,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     likely_cause_in_tables,
     scores_above_one,
 )
+from mediaeval_ap.evaluation.judged import Condensed, Judgements
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -51,12 +52,22 @@ class Scorer:
         relevance: Relevance,
         K: Sequence[Cutoff],
         definition: Definition,
+        judgements: Judgements | None = None,
     ) -> None:
         self.ranking = ranking
         self.definition = definition
         self.relevance = relevance
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
+        self.judged = self._condensed = None
+        if judgements is not None:
+            self.judged = judgements.judged.of(relevance.shots)
+            if judgements.unjudged == 'skip':
+                self._condensed = Condensed(ranking, self.judged)
+
+    def ranking_of(self, query: str) -> NearestFirst:
+        """Return what is ranked for a query: the run, perhaps without what is not judged."""
+        return self.ranking if self._condensed is None else self._condensed.of(query)
 
     def check_cutoffs(self) -> None:
         """Refuse cutoffs that are larger than the run is kept for."""
@@ -71,12 +82,40 @@ class Scorer:
         scored = tracked(may_hit, 'scoring', ' queries')
         return self.score_hits(queries, [next(tops).hits if may else NO_HITS for may in scored])
 
+    def score_and_judged(
+        self, queries: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return what `score` does, and the share of the first k that is judged, by cutoff.
+
+        What leaves the ranking, because it is not judged, counts in this share as all else does.
+        """
+        assert self.judged is not None
+        self.check_cutoffs()
+        depth = max(self._K)
+        tops = wholes = self.top(queries, depth)
+        if self._condensed is not None:
+            unjudged_too = Scorer(self.ranking, self.relevance, self._K, self.definition)
+            wholes = unjudged_too.top(queries, depth)
+        hits, shares = [], np.full((len(queries), len(self._K)), np.nan)
+        for row, query in enumerate(tracked(queries, 'scoring', ' queries')):
+            top = next(tops)
+            places = (top if wholes is tops else next(wholes)).places
+            hits.append(top.hits)
+            is_judged = self.judged.mask(query)[self.ranking.shot_at[places]]
+            if len(places):
+                shown = np.minimum(self._K, len(places))
+                shares[row] = is_judged.cumsum()[shown - 1] / shown
+        return *self.score_hits(queries, hits), shares
+
     def score_hits(
         self, queries: Sequence[str], hits: Sequence[NDArray[np.int64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return what `score` does, from the positions of hits in the rankings of queries."""
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
-        n_returned = self.ranking.n_shots if self._distinct else self.ranking.n_hypotheses
+        n_returned: int | NDArray[np.int64] = self._n_ranked(self.ranking)
+        if self._condensed is not None:
+            ranked = [self._n_ranked(self._condensed.of(query)) for query in queries]
+            n_returned = np.array(ranked, dtype=np.int64)
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(
@@ -84,10 +123,13 @@ class Scorer:
         )
         return ap, n_relevant
 
+    def _n_ranked(self, ranking: NearestFirst) -> int:
+        return ranking.n_shots if self._distinct else ranking.n_hypotheses
+
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
         """Rank hypotheses for each query, down to a depth."""
         for query, distances in zip(queries, self.ranking.names.measured(queries), strict=True):
-            places = self.ranking.top(distances, depth, distinct=self._distinct)
+            places = self.ranking_of(query).top(distances, depth, distinct=self._distinct)
             yield Top(places, self.relevance.hits(query, self.ranking.shot_at[places]), distances)
 
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
@@ -126,6 +168,11 @@ class CountedRun:
         }
         if self.criteria.subset is not None:
             counts['subset_videos'] = len(set(self.criteria.subset.rows()))
+        judgements = self.criteria.judgements
+        if judgements is not None:
+            counts['judgements'] = len(judgements.judged.table)
+            if judgements.n_dropped is not None:
+                counts['reference_rows_dropped'] = judgements.n_dropped
         return counts
 
 
@@ -187,7 +234,7 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
     """Return the scorer of a run, and the warning that no shot of it is in the reference."""
     reference = criteria.reference
     relevance = Relevance(reference, ranking.shots)
-    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
+    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition, criteria.judgements)
     if not len(ranking) or relevance.n_in_both:
         return scorer, []
     shots = ranking.shots
@@ -207,8 +254,10 @@ def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
 
 def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
     """Score a run on names, all queries or a block of them, without warnings."""
-    ap, n_relevant = run.scorer.score(names)
-    return evaluation_of(run, names, queries, ap, n_relevant)
+    if run.scorer.judged is None:
+        return evaluation_of(run, names, queries, *run.scorer.score(names))
+    ap, n_relevant, judged = run.scorer.score_and_judged(names)
+    return replace(evaluation_of(run, names, queries, ap, n_relevant), judged=judged)
 
 
 def evaluation_of(
@@ -232,6 +281,7 @@ def evaluation_of(
         'hypothesis': run.ranking.source,
         'subset': None if criteria.subset is None else criteria.subset.source,
         'queries': queries,
+        'judged': None if criteria.judgements is None else criteria.judgements.judged.source,
     }
     inputs = {role: source for role, source in sources.items() if source is not None}
     return Evaluation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,18 @@ class LiveRanking(NearestFirst):
 
     def __len__(self) -> int:
         return self._n
+
+    def condensed(self, is_kept: NDArray[np.bool_]) -> LiveRanking:
+        positions = ranges(self._starts, self._held)
+        positions = positions[is_kept[self._rows.shot[positions]]]
+        ranking = copy(self)
+        ranking._rows = self._rows.at(positions)
+        ranking.shot_at = ranking._rows.shot
+        ranking._held = np.bincount(ranking._rows.name, minlength=len(self._held))
+        ranking._starts = ranking._held.cumsum() - ranking._held
+        ranking._n = len(positions)
+        ranking.n_shots = len(np.unique(ranking.shot_at))
+        return ranking
 
     def came_and_went(self, before: LiveRanking) -> tuple[LiveRows, LiveRows]:
         """Return the hypotheses that an earlier ranking has not, and those that it has alone."""

@@ -192,7 +192,10 @@ class Live(Session):
     def _current_scorer(self) -> Scorer:
         with self._lock:
             ranking = self._current()
-        return Scorer(ranking, self._relevance, self._criteria.K, self._criteria.definition)
+        criteria = self._criteria
+        return Scorer(
+            ranking, self._relevance, criteria.K, criteria.definition, criteria.judgements
+        )
 
     @shows_progress
     def evaluate(

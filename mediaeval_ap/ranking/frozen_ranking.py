@@ -83,6 +83,10 @@ class NearestFirst(ABC):
             raise FormatError(self.source.name, '', '', found, expected)
 
     @abstractmethod
+    def condensed(self, is_kept: NDArray[np.bool_]) -> NearestFirst:
+        """Return the ranking without the hypotheses about other shots; is_kept is by shot."""
+
+    @abstractmethod
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
@@ -273,6 +277,9 @@ class Ranking(NearestFirst):
             'temporal_rank': self.temporal_rank_at[places],
         }
 
+    def condensed(self, is_kept: NDArray[np.bool_]) -> CondensedRanking:
+        return CondensedRanking(self, is_kept)
+
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
@@ -289,7 +296,8 @@ class Ranking(NearestFirst):
         # behind the worst of these firsts is returned. That bounds a query that is equally far from
         # all names to about the cost of any other.
         begins = self._starts[names]
-        first = self.places[begins]
+        first = self.places.take(begins, mode='clip')
+        first[self._held[names] == 0] = MOST_HYPOTHESES  # of names that lost all their hypotheses
         worst = np.partition(first, wanted - 1)[wanted - 1]
         ahead = (first <= worst).nonzero()[0]
         begins = begins[ahead]
@@ -297,6 +305,51 @@ class Ranking(NearestFirst):
         lent = np.zeros(len(names), dtype=np.int64)
         lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
         return lent
+
+
+class CondensedRanking(Ranking):
+    """The hypotheses of a ranking about some of its shots, at the places that they have there."""
+
+    def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
+        places = whole.places[is_kept[whole.shot_at[whole.places]]]
+        held = np.bincount(whole.name_at[places], minlength=len(whole.names))
+        columns = whole.columns._replace(places=places, held=held)
+        self._set(whole.source, whole.shots, whole.names, columns)
+        self.n_shots = int(np.count_nonzero(is_kept))
+        self._whole = whole
+        self._is_kept = is_kept
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def table(self) -> Table:
+        return self._whole.table
+
+    @property
+    def n_hypotheses(self) -> int:
+        return len(self)
+
+    @property
+    def row_at(self) -> NDArray[np.int64]:
+        return self._whole.row_at
+
+    @cached_property
+    def confidence_at(self) -> NDArray[np.float64]:
+        return self._whole.confidence_at
+
+    @cached_property
+    def temporal_rank_at(self) -> NDArray[np.int32]:
+        return self._whole.temporal_rank_at
+
+    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
+        return self._kept(self._whole.rest_of_ties(place, distances))
+
+    def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
+        return self._kept(self._whole.under_one_name(names))
+
+    def _kept(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return places[self._is_kept[self.shot_at[places]]]
 
 
 def by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Cutoff, Definition, ap_column
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
+from mediaeval_ap.errors import DataWarning, counted
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
@@ -119,6 +119,9 @@ class Evaluation(ResultByQuery):
         Warnings about the data; not part of `to_dict`.
     run : str
         The name of the run: the given one, or that of its file without folder and suffix.
+    judged : ndarray of float64, shape (n_queries, n_cutoffs), or None
+        Share of the first k of each ranking that is judged, where judgements were given; NaN where
+        nothing is returned.
 
     Examples
     --------
@@ -131,7 +134,7 @@ class Evaluation(ResultByQuery):
     _KIND = 'evaluation'
     _RUN = 'hypothesis'
     _TITLE = 'MEAN AVERAGE PRECISION'
-    _COLUMNS = ('queries', 'n_relevant', 'ap', 'measures')
+    _COLUMNS = ('queries', 'n_relevant', 'ap', 'judged', 'measures')
 
     queries: list[str]
     K: list[Cutoff]
@@ -144,10 +147,27 @@ class Evaluation(ResultByQuery):
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
     run: str = ''
+    judged: NDArray[np.float64] | None = None
 
     @property
     def notes(self) -> list[str]:
-        return [*([self._over] if self._over else []), *super().notes, *self._notes_of_campaign()]
+        return [
+            *([self._over] if self._over else []),
+            *super().notes,
+            *self._notes_of_judged(),
+            *self._notes_of_campaign(),
+        ]
+
+    def _notes_of_judged(self) -> Iterator[str]:
+        """Say what became of unjudged shots, and of rows of the reference that were dropped."""
+        match self.parameters.get('unjudged'):
+            case 'skip':
+                yield 'Returned shots that are not judged leave the ranking (condensed lists)'
+            case 'nonrelevant':
+                yield 'Returned shots that are not judged count as not relevant'
+        if n_dropped := self.counts.get('reference_rows_dropped', 0):
+            rows = counted(n_dropped, 'row', 'rows')
+            yield f'{rows} of the reference about shots that are not judged: dropped'
 
     def _notes_of_campaign(self) -> Iterator[str]:
         """Say what to type for the score that a campaign publishes, where this may be another."""
@@ -167,8 +187,8 @@ class Evaluation(ResultByQuery):
 
     @property
     def mean_counts(self) -> dict[str, int]:
-        of_measures = {name: int((~np.isnan(v)).sum()) for name, v in self.measures.items()}
-        return super().mean_counts | of_measures
+        columns = self._judged_columns | dict(self.measures)
+        return super().mean_counts | {name: _n_valued(each) for name, each in columns.items()}
 
     def _count_columns(self) -> dict[str, int]:
         of_measures = {f'{N_QUERIES}_{name}': self.mean_counts[name] for name in self.measures}
@@ -204,6 +224,19 @@ class Evaluation(ResultByQuery):
         return mean_average_precision(self.ap)
 
     @property
+    def _judged_columns(self) -> dict[str, NDArray[np.float64]]:
+        """The share that is judged, by columns; a measure that was asked for has the same name."""
+        if self.judged is None:
+            return {}
+        return dict(zip(map(judged_column, self.K), self.judged.T, strict=True))
+
+    @property
+    def _mean_judged(self) -> dict[str, float | None]:
+        return {
+            name: mean(values[~np.isnan(values)]) for name, values in self._judged_columns.items()
+        }
+
+    @property
     def mean_measures(self) -> dict[str, float | None]:
         """The mean of each measure over the queries with a defined value; None without any."""
         return {name: mean(values[~np.isnan(values)]) for name, values in self.measures.items()}
@@ -214,15 +247,23 @@ class Evaluation(ResultByQuery):
 
     def _columns(self) -> Columns:
         ap = dict(zip(self._ap_columns, self.ap.T, strict=True))
-        return {'query': self.queries, **ap, **self.measures, 'n_relevant': self.n_relevant}
+        return {
+            'query': self.queries,
+            **ap,
+            **self._judged_columns,
+            **self.measures,
+            'n_relevant': self.n_relevant,
+        }
 
     def _mean_row(self) -> dict[str, Any]:
         ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
-        return {**ap, **self.mean_measures, 'n_relevant': int(self.n_relevant.sum())}
+        others = self._mean_judged | self.mean_measures
+        return {**ap, **others, 'n_relevant': int(self.n_relevant.sum())}
 
     def _means(self) -> dict[str, float | None]:
         names = [f'M{name}' for name in self._ap_columns]
-        return dict(zip(names, self.map.tolist(), strict=True)) | self.mean_measures
+        means = dict(zip(names, self.map.tolist(), strict=True))
+        return means | self._mean_judged | self.mean_measures
 
     def _compared(self) -> Compared:
         ap = {f'M{name}': each for name, each in zip(self._ap_columns, self.ap.T, strict=True)}
@@ -237,6 +278,15 @@ class Evaluation(ResultByQuery):
 
     def _worth(self) -> float:
         return float(self.map[-1])
+
+
+def judged_column(k: Cutoff) -> str:
+    """Return the name of the column of the share that is judged down to a cutoff."""
+    return 'Judged' if k == ALL else f'Judged@{k}'
+
+
+def _n_valued(values: NDArray[np.float64]) -> int:
+    return int((~np.isnan(values)).sum())
 
 
 def _are(names: Sequence[str]) -> str:

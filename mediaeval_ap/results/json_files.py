@@ -23,7 +23,12 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.metrics.accumulator import ExactSums
 from mediaeval_ap.metrics.ranked_labels import ReciprocalRank
-from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, ResultByQuery
+from mediaeval_ap.results.evaluation import (
+    Evaluation,
+    Evaluation2015,
+    ResultByQuery,
+    judged_column,
+)
 from mediaeval_ap.results.result import SCHEMA, SKIPPED, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
@@ -201,9 +206,12 @@ def _evaluation(value: Fields, manifest: dict[str, Any]) -> Evaluation:
     n_relevant = rows.counts('n_relevant')
     n_returned = manifest['counts'].get('hypotheses', LARGEST_COUNT)
     ap = [rows.ap(ap_column(k), definition, k, n_relevant, n_returned) for k in cutoffs]
-    measures = {}
+    judged, measures = [], {}
+    of_judged = set(map(judged_column, cutoffs)) if 'judged' in manifest['inputs'] else set()
     for name in rows.names:
-        if name not in {'query', 'n_relevant', *map(ap_column, cutoffs)}:
+        if name in of_judged:
+            judged.append(rows.within(name, 0, 1, may_lack=True))
+        elif name not in {'query', 'n_relevant', *map(ap_column, cutoffs)}:
             most = LARGEST_COUNT if BEYOND_ONE(name) else 1
             least = -most if most > 1 and 'gains' in name else 0
             measures[name] = rows.within(name, least, most, may_lack=True)
@@ -214,6 +222,7 @@ def _evaluation(value: Fields, manifest: dict[str, Any]) -> Evaluation:
         n_relevant=n_relevant,
         definition=definition,
         measures=measures,
+        judged=np.column_stack(judged) if len(judged) == len(cutoffs) else None,
         **manifest,
     )
 

@@ -146,6 +146,10 @@ RUN = Layout(
     'TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4, comment=rb'[ \t]*#'
 )
 
+# What was looked at: shots, for all names; or pairs of a shot and a name, and what was found.
+JUDGED_SHOTS = Layout('judged list', REFERENCE.texts[:3])
+JUDGED = Layout('judged list', REFERENCE.texts, 'relevance', integers=True)
+
 # Other files of a campaign; times are kept as text.
 SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
 EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -222,6 +223,69 @@ def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_
             return given.value
     expected = 'a path, an open file, a table or an iterable of rows'
     raise given.error(expected, f'{layout.name}: ')
+
+
+def read_one_of(
+    origin: Rows | Origin, layouts: Sequence[Layout], *, max_bytes: int = MAX_BYTES
+) -> Table:
+    """Read a table of one of several layouts, which its columns tell apart; it may be empty."""
+    given = Origin.of(origin, max_bytes)
+    value = given.value
+
+    def of_count(count: int) -> Layout:
+        return {len(each.fields): each for each in layouts}.get(count, layouts[0])
+
+    def of_names(names: Iterable[Any]) -> Layout:
+        known = set(map(str, names))
+        fitting = [each for each in layouts if known.issuperset(each.fields)]
+        return max(fitting, key=lambda each: len(each.fields), default=layouts[0])
+
+    match given.kind:
+        case OriginKind.TEXT:
+            with value.open() as stream:
+                content = stream.read()
+            first = _first_row(content.removeprefix(format.BYTE_ORDER_MARK), layouts)
+            layout = of_count(format.count_fields(first))
+            if not first:
+                return Table.empty(layout, value.described())
+            table = parse(io.BytesIO(content), layout, value.name, _by_python(value))
+            return replace(table, source=value.described())
+        case OriginKind.COLUMNAR:
+            from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
+
+            chosen: list[Layout] = []
+
+            def choose(schema: Any) -> Sequence[str]:
+                chosen.append(of_names(schema.names))
+                return fields_of(chosen[0], given.name, schema)
+
+            return from_arrow(*read_columns(value, choose), chosen[0])
+        case OriginKind.FRAME:
+            return read(given, of_names(value.columns))
+        case OriginKind.ARRAY:
+            return read(given, of_count(value.shape[1]))
+        case OriginKind.ROWS:
+            rows = list(value)
+            if not rows:
+                return Table.empty(layouts[0], Source('<rows>'))
+            is_row = isinstance(rows[0], Sequence)
+            return read(Origin(OriginKind.ROWS, rows), of_count(len(rows[0]) if is_row else 0))
+        case OriginKind.TABLE if getattr(value, 'layout', None) in layouts:
+            return read(given, value.layout)
+    return read(given, layouts[0])
+
+
+def _first_row(content: bytes, layouts: Sequence[Layout]) -> bytes:
+    """Return the first line that is neither blank nor a comment of any layout; else nothing."""
+    lines = map(re.Match.group, re.finditer(rb'[^\n]+', content))
+    return next(
+        (
+            line
+            for line in lines
+            if line.strip(b' \t\r') and not any(each.is_comment(line) for each in layouts)
+        ),
+        b'',
+    )
 
 
 def _by_python(source: ByteSource) -> int:

@@ -389,6 +389,26 @@ class Table(NumberedRows):
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()
 
+    @classmethod
+    def empty(cls, layout: Layout, source: Source) -> Table:
+        """Return a table without rows, which readers refuse where it would be a mistake.
+
+        Parameters
+        ----------
+        layout : Layout
+            The fields.
+        source : Source
+            Where no rows were found.
+
+        Returns
+        -------
+        Table
+            The table.
+        """
+        nothing = Column(np.empty(0, dtype=np.int32), [])
+        numbers = None if layout.number is None else np.empty(0)
+        return cls(layout, dict.fromkeys(layout.texts, nothing), numbers, source)
+
     def __repr__(self) -> str:
         rows = counted(len(self), 'row', 'rows')
         return f'Table({self.layout.name} {shown(self.source.name)}, {rows})'

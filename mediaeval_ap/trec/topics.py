@@ -60,7 +60,9 @@ def topics(run: CountedRun, queries: Sequence[str], k: int) -> list[Topic]:
         relevant[code][document] = None
 
     ranking = run.ranking
-    scorer = Scorer(ranking, run.scorer.relevance, [k], definitions.get('trec'))
+    scorer = Scorer(
+        ranking, run.scorer.relevance, [k], definitions.get('trec'), run.criteria.judgements
+    )
     ranked = [ranking.shot_at[top.places] for top in scorer.top(distinct, k)]
     # Most shots are ranked for more than one query.
     shots, numbers = np.unique(np.concatenate([NO_SHOTS, *ranked]), return_inverse=True)

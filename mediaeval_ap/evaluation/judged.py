@@ -1,0 +1,204 @@
+"""Judgements: which shots were looked at, for all names or for one, and rankings without others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import combine
+from mediaeval_ap.choices import Unjudged
+from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.evaluation.relevance import PLACEHOLDER, NumberedShots, ShotsByName
+from mediaeval_ap.ranking.frozen_ranking import NearestFirst
+from mediaeval_ap.tables import REFERENCE, Column, Source, Table
+from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, QRELS
+from mediaeval_ap.tables.reading import read_one_of
+from mediaeval_ap.tables.table import consistent
+
+SHOT = JUDGED_SHOTS.texts
+
+
+class Judged:
+    """What was looked at: shots, for all names at once, or pairs of a shot and a name."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.is_of_pairs = table.layout == JUDGED
+
+    @classmethod
+    def read(cls, origin: Any, max_bytes: int) -> Judged:
+        """Read a judged list: shots, pairs with their relevance, or qrels of TREC."""
+        table = read_one_of(origin, (JUDGED_SHOTS, JUDGED, QRELS), max_bytes=max_bytes)
+        if table.layout == QRELS:
+            table = _from_qrels(table)
+        if table.layout == JUDGED:
+            _refuse_grades(table)
+            _refuse_contradictions(table)
+        return cls(table)
+
+    @property
+    def source(self) -> Source:
+        return self.table.source
+
+    @cached_property
+    def _compared(self) -> tuple[str, ...]:
+        """The fields of a row of the reference that say whether it is judged."""
+        return REFERENCE.texts if self.is_of_pairs else SHOT
+
+    def unjudged(self, reference: Table) -> NDArray[np.bool_]:
+        """Find the rows of a reference that nobody has judged; placeholders are not asked for."""
+        lacking = ~reference.within(self.table, self._compared)
+        if self.is_of_pairs:
+            name = reference['person_name']
+            is_person = [not value.startswith(PLACEHOLDER) for value in name.values]
+            lacking &= np.array(is_person, dtype=np.bool_)[name.codes]
+        return lacking
+
+    def applied(self, reference: Table, *, drop: bool) -> tuple[Table, int | None]:
+        """Return a reference of the same videos if it has no unjudged row, or without these.
+
+        Beside it stands how many rows were dropped, if they may be.
+        """
+        consistent(self.table, reference)
+        is_unjudged = self.unjudged(reference)
+        rows = np.flatnonzero(is_unjudged)
+        if len(rows) and not drop:
+            found = shown('/'.join(reference[field].text(rows[0]) for field in SHOT))
+            whom = f' for {shown(reference["person_name"].text(rows[0]))}' * self.is_of_pairs
+            expected = (
+                f'a shot that {printable(self.source.name)} lists{whom}; drop such rows by '
+                '--judged-only, in Python judged_only=True'
+            )
+            raise reference.error(rows, 'shot_id', found, expected)
+        kept = reference.select(~is_unjudged)
+        self._refuse_other_relevance(kept)
+        return kept, len(rows) if drop else None
+
+    def _refuse_other_relevance(self, reference: Table) -> None:
+        """Refuse judgements of pairs that the reference has otherwise."""
+        if not self.is_of_pairs:
+            return
+        is_relevant = self.table.confidence > 0
+        differs = is_relevant != self.table.within(reference, REFERENCE.texts)
+        rows = np.flatnonzero(differs)
+        if len(rows):
+            found = f'{int(is_relevant[rows[0]])}'
+            has = 'has no such row' if is_relevant[rows[0]] else 'has this row'
+            expected = f'{1 - int(is_relevant[rows[0]])}, as {reference.source.name} {has}'
+            raise self.table.error(rows, 'relevance', found, expected)
+
+    def within(self, subset: Table | None) -> Judged:
+        """Return the judgements of the videos that count."""
+        if subset is None:
+            return self
+        return Judged(self.table.select(self.table.within(subset)))
+
+    def of(self, shots: NumberedShots) -> JudgedShots:
+        """Return the judgements by the numbers of the shots of one run."""
+        return JudgedShots(self, shots)
+
+
+class JudgedShots:
+    """What was looked at, by the numbers of the shots of one run, of which more may come."""
+
+    def __init__(self, judged: Judged, shots: NumberedShots) -> None:
+        self.is_of_pairs = judged.is_of_pairs
+        self._shots = shots
+        if judged.is_of_pairs:
+            self._by_name = ShotsByName(judged.table, shots)
+        else:
+            found = shots.find(judged.table)
+            self._of_all = found[found >= 0]
+
+    def mask(self, query: str) -> NDArray[np.bool_]:
+        """Return for each shot of the run whether it is judged for a query."""
+        mask = np.zeros(len(self._shots), dtype=np.bool_)
+        mask[self._by_name.shots(query) if self.is_of_pairs else self._of_all] = True
+        return mask
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """What was judged, and what becomes of returned shots that were not."""
+
+    judged: Judged
+    unjudged: Unjudged = 'nonrelevant'
+    n_dropped: int | None = None  # rows of the reference that are not judged, if these may be left
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The settings for a manifest."""
+        return {'unjudged': self.unjudged}
+
+
+class Condensed:
+    """The condensed lists of a run: rankings that unjudged hypotheses have left.
+
+    Everything else stays: order and temporal ranks are those of the whole run (T. Sakai,
+    "Alternatives to Bpref", SIGIR 2007).
+    """
+
+    def __init__(self, ranking: NearestFirst, judged: JudgedShots) -> None:
+        ranking.check_whole()
+        self._ranking = ranking
+        self._judged = judged
+        self._of_all: NearestFirst | None = None  # where what is judged is so for all names
+
+    def of(self, query: str) -> NearestFirst:
+        """Return the ranking of a query without what is not judged for it."""
+        if self._of_all is not None:
+            return self._of_all
+        ranking = self._ranking.condensed(self._judged.mask(query))
+        if not self._judged.is_of_pairs:
+            self._of_all = ranking
+        return ranking
+
+
+def _from_qrels(table: Table) -> Table:
+    """Return qrels whose documents are corpus/video/shot as pairs of shots and names."""
+    documents = table['docno']
+    parts = [value.split('/') for value in documents.values]
+    if wrong := [code for code, each in enumerate(parts) if len(each) != 3 or not all(each)]:
+        rows = np.flatnonzero(np.isin(documents.codes, wrong))
+        found = shown(documents.text(rows[0]))
+        raise table.error(rows, 'docno', found, 'corpus/video/shot, as export-trec writes it')
+    columns = {
+        field: _recoded(documents.codes, [unquote(each[at]) for each in parts])
+        for at, field in enumerate(SHOT)
+    }
+    qid = table['qid']
+    columns['person_name'] = _recoded(qid.codes, list(map(unquote, qid.values)))
+    return replace(table, layout=JUDGED, columns=columns)
+
+
+def _recoded(codes: NDArray[np.int32], values: list[str]) -> Column:
+    """Return a column of codes into values of which some may be equal."""
+    code_of: dict[str, int] = {}
+    numbers = [code_of.setdefault(value, len(code_of)) for value in values]
+    return Column(np.array(numbers, dtype=np.int32)[codes], list(code_of))
+
+
+def _refuse_grades(table: Table) -> None:
+    rows = np.flatnonzero(~np.isin(table.confidence, (0, 1)))
+    if len(rows):
+        found = f'{table.confidence[rows[0]]:g}'
+        raise table.error(rows, 'relevance', found, '0 or 1')
+
+
+def _refuse_contradictions(table: Table) -> None:
+    """Refuse a pair that is judged once 0 and once 1."""
+    pairs = combine([table[field].codes for field in JUDGED.texts])
+    _, pair = np.unique(pairs, return_inverse=True)
+    first = np.full(pair.max(initial=-1) + 1, len(pair))
+    np.minimum.at(first, pair, np.arange(len(pair)))
+    rows = np.flatnonzero(table.confidence != table.confidence[first[pair]])
+    if len(rows):
+        earlier = first[pair[rows[0]]]
+        found, before = (f'{table.confidence[row]:g}' for row in (rows[0], earlier))
+        expected = f'{before}, as {table.place(earlier)} has for the same shot and name'
+        raise table.error(rows, 'relevance', found, expected)
