@@ -142,6 +142,7 @@ class AveragePrecision:
             judgements = Judgements(listed, policy, n_dropped)
         known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
+        self._whole = whole
         self._criteria = Criteria(
             known, cutoffs, definition, videos, max_bytes, skip_or_count, judgements
         )
@@ -702,7 +703,7 @@ class AveragePrecision:
         """
         from mediaeval_ap.live import Live
 
-        live = Live(self._criteria)
+        live = Live(self._criteria, self._whole)
         if hypothesis is not None:
             live.extend(hypothesis)
         return live

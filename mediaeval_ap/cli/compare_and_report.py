@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 CRITERIA = (
     *('reference', 'subset', 'cutoffs', 'definition', 'max_bytes'),
-    'queries_without_relevant',
+    *('queries_without_relevant', 'judged', 'unjudged', 'judged_only'),
 )
 PROCEDURE = options.together(
     options.option(
@@ -109,7 +109,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
 
 OF_SCORING = (
     *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
-    '--queries-without-relevant',
+    *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
 )
 
 
@@ -124,7 +124,7 @@ OF_SCORING = (
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
 @options.NAMES
-@options.SCORING
+@options.SCORING_OF_JUDGED
 @options.MEASURES
 @options.option(
     '--also-definitions',
@@ -157,7 +157,7 @@ def compare(
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
-    judged, files, to_score = _told_apart(reference, runs, of_results)
+    known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
     for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
@@ -167,7 +167,7 @@ def compare(
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
     if files:
-        _check_results(judged, bool(to_score and not also_definitions), settings)
+        _check_results(known, bool(to_score and not also_definitions), settings)
     every = definition, *also_definitions
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
@@ -181,11 +181,18 @@ def compare(
     if len(given := [*options.names_of(to_score), *others]) < 2:
         raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
     by_name = named_runs(to_score, settings['baseline'], others)
-    inputs = ('reference', judged, REFERENCE), ('subset', criteria['subset'], SUBSET)
+    inputs = ('reference', known, REFERENCE), ('subset', criteria['subset'], SUBSET)
     tables: dict[str, Any] = {
         role: path and read(path, layout, max_bytes=max_bytes) for role, path, layout in inputs
     }
+    if (path := criteria['judged']) is not None:
+        from mediaeval_ap.evaluation.judged import Judged
+
+        judged = Judged.read(path, max_bytes)
+        criteria['judged'] = judged.table
     results = _score(by_name, every, queries, measures, **{**criteria, **tables})
+    if criteria['judged_only']:
+        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
     compared = compare(best, **tables, also=results or None, **settings)
     write_document(compared._document(pairs=pairs), format, output)
@@ -251,12 +258,12 @@ def _read_results(path: RunFile, max_bytes: int) -> list[Result]:
     return [each._called(name) for each in results] if name else results
 
 
-def _check_results(judged: str | None, scores_others: bool, settings: Mapping[str, object]) -> None:
+def _check_results(known: str | None, scores_others: bool, settings: Mapping[str, object]) -> None:
     """Refuse options that need runs to score, or a reference, beside results."""
     if not scores_others and (option := options.first_given(OF_SCORING.__contains__)):
         raise click.UsageError(f'{option}: found results, which are scored already')
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
-        if judged is None and settings[option.removeprefix('--')] == value:
+        if known is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
 
 
@@ -320,7 +327,7 @@ def _markdown(path: str, max_bytes: int) -> str:
 @options.REFERENCE
 @options.RUNS
 @options.NAMES
-@options.SCORING
+@options.SCORING_OF_JUDGED
 @options.cutoff(
     '--loss-cutoff',
     default=None,

@@ -51,7 +51,7 @@ def _part(value: str | None) -> tuple[int, int] | None:
 @options.OPTIONAL_RUNS
 @options.NAMES
 @options.MEASURES
-@options.SCORING
+@options.SCORING_OF_JUDGED
 @options.JOBS
 @options.option(
     '--resume', metavar='DIR', help='Keep blocks of queries in DIR, and compute what is missing.'
@@ -207,6 +207,7 @@ def _check_output(output: Output, folder: str) -> None:
 @click.argument('query')
 @options.SUBSET
 @options.DEFINITION
+@options.JUDGEMENTS
 @options.LIMITS
 @options.integer('-n', '--depth', default=20, help='Hypotheses to show.')
 @options.FORMAT

@@ -32,6 +32,7 @@ from mediaeval_ap.errors import shown
 @options.NEAR
 @options.DEFINITION
 @options.QUERIES_WITHOUT_RELEVANT
+@options.JUDGEMENTS
 @options.LIMITS
 @options.flag('--per-query', help='List every query in tables; csv and json always do.')
 @options.integer('-n', '--costliest', default=10, help='Queries and names to list in tables.')

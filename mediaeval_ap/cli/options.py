@@ -274,6 +274,17 @@ QUERIES_WITHOUT_RELEVANT = choice(
     'count',
     'Queries without a relevant item: count (as defined) or skip.',
 )
+JUDGED = input_file('--judged', 'What was looked at: shots, pairs with relevance, or qrels.')
+JUDGED_ONLY = flag(
+    '--judged-only', help='Drop rows of REFERENCE that are not judged, instead of an error.'
+)
+UNJUDGED = choice(
+    '--unjudged',
+    choices.UNJUDGED,
+    'nonrelevant',
+    'Returned shots that are not judged: {words} (they leave the ranking).',
+)
+JUDGEMENTS = together(JUDGED, UNJUDGED, JUDGED_ONLY)
 MEASURES = option(
     '--measures',
     metavar='NAME,...',
@@ -327,12 +338,18 @@ OUTPUT = output(
 LIMITS = together(STRICT, MAX_BYTES, MESSAGES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
 SCORING = together(QUERIES, CRITERIA, QUERIES_WITHOUT_RELEVANT)
+SCORING_OF_JUDGED = together(SCORING, JUDGEMENTS)
 
 
 @step('reading the reference')
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)
+    if settings.get('judged') is None:
+        for name in ('unjudged', 'judged_only'):
+            if settings.get(name) in ('skip', True):
+                given = name.replace('_', '-') + ' skip' * (name == 'unjudged')
+                raise click.UsageError(f'--{given} needs --judged FILE: what was looked at')
     from mediaeval_ap.average_precision import AveragePrecision
 
     return AveragePrecision(K=cutoffs, definition=definition, **settings)

@@ -8,10 +8,11 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from queue import Empty, Queue
 from threading import Event, Thread
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import click
 
@@ -104,6 +105,9 @@ HTML = 'html'
     '--every', default=1000, help='New hypotheses (of SUBSET) after which to score again.'
 )
 @options.flag('--follow', help='At the end of RUN, wait for more.')
+@options.input_file(
+    '--follow-reference', 'Rows that come to REFERENCE while RUN is scored; wait for more.'
+)
 @options.flag('--skip-bad', help='Report, count and skip wrong lines instead of stopping.')
 @options.file_format([*POINT_FORMATS, HTML])
 @options.OUTPUT
@@ -112,6 +116,7 @@ def watch(
     queries: str | None,
     every: int,
     follow: bool,
+    follow_reference: str | None,
     skip_bad: bool,
     format: str,
     output: Output,
@@ -125,9 +130,14 @@ def watch(
     error, Ctrl-C or SIGTERM. With --output, FILE is replaced every few seconds while the run grows:
     look again for the newest. In html, it is a page that a browser loads again by itself, with a
     figure, all queries, and the names of those that changed.
+
+    With --follow-reference, each line is scored by the reference of its moment: REFERENCE, which
+    may be empty or the same file, and the rows that have come so far.
     """
     from mediaeval_ap.live import WatchPage
 
+    if format == HTML and follow_reference is not None and queries is None:
+        raise click.UsageError('--format html: --follow-reference needs --queries FILE beside it')
     if format == HTML and isinstance(output, str):
         raise click.UsageError('--format html: found no output file, expected -o FILE')
     skipped = Skipped()
@@ -135,8 +145,7 @@ def watch(
     if skip_bad:
         settings['on_wrong'] = skipped.add
     with collected() as told, ExitStack() as ending, hidden():
-        average_precision = options.read_reference(**criteria)
-        arrived = _arriving(average_precision, hypothesis, **settings)
+        average_precision, arrived = _begun(hypothesis, follow_reference, settings, criteria)
         rows = ending.enter_context(Ending(arrived))
         if format == HTML:
             assert not isinstance(output, str)
@@ -152,7 +161,8 @@ def watch(
             showing = showing_in_file(output, page.add, content)
         else:
             counted = skipped if skip_bad else None
-            showing = showing_rows(criteria['cutoffs'], counted, format, output, rows)
+            judges = follow_reference is not None
+            showing = showing_rows(criteria['cutoffs'], counted, judges, format, output, rows)
         with showing as show:
             for point in average_precision.watch(rows, queries, every=every):
                 show(point)
@@ -178,6 +188,76 @@ def _arriving(
         yield from arriving(run, HYPOTHESIS, **settings)
 
 
+def _begun(
+    run: str, follow_reference: str | None, settings: dict[str, Any], criteria: dict[str, Any]
+) -> tuple[AveragePrecision, Iterator[Any]]:
+    """Return the evaluator to begin with, and what comes: rows of the run, and of the reference."""
+    if (path := follow_reference) is None:
+        average_precision = options.read_reference(**criteria)
+        return average_precision, _arriving(average_precision, run, **settings)
+    from mediaeval_ap.tables import REFERENCE, Source, Table
+    from mediaeval_ap.tables.reading import arriving, read_one_of
+
+    reference = criteria.pop('reference')
+    is_same = os.path.exists(path) and os.path.exists(reference)
+    if is_same and os.path.samefile(path, reference):  # all of it will come
+        table = Table.empty(REFERENCE, Source(reference))
+    else:
+        table = read_one_of(reference, [REFERENCE], max_bytes=criteria['max_bytes'])
+    average_precision = options.read_reference(reference=table, **criteria)
+    judged = arriving(path, REFERENCE, **{**settings, 'follow': True})
+    return average_precision, together(_arriving(average_precision, run, **settings), judged)
+
+
+# Whether a row is of the reference, and the row; at the end none, and the error that ended it.
+Came: TypeAlias = tuple[bool, Any, Exception | None]
+
+
+def together(run: Iterator[tuple[Any, ...]], reference: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+    """Yield the rows of a run as they come, and among them, together, what is judged meanwhile."""
+    from mediaeval_ap.live.watching import JudgedRows
+
+    arrived: Queue[Came] = Queue(ROWS_AHEAD)
+    for each in (False, run), (True, reference):
+        Thread(target=_put, args=(arrived, *each), daemon=True).start()
+    n_open, next_one = 2, None
+    while n_open:
+        is_judged, row, error = next_one or arrived.get()
+        next_one = None
+        if error is not None:
+            raise error
+        if row is None:
+            n_open -= 1
+        elif is_judged:
+            rows, next_one = _judged_by_now(row, arrived)
+            yield JudgedRows(rows)
+        else:
+            yield row
+
+
+def _put(arrived: Queue[Came], is_judged: bool, rows: Iterator[tuple[Any, ...]]) -> None:
+    error = None
+    try:
+        for row in rows:
+            arrived.put((is_judged, row, None))
+    except Exception as raised:
+        error = raised
+    arrived.put((is_judged, None, error))
+
+
+def _judged_by_now(first: Any, arrived: Queue[Came]) -> tuple[list[Any], Came | None]:
+    """Return a row and those judged behind it that wait already, and what else comes next."""
+    rows = [first]
+    with suppress(Empty):
+        while True:
+            came = arrived.get_nowait()
+            if not came[0] or came[1] is None:
+                return rows, came
+            rows.append(came[1])
+    return rows, None
+
+
+ROWS_AHEAD = 10_000  # that were read and wait to be scored
 Show = Callable[['Point'], None]
 # After these the last point is shown; after SIGHUP nobody would see it. Windows has no SIGQUIT.
 LAST_POINT = [
@@ -299,16 +379,23 @@ def collected() -> Iterator[list[str]]:
 
 @contextmanager
 def showing_rows(
-    cutoffs: Sequence[Cutoff], skipped: Skipped | None, format: str, output: Output, rows: Ending
+    cutoffs: Sequence[Cutoff],
+    skipped: Skipped | None,
+    judges: bool,
+    format: str,
+    output: Output,
+    rows: Ending,
 ) -> Iterator[Show]:
     """Yield what shows a point: as a line, in a file, or in a table that a terminal shows anew."""
     means = [f'M{ap_column(k)}' for k in cutoffs]
-    headers = ['hypotheses', *means, 'changed', *(['skipped'] if skipped else []), 'n_queries']
+    grown = ['hypotheses', *(['reference_rows'] if judges else [])]
+    headers = [*grown, *means, 'changed', *(['skipped'] if skipped else []), 'n_queries']
     lines = find_format(POINT_FORMATS, format)
     shown = [lines.heading(headers)]  # from the first row on
 
     def row(point: Point) -> list[Any]:
-        values = [point.n_hypotheses, *point.map.tolist(), point.changed]
+        sizes = [point.n_hypotheses, *([point.n_reference] if judges else [])]
+        values = [*sizes, *point.map.tolist(), point.changed]
         return [*values, *([skipped.n] if skipped else []), len(point.queries)]
 
     def add(point: Point) -> None:

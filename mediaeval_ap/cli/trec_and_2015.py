@@ -91,6 +91,7 @@ def export_trec(
 )
 @options.other_ids('Topics', 'a RUN', 'QRELS')
 @options.QUERIES_WITHOUT_RELEVANT
+@options.UNJUDGED
 @options.MEASURES
 @options.LIMITS
 @options.SORT_QUERIES

@@ -23,11 +23,12 @@ from mediaeval_ap.results.result import (
     Compared,
     Result,
     names_of,
+    notes_of_judged,
     notes_of_skipped,
 )
 from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
 
-SHARED = ('reference', 'truth', 'shots', 'subset', 'consensus', 'evidence_reference')
+SHARED = ('reference', 'truth', 'shots', 'subset', 'judged', 'consensus', 'evidence_reference')
 BY_DEFAULT = {'queries_without_relevant': 'count'}  # of settings that a manifest may lack
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
@@ -247,6 +248,7 @@ def _notes(runs: Sequence[_ScoredRun]) -> list[str]:
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
     lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
+    notes += notes_of_judged(result._of_manifest()['parameters'], result.counts)
     n_repeated = len(compared.queries) - len(set(compared.queries))
     if n_repeated:
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')

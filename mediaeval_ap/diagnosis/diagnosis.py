@@ -678,7 +678,7 @@ def diagnose(
     again = average_precision_of_hits(
         np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
         np.concatenate([NO_RANKS, *ranks]),
-        *(n_relevant[corrected], n_ranked, at, definition),
+        *(n_relevant[corrected], n_ranked[corrected], at, definition),
     )
     alone = dict(zip(found.corrected, (again - values[0][corrected]).tolist(), strict=True))
     ties = [

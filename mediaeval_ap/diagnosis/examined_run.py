@@ -36,6 +36,7 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.results.result import notes_of_judged
 from mediaeval_ap.tables import HYPOTHESIS
 
 
@@ -63,25 +64,34 @@ class ExaminedRun:
         run.ranking.check_whole()
         self.criteria = criteria
         self.scorer = run.scorer
+        self.counts = run.counts
         self.ranking: Ranking = run.ranking
         self._index = ShotIndex(run.ranking, run.scorer.relevance, queries, near)
 
+    def ranking_of(self, query: str) -> Ranking:
+        """Return what is ranked for a query, which is not live."""
+        ranking = self.scorer.ranking_of(query)
+        assert isinstance(ranking, Ranking)
+        return ranking
+
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
-        ranking, reference = self.ranking, self.criteria.reference
-        definition = self.criteria.definition
+        reference, definition = self.criteria.reference, self.criteria.definition
         returned = self._index.returned(queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
         ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
-        distances_of = iter(ranking.names.measured(ranked))
+        distances_of = iter(self.ranking.names.measured(ranked))
+        n_ranked = []
         nothing_tied = put_together([])
         hits, tied, facts, corrected = [], [], [], {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             at = spans[number]
-            judged = reference.n_rows(query), reference.n_shots(query)
-            sizes = (*judged, len(ranking), ranking.n_shots)
+            ranking = self.ranking_of(query)
+            of_reference = reference.n_rows(query), reference.n_shots(query)
+            sizes = (*of_reference, len(ranking), ranking.n_shots)
+            n_ranked.append(sizes[3] if definition.repeats is Repeats.DROP else sizes[2])
             if at.start == at.stop:
                 hits.append(HitRanks(NO_RANKS, NO_RANKS, NO_RANKS))
                 tied.append([nothing_tied] * 2)
@@ -103,14 +113,14 @@ class ExaminedRun:
                 ]
             )
             for name in self._near_names(of_query):
-                ranks = self._ranks_if_corrected(query, listing, distances, name)
+                ranks = self._ranks_if_corrected(query, ranking, listing, distances, name)
                 corrected[number, name] = ranks
         kinds = self._index.kinds(returned, queries)
         shots = shots_of(returned, kinds)
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
             np.array([reference.n_shots(query) for query in queries]),
-            ranking.n_shots if definition.repeats is Repeats.DROP else len(ranking),
+            np.array(n_ranked, dtype=np.int64),
         )
         together = [put_together(each) for each in zip(*tied, strict=True)]
         ranks_of_shots = ranks_of(shots, hits, counts.ranked)
@@ -126,9 +136,8 @@ class ExaminedRun:
         return names
 
     def _ranks_if_corrected(
-        self, query: str, listing: Listing, distances: Distances, name: int
+        self, query: str, ranking: Ranking, listing: Listing, distances: Distances, name: int
     ) -> NDArray[np.int64]:
-        ranking = self.ranking
         name_at = ranking.name_at[listing.places]
         together = np.append(np.unique(name_at[distances[name_at] == 0]), name)
         # Nothing else moves: what is not listed stays behind the largest cutoff.
@@ -148,17 +157,25 @@ def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis
     """Return the ranking of a query down to a cutoff."""
     ((places, hits, distances),) = run.scorer.top([query], *depths([k]))
     columns = run.ranking.columns_at(places, distances)
-    before = _before(hits, columns['distance'], columns['confidence'])  # type: ignore[arg-type]
+    judged = None
+    if run.scorer.judged is not None:
+        judged = run.scorer.judged.mask(query)[run.ranking.shot_at[places]]
+    keys = columns['distance'], columns['confidence']
+    before = _before(hits, *keys, judged)  # type: ignore[arg-type]
     lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
     rows: Iterator[Any] = zip(*lists, strict=True)
+    are_judged = [None] * len(places) if judged is None else judged.tolist()
     return [
-        RankedHypothesis(*(rank, *row, rank in before, before.get(rank)))
-        for rank, row in enumerate(rows, 1)
+        RankedHypothesis(*(rank, *row, rank in before, before.get(rank), is_judged))
+        for rank, (row, is_judged) in enumerate(zip(rows, are_judged, strict=True), 1)
     ]
 
 
 def _before(
-    hits: NDArray[np.int64], distances: NDArray[np.float64], confidences: NDArray[np.float64]
+    hits: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    confidences: NDArray[np.float64],
+    judged: NDArray[np.bool_] | None,
 ) -> dict[int, Before]:
     """Return what stands before each hit, by the rank of the hit."""
     if not len(hits):
@@ -169,10 +186,14 @@ def _before(
     is_hit = np.zeros(len(distances), dtype=np.bool_)
     is_hit[hits] = True
     others = np.append(0, (~is_hit).cumsum())  # before each position
-    found = zip(hits.tolist(), others[equal], others[tied], others[hits], strict=True)
+    n_unjudged = [None] * len(hits) if judged is None else np.append(0, (~judged).cumsum())[hits]
+    found = zip(hits.tolist(), others[equal], others[tied], others[hits], n_unjudged, strict=True)
     return {
-        hit + 1: Before(int(nearer), int(sure - nearer), int(every - sure))
-        for hit, nearer, sure, every in found
+        hit + 1: Before(
+            *(int(nearer), int(sure - nearer), int(every - sure)),
+            None if unjudged is None else int(unjudged),
+        )
+        for hit, nearer, sure, every, unjudged in found
     }
 
 
@@ -206,16 +227,17 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
 
 
 def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
-    """Return that the reference has no such name, and the nearest that it has."""
-    reference = run.criteria.reference
+    """Return that the reference has no such name, the nearest that it has, and about judgements."""
+    reference, counts = run.criteria.reference, run.counts
+    notes = notes_of_judged(run.criteria.parameters, counts)
     if reference.n_relevant(query):
-        return []
+        return notes
     note = (
         f'{shown(query)} has no relevant shot in the reference: '
         f'AP is {run.criteria.definition.without_relevant:g}, whatever the run has'
     )
     nearest = None if reference.has(query) else reference.nearest(query)
-    return [f'{note}; the nearest name there is {shown(nearest)}' if nearest else note]
+    return [f'{note}; the nearest name there is {shown(nearest)}' if nearest else note, *notes]
 
 
 def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
@@ -237,15 +259,17 @@ def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
 
 def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[int]:
     """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
-    ranking = run.ranking
+    ranking = run.ranking_of(query)
     (distances,) = ranking.names.measured([query])
     at = distances[ranking.name_at]
     is_candidate = at <= shots.distance.max(initial=-1)
-    places = is_candidate.nonzero()[0]
+    is_ranked = np.zeros(len(at), dtype=np.bool_)
+    is_ranked[ranking.places] = True
+    places = (is_candidate & is_ranked).nonzero()[0]
     places = places[np.argsort(at[places], kind='stable')]
     if run.criteria.definition.repeats is Repeats.DROP:
         places = places[first_occurrences(ranking.shot_at[places])]
-    rank_at = np.empty(len(ranking), dtype=np.int64)
+    rank_at = np.empty(len(at), dtype=np.int64)
     rank_at[places] = np.arange(1, len(places) + 1)
     ranks: list[int] = rank_at[shots.place].tolist()
     return ranks

@@ -160,11 +160,14 @@ class Before:
         Their names are equally far, and their confidence is higher.
     tied : int
         Distance and confidence are equal: the order of ties decides.
+    unjudged : int or None
+        Of all these, those whose shots nobody judged; None without judgements.
     """
 
     nearer: int
     more_confident: int
     tied: int
+    unjudged: int | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,8 @@ class RankedHypothesis:
         Whether it counts as a hit.
     before : Before or None
         What stands before it, if it is a hit.
+    judged : bool or None
+        Whether its shot is judged for the query; None without judgements.
     """
 
     rank: int
@@ -197,6 +202,7 @@ class RankedHypothesis:
     temporal_rank: int
     relevant: bool
     before: Before | None
+    judged: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -313,6 +319,10 @@ class QueryDiagnosis(Described):
             ]
             rows = [[*row, _before(each.before)] for row, each in zip(fields, ranks, strict=True)]
             headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
+            if self.ranking[0].judged is not None:
+                headers.insert(2, 'judged')
+                for row, each in zip(rows, ranks, strict=True):
+                    row.insert(2, bool(each.judged))
             yield Grid(headers, rows, exact=('confidence',))
         if n_left_out := len(self.ranking) - len(ranks):
             yield f'{counted(n_left_out, "rank", "ranks")} below {TOP} without a hit left out\n'
@@ -338,8 +348,10 @@ def _shot(row: RankedHypothesis | RelevantShot) -> str:
 def _before(before: Before | None) -> str:
     if before is None:
         return ''
-    counts = zip(asdict(before).values(), ('nearer', 'more confident', 'tied'), strict=True)
-    return ', '.join(f'{count} {what}' for count, what in counts if count) or 'none'
+    *counts, n_unjudged = asdict(before).values()
+    named = zip(counts, ('nearer', 'more confident', 'tied'), strict=True)
+    told = ', '.join(f'{count} {what}' for count, what in named if count) or 'none'
+    return f'{told} ({n_unjudged} unjudged)' if n_unjudged else told
 
 
 @dataclass(frozen=True, eq=False, repr=False)

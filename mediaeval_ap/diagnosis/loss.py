@@ -59,7 +59,7 @@ class ShotIndex:
         self.near = near
         self._ranking, self._relevance = ranking, relevance
         self._places = np.argsort(ranking.shot_at, kind='stable')
-        self._held = np.bincount(ranking.shot_at, minlength=ranking.n_shots)
+        self._held = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
         self._starts = np.cumsum(self._held) - self._held
         reference, names = relevance.reference, ranking.names.values
         # A query is a person, too, whether the reference has it or not.
@@ -70,7 +70,7 @@ class ShotIndex:
         name = np.array([code.get(each, -1) for each in column.values])[column.codes]
         shot = ranking.shots.find(reference.table)
         is_known = (name >= 0) & (shot >= 0)
-        self._right = np.unique(name[is_known] * ranking.n_shots + shot[is_known])
+        self._right = np.unique(name[is_known] * len(ranking.shots) + shot[is_known])
 
     def returned(self, queries: Sequence[str]) -> Returned:
         """Return the hypotheses about the relevant shots of queries, without distances."""
@@ -85,7 +85,7 @@ class ShotIndex:
 
     def kinds(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
         """Return the number in KINDS of each hypothesis about a relevant shot."""
-        pairs = returned.name.astype(np.int64) * self._ranking.n_shots + returned.shot
+        pairs = returned.name.astype(np.int64) * len(self._ranking.shots) + returned.shot
         person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
         kinds = np.where(self._is_person[returned.name], person, NOISE)
         kinds[returned.distance <= self.near] = SPELLING
@@ -136,7 +136,7 @@ class ShotCounts(NamedTuple):
 
     relevant: NDArray[np.int64]  # R of the definition
     shots: NDArray[np.int64]  # distinct relevant shots
-    ranked: int  # N of the definition, the same for all
+    ranked: NDArray[np.int64]  # N of the definition
 
 
 class HitRanks(NamedTuple):
@@ -168,10 +168,10 @@ class Ranks(NamedTuple):
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks], n_ranked: int) -> Ranks:
+def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks], n_ranked: NDArray[np.int64]) -> Ranks:
     """Return the ranks of the shots from the hits of each query."""
     # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
-    first = np.full(len(shots.query), n_ranked + 1)
+    first = n_ranked[shots.query] + 1
     starts = first.copy()
     begins = shots.query.searchsorted(np.arange(len(hits)))
     for each, begin in zip(hits, begins.tolist(), strict=True):
@@ -258,9 +258,9 @@ def gains(
         state = np.arange(len(states)).repeat(sizes)
         moves = turn[rows] <= n_moved[states].repeat(sizes)
         moved = in_front(state, ranks.confidence[rows], moves)
-        n_relevant = counts.relevant[query[begins[of[states]]]]
+        asked = query[begins[of[states]]]
         values[states] = average_precision_of_hits(
-            state, moved, n_relevant, counts.ranked, K, definition
+            state, moved, counts.relevant[asked], counts.ranked[asked], K, definition
         )
     is_step = of[1:] == of[:-1]
     added[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]

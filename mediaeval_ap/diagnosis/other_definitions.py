@@ -97,7 +97,7 @@ def list_first(
             places = np.concatenate([places, rest])
             kept = first_occurrences(ranking.shot_at[places])
     shots = ranking.shot_at[places]
-    is_relevant = np.zeros(ranking.n_shots, dtype=np.bool_)
+    is_relevant = np.zeros(len(ranking.shots), dtype=np.bool_)
     is_relevant[relevant_shots] = True
     ties = run_starts([distances[ranking.name_at[places]], ranking.confidence_at[places]])
     return Listing(places, shots, kept, is_relevant[shots].nonzero()[0], ties)

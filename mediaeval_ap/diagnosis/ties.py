@@ -173,7 +173,7 @@ class _Terms(NamedTuple):
 def tie_bounds(
     hits: TiedHits,
     n_relevant: NDArray[np.int64],
-    n_returned: int,
+    n_returned: NDArray[np.int64],
     K: Sequence[int],
     definition: Definition,
     shot_id: Callable[[int], str],

@@ -122,7 +122,8 @@ def ask(criteria: Criteria, queries: Any, measures: str | Iterable[str]) -> Aske
         from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
 
         parsed = parse_measures(measures)
-        refuse_nonrelevant(parsed)
+        if criteria.judgements is None:
+            refuse_nonrelevant(parsed)
         check_columns(parsed, criteria.K)
         texts = tuple(map(str, parsed))
     table = criteria.read_queries(queries)
@@ -313,7 +314,12 @@ def _scored(
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
     if not texts:
         return score_names(run, list(names), queries)
-    from mediaeval_ap.trec.measures import depth_of, parse_measures, with_measures
+    from mediaeval_ap.trec.measures import (
+        counts_nonrelevant,
+        depth_of,
+        parse_measures,
+        with_measures,
+    )
     from mediaeval_ap.trec.topics import topics
 
     measures = parse_measures(texts)
@@ -324,7 +330,8 @@ def _scored(
         expected = f'rankings of at most {kept}, which this store keeps; {remedy}'
         raise FormatError(run.ranking.source.name, '', 'measures', found, expected)
     evaluation = score_names(run, list(names), queries)
-    return with_measures(evaluation, topics(run, list(names), depth), measures)
+    asked = topics(run, list(names), depth, with_all_judged=any(map(counts_nonrelevant, measures)))
+    return with_measures(evaluation, asked, measures)
 
 
 def in_blocks(

@@ -112,8 +112,10 @@ class Plan:
                 'queries_without_relevant', 'count'
             ),
             **{role: manifest['inputs'].get(role) for role in INPUTS},
+            'judged': manifest['inputs'].get('judged'),
+            'unjudged': manifest['parameters'].get('unjudged'),
         }
-        expected = {name: _as_in_results(self.settings[name]) for name in found}
+        expected = {name: _as_in_results(self.settings.get(name)) for name in found}
         _refuse_difference(path, found, expected, STRAY)
         run, runs = manifest['inputs']['hypothesis'], list(map(_as_in_results, self.runs))
         _refuse_difference(path, {'run': [run]}, {'run': [run] if run in runs else runs}, STRAY)
@@ -150,6 +152,10 @@ def plan_of(
         'n_queries': len(questions.names),
         'block_queries': BLOCK_QUERIES,
     }
+    if criteria.judgements is not None:
+        judged = criteria.judgements.judged.table
+        settings['judged'] = described(judged.source, digest_of_rows(judged))
+        settings |= criteria.judgements.parameters
     return Plan(settings, runs, names)
 
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import NoReturn, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import check_cutoff
-from mediaeval_ap.errors import BrokenSessionError, CopyError, counted, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria, Run
+from mediaeval_ap.errors import (
+    BrokenSessionError,
+    CopyError,
+    MissingHypothesisError,
+    ParameterError,
+    UndefinedScoreError,
+    counted,
+    shown,
+    warn_caller,
+)
+from mediaeval_ap.evaluation.criteria import Criteria, Run, in_subset
 from mediaeval_ap.evaluation.data_warnings import empty_run, scores_above_one, without_relevant
-from mediaeval_ap.evaluation.relevance import Relevance
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import (
     Scorer,
     evaluate_run,
@@ -34,9 +45,11 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import HYPOTHESIS, Table
-from mediaeval_ap.tables.inputs import Names
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, Source, Table, read
+from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import is_rows
+from mediaeval_ap.tables.rows import from_rows
+from mediaeval_ap.tables.table import consistent
 
 
 class Live(Session):
@@ -74,17 +87,17 @@ class Live(Session):
     True
     """
 
-    def __init__(self, criteria: Criteria) -> None:
+    def __init__(self, criteria: Criteria, reference: Table) -> None:
         self._is_closed = False
         self._unknown: set[str] = set()
         self._criteria = criteria
         self._lock = Lock()
+        self._reference = reference  # its rows outside the subset, too
+        self._rows: Counter[tuple[str, ...]] | None = None  # once some came or went
+        in_rows = reference['person_name'].values
+        self._elsewhere = criteria.reference.elsewhere.difference(in_rows)  # of a restored session
         shots = KnownShots(criteria.subset)
-        reference = criteria.reference.table
-        # First of all the shots of the reference, so that what is relevant is known once for all.
-        for shot in zip(*map(reference.texts, HYPOTHESIS.texts[:3]), strict=True):
-            shots.number(*shot)
-        self._relevance = Relevance(criteria.reference, shots)
+        self._relevance = self._relevance_of(criteria, shots)
         self._hypotheses = Hypotheses(shots)
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
@@ -189,13 +202,72 @@ class Live(Session):
         with self._lock:
             self._whole().change(row, confidence)
 
+    def judge(self, rows: Rows) -> None:
+        """Add rows to the reference: all of them, or none.
+
+        Parameters
+        ----------
+        rows : str, path-like, file object, DataFrame or iterable of tuples
+            Relevant shots: ``corpus_id video_id shot_id person_name``, as of a reference; tuples
+            may be none. From now on all answers are those of a new session with that reference.
+
+        Raises
+        ------
+        ReadError, FormatError
+            When the rows cannot be read, or one is wrong; then nothing has changed.
+        ParameterError
+            When the session was begun with `judged`, which says what is judged for good.
+
+        Notes
+        -----
+        The next answer after a change takes time in proportion to the rows of the reference.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> live = AveragePrecision([('x', 'v', '1', 'ann')], K=[10]).live()
+        >>> live.extend([('x', 'v', '1', 'ann', 0.9), ('x', 'v', '2', 'ann', 0.8)])
+        >>> live.judge([('x', 'v', '2', 'ann'), ('x', 'v', '3', 'ann')])
+        >>> live.send('ann')
+        Answer(ap=[1.0], n_relevant=3)
+        >>> live.unjudge([('x', 'v', '1', 'ann')])
+        >>> live.send('ann')
+        Answer(ap=[0.25], n_relevant=2)
+        """
+        came = self._rows_of(rows)
+        with self._lock:
+            self._whole()
+            self._rows = self._counted() + came
+
+    def unjudge(self, rows: Rows) -> None:
+        """Withdraw rows of the reference, each once if it is there more often: all, or none.
+
+        Parameters
+        ----------
+        rows
+            As `judge` takes them.
+
+        Raises
+        ------
+        MissingHypothesisError
+            When the reference does not have one of them so often; then nothing has changed.
+        ReadError, FormatError, ParameterError
+            As of `judge`.
+        """
+        gone = self._rows_of(rows)
+        with self._lock:
+            self._whole()
+            known = self._counted()
+            for row, times in gone.items():
+                if known[row] < times:
+                    raise MissingHypothesisError(f'{SOURCE.name}: no row {shown(row)} to withdraw')
+            self._rows = known - gone
+
     def _current_scorer(self) -> Scorer:
         with self._lock:
             ranking = self._current()
-        criteria = self._criteria
-        return Scorer(
-            ranking, self._relevance, criteria.K, criteria.definition, criteria.judgements
-        )
+            relevance, criteria = self._judged_now()
+        return Scorer(ranking, relevance, criteria.K, criteria.definition, criteria.judgements)
 
     @shows_progress
     def evaluate(
@@ -238,8 +310,9 @@ class Live(Session):
         with self._lock:
             snapshot = self._frozen()
             count = len(self._whole())
+            _, criteria = self._judged_now()
         found = empty_run(snapshot.source.name, count, len(snapshot))
-        run = read_counted(self._criteria, snapshot)
+        run = read_counted(criteria, snapshot)
         run = replace(run, warnings=[*found, *run.warnings])
         evaluation = evaluate_run(run, asked)._called(name)
         warn_caller(evaluation.warnings)
@@ -284,7 +357,8 @@ class Live(Session):
         """
         with self._lock:
             table = self._whole().table(counted_only=False)
-        write_whole(path, to_parquet(self._criteria, table, os.fsdecode(path)))
+            _, criteria = self._judged_now()
+        write_whole(path, to_parquet(criteria, table, os.fsdecode(path)))
 
     def watch(
         self, rows: Run, queries: Names | None = None, *, every: int = 1000
@@ -302,7 +376,8 @@ class Live(Session):
         Returns
         -------
         iterator of Point
-            A point each time, and one at the end for the hypotheses that are left.
+            A point each time, and one at the end for the hypotheses that are left. Each is scored
+            by the reference of its moment, which `judge` may have changed since the last one.
 
         Raises
         ------
@@ -330,43 +405,77 @@ class Live(Session):
         [5000, 10000, 12000]
         """
         check_cutoff(every, 'every')
-        criteria, reference = self._criteria, self._criteria.reference
-        asked, _, found = names_asked(criteria, criteria.read_queries(queries))
-        n_relevant = np.array([reference.n_relevant(query) for query in asked])
-        warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
+        read_run, given = self._criteria.read_run, self._criteria.read_queries(queries)
+        watched = _Watched(given)
         with self._lock:
             ranking = self._current()
-        row_of = {query: row for row, query in enumerate(dict.fromkeys(asked))}
-        scorer = IncrementalScorer(
-            [*row_of], self._relevance, criteria.K, criteria.definition, ranking
-        )
+            watched.begin(ranking, *self._judged_now())
 
         def add(table: Table) -> int:
             with self._lock:
                 return self._whole().extend(table)
 
         def points() -> Iterator[Point]:
-            ap = scorer.ap()
-            for _ in batches(rows, every, criteria.read_run, add):
+            for _ in batches(rows, every, read_run, add, self.judge):
                 with self._lock:
                     ranking = self._current()
-                scorer.update(ranking)
-                before, ap = ap, scorer.ap()
-                changed = scorer.named(np.any(ap != before, axis=1))
-                above = scorer.named(np.any(ap > 1, axis=1) & ~np.any(before > 1, axis=1))
-                warn_caller(scores_above_one(above, len(row_of), SOURCE.name, criteria.definition))
-                of_asked = ap[[row_of[query] for query in asked]]
-                map = mean_average_precision(of_asked)
-                yield Point(len(ranking), map, changed, asked, of_asked)
+                    relevance, criteria = self._judged_now()
+                if (point := watched.point(ranking, relevance, criteria)) is not None:
+                    yield point
             with self._lock:
+                reference = self._judged_now()[1].reference.table
                 shots = self._whole().shots
-                held = shots.holds_any(shots.find(reference.table))
+                held = shots.holds_any(shots.find(reference))
             if not held:  # no shot that came is in the reference
-                warn_caller(scorer_of(criteria, self.snapshot())[1])
+                warn_caller(scorer_of(self._criteria, self.snapshot())[1])
 
         return points()
 
+    @staticmethod
+    def _relevance_of(criteria: Criteria, shots: KnownShots) -> Relevance:
+        # The shots of the reference get numbers first, so that what comes later is relevant or not.
+        known = [criteria.reference.table]
+        if criteria.judgements is not None:
+            known.append(criteria.judgements.judged.table)
+        for table in known:
+            for shot in zip(*map(table.texts, HYPOTHESIS.texts[:3]), strict=True):
+                shots.number(*shot)
+        return Relevance(criteria.reference, shots)
+
+    def _rows_of(self, rows: Rows) -> Counter[tuple[str, ...]]:
+        """Read rows of the reference."""
+        self._check_open()
+        if self._criteria.judgements is not None:
+            raise ParameterError(
+                f'{SOURCE.name}: found a session with judged, which says what is judged for good; '
+                'expected one without it, to judge while it answers'
+            )
+        if is_rows(rows):
+            rows = list(rows)
+            if not rows:
+                return Counter()
+        table = read(rows, REFERENCE, max_bytes=self._criteria.max_bytes)
+        return Counter(consistent(table, self._reference).rows())
+
     # Whoever calls the methods below holds the lock.
+
+    def _counted(self) -> Counter[tuple[str, ...]]:
+        return Counter(self._reference.rows()) if self._rows is None else self._rows
+
+    def _judged_now(self) -> tuple[Relevance, Criteria]:
+        """Return what is relevant at this moment."""
+        if self._rows is not None:
+            rows, name = list(self._rows.elements()), self._reference.source.name
+            empty = Table.empty(REFERENCE, Source(name))
+            whole = replace(from_rows(rows, REFERENCE), source=Source(name)) if rows else empty
+            counts_again = self._criteria.definition.counts_again
+            names = whole['person_name'].values
+            table = in_subset(whole, self._criteria.subset)
+            reference = Reference(table, counts_again, [*names, *self._elsewhere])
+            self._criteria = replace(self._criteria, reference=reference)
+            self._relevance = self._relevance_of(self._criteria, self._whole().shots)
+            self._reference, self._rows = whole, None
+        return self._relevance, self._criteria
 
     def _whole(self) -> Hypotheses:
         self._check_open()
@@ -392,3 +501,81 @@ class Live(Session):
         if self._snapshot is None:
             self._snapshot = Ranking(self._hypotheses.table(counted_only=True))
         return self._snapshot
+
+
+class _Watched:
+    """Queries that are scored at one moment after another, while hypotheses and judgements come."""
+
+    def __init__(self, queries: Table | None) -> None:
+        self._given = queries
+        self._asked: list[str] = []
+        self._scorer: IncrementalScorer | None = None  # of the current reference
+        self._reference: Reference | None = None
+        self._before: dict[str, NDArray[np.float64]] = {}
+
+    def begin(self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria) -> None:
+        """Score before anything comes, and warn of the queries, unless nothing is judged yet."""
+        reference = criteria.reference
+        if not len(reference.table):
+            return
+        asked, _, found = names_asked(criteria, self._given)
+        n_relevant = np.array([reference.n_relevant(query) for query in asked])
+        warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
+        self._ask(asked, ranking, relevance, criteria)
+        self._changed(self._ap(ranking, relevance, criteria))
+
+    def point(self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria) -> Point | None:
+        """Score this moment; there is no point as long as no query can be asked."""
+        if self._reference is not criteria.reference:
+            try:
+                asked, _, _ = names_asked(criteria, self._given)
+            except (ParameterError, UndefinedScoreError):
+                return None
+            self._ask(asked, ranking, relevance, criteria)
+        elif self._scorer is not None:
+            self._scorer.update(ranking)
+        ap = self._ap(ranking, relevance, criteria)
+        before = self._before
+        changed = self._changed(ap)
+        above = [
+            query
+            for query, values in ap.items()
+            if (values > 1).any() and not (before.get(query, values[:0]) > 1).any()
+        ]
+        warn_caller(scores_above_one(above, len(ap), SOURCE.name, criteria.definition))
+        of_asked = np.array([ap[query] for query in self._asked])
+        map = mean_average_precision(of_asked)
+        n_judged = len(criteria.reference.table)
+        return Point(len(ranking), map, changed, self._asked, of_asked, n_judged)
+
+    def _ask(
+        self, asked: list[str], ranking: LiveRanking, relevance: Relevance, criteria: Criteria
+    ) -> None:
+        """Ask queries of a reference that is new; none is kept up where rankings are condensed."""
+        self._asked, self._reference = asked, criteria.reference
+        self._scorer = None
+        if criteria.judgements is None or criteria.judgements.unjudged != 'skip':
+            self._scorer = IncrementalScorer(
+                list(dict.fromkeys(asked)), relevance, criteria.K, criteria.definition, ranking
+            )
+
+    def _ap(
+        self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return average precision by query."""
+        distinct = list(dict.fromkeys(self._asked))
+        if self._scorer is not None:
+            return dict(zip(distinct, self._scorer.ap(), strict=True))
+        how = criteria.K, criteria.definition, criteria.judgements
+        ap, _ = Scorer(ranking, relevance, *how).score(distinct)
+        return dict(zip(distinct, ap, strict=True))
+
+    def _changed(self, ap: dict[str, NDArray[np.float64]]) -> list[str]:
+        """Return the queries whose values are others than before, or new, and keep these."""
+        known = self._before
+        self._before = ap
+        return [
+            query
+            for query, values in ap.items()
+            if query not in known or (values != known[query]).any()
+        ]

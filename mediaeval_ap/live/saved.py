@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from mediaeval_ap import __version__, definitions
-from mediaeval_ap.choices import check_without_relevant, is_text
+from mediaeval_ap.choices import UNJUDGED, check_policy, check_without_relevant, is_text
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoffs
 from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -22,11 +22,13 @@ from mediaeval_ap.tables.columnar import (
     read_columns,
 )
 from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS
 from mediaeval_ap.tables.sources import ByteSource
 
 METADATA = b'mediaeval_ap.live'
-FORMAT = 2
-READABLE = (1, 2)  # 1 does not say what becomes of queries without a relevant shot: they count
+FORMAT = 3
+# 1 does not say what becomes of queries without a relevant shot: they count; 2 knows no judgements.
+READABLE = (1, 2, 3)
 WRITTEN = 'what Live.save wrote'
 # What JSON may come to in memory, at most, so that a small file cannot fill it: a character of the
 # text is 4 bytes there and 4 in a value; a value or its item in a list is less than 64 bytes.
@@ -50,7 +52,10 @@ def to_parquet(criteria: Criteria, hypotheses: Table, name: str) -> bytes:
         'elsewhere': sorted(criteria.reference.elsewhere),
         'subset': None if criteria.subset is None else _described(criteria.subset),
         'queries_without_relevant': criteria.queries_without_relevant,
+        'judged': None,
     }
+    if (judgements := criteria.judgements) is not None:
+        described |= {'judged': _described(judgements.judged.table), **judgements.parameters}
     metadata = json.dumps(described).encode()
     if len(metadata) > LARGEST_METADATA:
         raise WriteError(name, f'a reference of {len(metadata)} bytes is too large to be saved')
@@ -99,12 +104,16 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
         subset = None if metadata['subset'] is None else _table(metadata['subset'], SUBSET)
         definition = _definition(metadata['definition'])
         K = check_cutoffs(metadata['K'], definition)
-        if subset is not None and not reference.within(subset).any():
+        if len(reference) and subset is not None and not reference.within(subset).any():
             raise ValueError('no row of the reference in the subset')
         elsewhere = _listed(metadata.get('elsewhere', []))
         if not all(map(is_text, elsewhere)):
             raise TypeError('a name outside the subset that is none')
         skip_or_count = check_without_relevant(metadata.get('queries_without_relevant', 'count'))
+        judged = metadata.get('judged')
+        if judged is not None:
+            judged = _table(judged, JUDGED if 'relevance' in judged['columns'] else JUDGED_SHOTS)
+        unjudged = check_policy('unjudged', metadata.get('unjudged', 'nonrelevant'), UNJUDGED)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(source.name, '', 'metadata', shown(str(error)), WRITTEN) from error
     return {
@@ -114,17 +123,22 @@ def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
         'subset': subset,
         'definition': definition,
         'queries_without_relevant': skip_or_count,
+        'judged': judged,
+        'unjudged': unjudged,
     }
 
 
 def _described(table: Table) -> dict[str, Any]:
-    columns = {field: table.texts(field) for field in table.layout.texts}
+    columns: dict[str, Any] = {field: table.texts(field) for field in table.layout.texts}
+    if table.layout.number is not None:
+        columns[table.layout.number] = table.confidence.tolist()
     return {**asdict(table.source), 'columns': columns}
 
 
 def _table(described: Mapping[str, Any], layout: Layout) -> Table:
-    columns = [_listed(described['columns'][field]) for field in layout.texts]
-    table = read(list(zip(*columns, strict=True)), layout)
+    columns = [_listed(described['columns'][field]) for field in layout.fields]
+    rows = list(zip(*columns, strict=True))
+    table = read(rows, layout) if rows else Table.empty(layout, Source(''))
     name, sha256 = described['name'], described['sha256']
     if not isinstance(name, str):
         raise TypeError('a source that has no name')

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ class Point:
         The names asked for, in the order of the rows of `ap`.
     ap : ndarray of float64, shape (n_queries, n_cutoffs)
         Average precision.
+    n_reference : int
+        Number of rows of the reference that count.
 
     Examples
     --------
@@ -54,24 +56,51 @@ class Point:
     changed: list[str]
     queries: list[str]
     ap: NDArray[np.float64]
+    n_reference: int = 0
+
+
+class JudgedRows(NamedTuple):
+    """Rows of the reference that came among the rows of a run, to be judged at once."""
+
+    rows: list[Any]
 
 
 def batches(
-    rows: Any, size: int, read: Callable[[Any], Table], add: Callable[[Table], int]
+    rows: Any,
+    size: int,
+    read: Callable[[Any], Table],
+    add: Callable[[Table], int],
+    judge: Callable[[Any], object],
 ) -> Iterator[int]:
     """Add hypotheses, and yield each time that so many that count are there, and at the end.
 
-    Tuples are taken as they come, any other run is read whole; `add` returns how many count.
+    Tuples are taken as they come, any other run is read whole; `add` returns how many count. What
+    is judged among them is a moment of its own.
     """
     taken = iter(rows if is_rows(rows) else read(rows).rows())
     n_rows, n_counted, n_yielded = 0, 0, -1
-    while batch := list(islice(taken, size - n_counted % size)):  # no more than are missing
-        n_added = add(from_rows(batch, HYPOTHESIS, first=n_rows + 1))
-        n_rows, n_counted = n_rows + len(batch), n_counted + n_added
-        if n_added and n_counted % size == 0:
+    while True:
+        batch, judged = [], None
+        for row in islice(taken, size - n_counted % size):  # no more than are missing
+            if isinstance(row, JudgedRows):
+                judged = row
+                break
+            batch.append(row)
+        if not batch and judged is None:
+            break
+        if batch:
+            n_added = add(from_rows(batch, HYPOTHESIS, first=n_rows + 1))
+            n_rows, n_counted = n_rows + len(batch), n_counted + n_added
+        if judged is not None:
+            judge(judged.rows)
+        if judged is not None or (n_added and n_counted % size == 0):
             yield (n_yielded := n_counted)
     if n_rows and n_counted > n_yielded:
         yield n_counted
+
+
+HYPOTHESES = 'hypotheses'
+OF_REFERENCE = 'row of the reference', 'rows of the reference'
 
 
 class WatchPage:
@@ -112,7 +141,7 @@ class WatchPage:
         self._metrics = [f'M{ap_column(k)}' for k in self._criteria.K]
         self._number_of: dict[str, int] = {}  # of each query
         self._newest: Point | None = None  # whose queries, asked again, count again in the mean
-        self._points: list[tuple[int, list[float], list[int]]] = []
+        self._points: list[tuple[int, int, list[float], list[int]]] = []
 
     def __repr__(self) -> str:
         n_points = counted(len(self._points), 'point', 'points')
@@ -144,7 +173,8 @@ class WatchPage:
             raise ParameterError(f'point: found {found}, expected {before:,} or more')
         changed = [number_of[query] for query in point.changed]
         self._newest = point
-        self._points.append((point.n_hypotheses, point.map.tolist(), changed))
+        sizes = point.n_hypotheses, point.n_reference
+        self._points.append((*sizes, point.map.tolist(), changed))
 
     def to_html(
         self,
@@ -186,10 +216,14 @@ class WatchPage:
         from mediaeval_ap.render import figures
         from mediaeval_ap.render.page import javascript_bundle, on_page, page
 
-        sizes, maps, _ = zip(*points, strict=True)
-        chart = figures.watch(sizes, self._metrics, list(zip(*maps, strict=True)))
+        lengths, judged, maps, changed = zip(*points, strict=True)
+        is_judged = len(set(judged)) > 1  # the reference grew, and perhaps not the run
+        sizes, unit = (judged, OF_REFERENCE) if is_judged else (lengths, ('hypothesis', HYPOTHESES))
+        chart = figures.watch(sizes, unit[1], self._metrics, list(zip(*maps, strict=True)))
         name, last = printable(self._run), maps[-1][-1]
-        size = counted(sizes[-1], 'hypothesis', 'hypotheses')
+        size = counted(lengths[-1], 'hypothesis', HYPOTHESES)
+        if is_judged:
+            size += f' and {counted(judged[-1], *OF_REFERENCE)}'
         n_queries = counted(len(newest.queries), 'query', 'queries')
         criteria = self._criteria
         inputs = [
@@ -206,9 +240,10 @@ class WatchPage:
             data={
                 'metrics': self._metrics,
                 'queries': [*self._number_of],
+                'unit': unit,
                 'points': [
-                    {'hypotheses': n, 'map': values, 'changed': numbers}
-                    for n, values, numbers in points
+                    {'hypotheses': n, 'rows': rows, 'at': at, 'map': values, 'changed': numbers}
+                    for at, (n, rows, values, numbers) in zip(sizes, points, strict=True)
                 ],
                 'figures': {'watch': on_page(chart) | {'legend': []}},
             },
@@ -217,7 +252,9 @@ class WatchPage:
             headline=f'{self._metrics[-1]} of {name} is {last:.3f} over {n_queries}, after {size}.',
             notes=list(map(printable, notes)),
             metrics=self._metrics,
-            points=points,
+            unit=unit[1],
+            size=size,
+            points=list(zip(sizes, maps, changed, strict=True)),
             counted_points=counted(len(points), 'point', 'points'),
             n_queries=n_queries,
             newest=newest,

@@ -349,7 +349,8 @@ class CondensedRanking(Ranking):
         return self._kept(self._whole.under_one_name(names))
 
     def _kept(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return places[self._is_kept[self.shot_at[places]]]
+        kept: NDArray[np.int64] = places[self._is_kept[self.shot_at[places]]]
+        return kept
 
 
 def by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:

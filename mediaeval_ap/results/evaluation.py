@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
-from mediaeval_ap.errors import DataWarning, counted
+from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
@@ -24,6 +24,7 @@ from mediaeval_ap.results.result import (
     note_above_one,
     note_of_floor,
     notes_of,
+    notes_of_judged,
     notes_of_skipped,
     taken,
 )
@@ -154,20 +155,9 @@ class Evaluation(ResultByQuery):
         return [
             *([self._over] if self._over else []),
             *super().notes,
-            *self._notes_of_judged(),
+            *notes_of_judged(self.parameters, self.counts),
             *self._notes_of_campaign(),
         ]
-
-    def _notes_of_judged(self) -> Iterator[str]:
-        """Say what became of unjudged shots, and of rows of the reference that were dropped."""
-        match self.parameters.get('unjudged'):
-            case 'skip':
-                yield 'Returned shots that are not judged leave the ranking (condensed lists)'
-            case 'nonrelevant':
-                yield 'Returned shots that are not judged count as not relevant'
-        if n_dropped := self.counts.get('reference_rows_dropped', 0):
-            rows = counted(n_dropped, 'row', 'rows')
-            yield f'{rows} of the reference about shots that are not judged: dropped'
 
     def _notes_of_campaign(self) -> Iterator[str]:
         """Say what to type for the score that a campaign publishes, where this may be another."""

@@ -118,6 +118,19 @@ def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
     return notes_of(n_skipped, n_skipped + n_scored, f'{lack}, and are left out')
 
 
+def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) -> list[str]:
+    """Return what became of unjudged shots, and of rows of the reference about them."""
+    became = {
+        'nonrelevant': 'Returned shots that are not judged count as not relevant',
+        'skip': 'Returned shots that are not judged leave the ranking (condensed lists)',
+    }
+    notes = [became[unjudged]] if (unjudged := parameters.get('unjudged')) in became else []
+    if n_dropped := counts.get('reference_rows_dropped', 0):
+        rows = counted(n_dropped, 'row', 'rows')
+        notes.append(f'{rows} of the reference about shots that are not judged: dropped')
+    return notes
+
+
 def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     """Return the note on queries without a relevant shot, and on the mean that they alone make."""
     (note,) = notes_of(n_without, n_queries, f'{NO_RELEVANT}: each counts {counts_as:g}')

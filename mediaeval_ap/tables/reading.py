@@ -231,48 +231,53 @@ def read_one_of(
     """Read a table of one of several layouts, which its columns tell apart; it may be empty."""
     given = Origin.of(origin, max_bytes)
     value = given.value
-
-    def of_count(count: int) -> Layout:
-        return {len(each.fields): each for each in layouts}.get(count, layouts[0])
-
-    def of_names(names: Iterable[Any]) -> Layout:
-        known = set(map(str, names))
-        fitting = [each for each in layouts if known.issuperset(each.fields)]
-        return max(fitting, key=lambda each: len(each.fields), default=layouts[0])
-
+    of_count = {len(each.fields): each for each in layouts}
     match given.kind:
         case OriginKind.TEXT:
-            with value.open() as stream:
-                content = stream.read()
-            first = _first_row(content.removeprefix(format.BYTE_ORDER_MARK), layouts)
-            layout = of_count(format.count_fields(first))
-            if not first:
-                return Table.empty(layout, value.described())
-            table = parse(io.BytesIO(content), layout, value.name, _by_python(value))
-            return replace(table, source=value.described())
+            return _read_text_of_one(value, layouts, of_count)
         case OriginKind.COLUMNAR:
             from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
 
             chosen: list[Layout] = []
 
             def choose(schema: Any) -> Sequence[str]:
-                chosen.append(of_names(schema.names))
+                chosen.append(_with_names(schema.names, layouts))
                 return fields_of(chosen[0], given.name, schema)
 
             return from_arrow(*read_columns(value, choose), chosen[0])
         case OriginKind.FRAME:
-            return read(given, of_names(value.columns))
+            return read(given, _with_names(value.columns, layouts))
         case OriginKind.ARRAY:
-            return read(given, of_count(value.shape[1]))
+            return read(given, of_count.get(value.shape[1], layouts[0]))
         case OriginKind.ROWS:
             rows = list(value)
             if not rows:
                 return Table.empty(layouts[0], Source('<rows>'))
-            is_row = isinstance(rows[0], Sequence)
-            return read(Origin(OriginKind.ROWS, rows), of_count(len(rows[0]) if is_row else 0))
+            count = len(rows[0]) if isinstance(rows[0], Sequence) else 0
+            return read(Origin(OriginKind.ROWS, rows), of_count.get(count, layouts[0]))
         case OriginKind.TABLE if getattr(value, 'layout', None) in layouts:
             return read(given, value.layout)
     return read(given, layouts[0])
+
+
+def _read_text_of_one(
+    source: ByteSource, layouts: Sequence[Layout], of_count: Mapping[int, Layout]
+) -> Table:
+    with source.open() as stream:
+        content = stream.read()
+    first = _first_row(content.removeprefix(format.BYTE_ORDER_MARK), layouts)
+    layout = of_count.get(format.count_fields(first), layouts[0])
+    if not first:
+        return Table.empty(layout, source.described())
+    table = parse(io.BytesIO(content), layout, source.name, _by_python(source))
+    return replace(table, source=source.described())
+
+
+def _with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layout:
+    """Return the largest layout whose fields are among some columns, else the first."""
+    known = set(map(str, names))
+    fitting = [each for each in layouts if known.issuperset(each.fields)]
+    return max(fitting, key=lambda each: len(each.fields), default=layouts[0])
 
 
 def _first_row(content: bytes, layouts: Sequence[Layout]) -> bytes:

@@ -100,6 +100,16 @@ class Entries(NumberedRows):
         found: NDArray[np.int64] = candidates[is_same]
         return found
 
+    def select(self, rows: NDArray[np.bool_]) -> Entries:
+        """Return some rows, which keep their line numbers, and all topics."""
+        return replace(
+            self,
+            topic=Column(self.topic.codes[rows], self.topic.values),
+            document=self.document[rows],
+            number=self.number[rows],
+            lines=self.lines.select(rows),
+        )
+
     def refuse_repeated(self) -> None:
         """Refuse a document that a topic has twice."""
         keys = np.sort(self._keys)

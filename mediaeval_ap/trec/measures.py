@@ -130,11 +130,15 @@ def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
 
 def needs_nonrelevant(measure: Any) -> bool:
     """Return whether a measure changes if unjudged documents are judged not relevant."""
+    is_of_judged = measure.NAME in {'Bpref', 'Judged', 'infAP'}
+    return is_of_judged or measure.params.get('judged_only') is True or counts_nonrelevant(measure)
+
+
+def counts_nonrelevant(measure: Any) -> bool:
+    """Return whether documents that are judged not relevant count as others do that are."""
     parameters, gains = measure.params, measure.params.get('gains') or {}
     return (
-        measure.NAME in {'Bpref', 'Judged', 'infAP'}
-        or parameters.get('judged_only') is True
-        or parameters.get('rel', 1) <= 0
+        parameters.get('rel', 1) <= 0
         or parameters.get('min_rel', 0) < 0
         or any(gain and level <= 0 for level, gain in gains.items())
     )
@@ -145,8 +149,8 @@ def refuse_nonrelevant(measures: Sequence[Any]) -> None:
     for each in filter(needs_nonrelevant, measures):
         raise ParameterError(
             f'measures: found {each}, which needs documents that are judged not relevant, and a '
-            'reference has relevant shots alone; expected a measure without them, or TREC files '
-            'with rows of relevance 0 (evaluate-trec)'
+            'reference has relevant shots alone; expected what was judged, by --judged FILE, in '
+            'Python judged=…, or another measure'
         )
 
 
@@ -171,16 +175,18 @@ def with_measures(
 
     # Topics are their numbers here, which every tool behind ir_measures takes.
     qrels = [
-        ir_measures.Qrel(str(row), document, 1)
+        ir_measures.Qrel(str(row), document, relevance)
         for row, topic in enumerate(topics)
-        for document in topic.relevant
+        for relevance, documents in ((1, topic.relevant), (0, topic.nonrelevant))
+        for document in documents
     ]
     run = [
         ir_measures.ScoredDoc(str(row), document, float(len(topic.returned) - rank))
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
-    nothing = np.array([0.0 if topic.relevant else np.nan for topic in topics])
+    is_judged = [topic.relevant or topic.nonrelevant for topic in topics]
+    nothing = np.array([0.0 if judged else np.nan for judged in is_judged])
     values = _values(measures, qrels, run, nothing)
     row_of = {topic.query: row for row, topic in enumerate(topics)}
     rows = [row_of[query] for query in evaluation.queries]

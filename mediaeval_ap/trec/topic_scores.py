@@ -14,6 +14,7 @@ from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
     TrecTies,
+    Unjudged,
     Unknown,
     WithoutRelevant,
     check_policy,
@@ -23,6 +24,7 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
+    FormatError,
     MissingIdsWarning,
     ParameterError,
     UndefinedScoreError,
@@ -79,6 +81,7 @@ def evaluate_trec(
     measures: str | Iterable[str] = (),
     max_bytes: int = MAX_BYTES,
     queries_without_relevant: WithoutRelevant = 'count',
+    unjudged: Unjudged = 'nonrelevant',
     name: str | None = None,
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
@@ -118,6 +121,9 @@ def evaluate_trec(
     queries_without_relevant : {'count', 'skip'}
         What becomes of topics without a relevant document: each scores what the definition says, or
         all are left out before anything is scored.
+    unjudged : {'nonrelevant', 'skip'}
+        What becomes of returned documents that the qrels lack for the topic, or have with a
+        negative relevance: they count as not relevant, or leave the ranking (condensed lists).
     name : str, optional
         As for `AveragePrecision.evaluate`.
 
@@ -165,6 +171,7 @@ def evaluate_trec(
     run_name = check_name(name)
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
+    unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
     parsed = _check_measures(measures, cutoffs, ties, level)
     judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
     if parsed:
@@ -185,8 +192,13 @@ def evaluate_trec(
     lacking = (n_returned == 0) & scored
     warnings = [] if hit.any() else _no_overlap(judged, returned)
     warnings += _topics_of_one_file(judged, returned, topic, lacking, policy)
-    terms = precisions(returned, topic, hit, n_returned, ties)
-    ap = average_precision_of_terms(*terms, n_relevant, n_returned, depths(cutoffs), definition)
+    ranked, of_ranked, n_ranked = returned, topic, n_returned
+    if unjudged == 'skip':
+        is_judged = _are_judged(judged, returned, level)
+        ranked, of_ranked, hit = returned.select(is_judged), topic[is_judged], hit[is_judged]
+        n_ranked = np.bincount(of_ranked + 1, minlength=len(topics) + 1)[1:]
+    terms = precisions(ranked, of_ranked, hit, n_ranked, ties)
+    ap = average_precision_of_terms(*terms, n_relevant, n_ranked, depths(cutoffs), definition)
     kept = np.flatnonzero(scored & ~(lacking & (policy.missing == 'skip')))
     if not len(kept):
         cause = likely_cause(returned.topic.values, topics)
@@ -214,19 +226,34 @@ def evaluate_trec(
             'relevant_returned': int(np.count_nonzero(hit)),
             **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
         },
-        measures_of_files(parsed, judged, returned, topic, kept, ties) if parsed else {},
+        measures_of_files(parsed, judged, ranked, of_ranked, kept, ties) if parsed else {},
         {
             'ties': ties,
             'relevance_level': level,
             'missing': policy.missing,
             'unknown': policy.unknown,
             **parameter_of_skipped(skip_or_count),
+            **({'unjudged': unjudged} if unjudged == 'skip' else {}),
         },
         warnings=tuple(warnings),
         run=run_name,
     )
     warn_caller(evaluation.warnings)
     return evaluation
+
+
+def _are_judged(judged: Entries, returned: Entries, level: int) -> NDArray[np.bool_]:
+    """Find the returned rows that are judged; refuse qrels without a row that is not relevant.
+
+    As in trec_eval, a document of negative relevance is not judged.
+    """
+    if not ((judged.number >= 0) & (judged.number < level)).any():
+        found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+        expected = 'documents that are judged not relevant, to leave out those that are not judged'
+        raise FormatError(judged.source.name, '', str(QRELS.number), found, expected)
+    is_judged = np.zeros(len(returned), dtype=np.bool_)
+    is_judged[returned.rows_of(judged, np.flatnonzero(judged.number >= min(level, 0)))] = True
+    return is_judged
 
 
 def _check_level(level: Any) -> int:

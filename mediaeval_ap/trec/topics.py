@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
+from mediaeval_ap.evaluation.judged import Judgements
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.table import texts_at
@@ -42,10 +44,17 @@ class Topic(NamedTuple):
     query: str
     relevant: list[str]
     returned: list[str]  # best first
+    nonrelevant: list[str]  # judged so
 
 
-def topics(run: CountedRun, queries: Sequence[str], k: int) -> list[Topic]:
-    """Return each query once as a topic, its shots ranked as by the definition ``trec``."""
+def topics(
+    run: CountedRun, queries: Sequence[str], k: int, *, with_all_judged: bool = False
+) -> list[Topic]:
+    """Return each query once as a topic, its shots ranked as by the definition ``trec``.
+
+    Judged shots that are not relevant are those that were returned, and as many others as there are
+    relevant ones, which is all that a measure of retrieval looks at; or all of them.
+    """
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
     distinct = list(dict.fromkeys(queries))
@@ -69,10 +78,34 @@ def topics(run: CountedRun, queries: Sequence[str], k: int) -> list[Topic]:
     ids, shot_codes = ranking.shots.ids, ranking.shots.codes_of(shots)
     documents = _documents((ids[field], shot_codes[field]) for field in SHOT)
     of_rank = iter([documents[number] for number in numbers.tolist()])
-    return [
-        Topic(query, list(relevant[code]), list(islice(of_rank, len(shots_of_query))))
-        for query, code, shots_of_query in zip(distinct, codes, ranked, strict=True)
-    ]
+    documents_of = _judged_documents(run.criteria.judgements)
+    found = []
+    for query, code, shots_of_query in zip(distinct, codes, ranked, strict=True):
+        returned = list(islice(of_rank, len(shots_of_query)))
+        wrong = [each for each in documents_of(query) if each not in relevant[code]]
+        if not with_all_judged:
+            is_returned = set(returned)
+            n_others = len(relevant[code])
+            others = (each for each in wrong if each not in is_returned)
+            wrong = [each for each in wrong if each in is_returned] + [*islice(others, n_others)]
+        found.append(Topic(query, list(relevant[code]), returned, wrong))
+    return found
+
+
+def _judged_documents(judgements: Judgements | None) -> Callable[[str], Iterable[str]]:
+    """Return the function that gives the documents that were judged for a query."""
+    if judgements is None:
+        return lambda query: ()
+    table = judgements.judged.table
+    columns = [table[field] for field in SHOT]
+    documents = _documents((column.values, column.codes) for column in columns)
+    if not judgements.judged.is_of_pairs:
+        of_all = dict.fromkeys(documents)
+        return lambda query: of_all
+    of_name: dict[str, dict[str, None]] = defaultdict(dict)
+    for name, document in zip(table.texts('person_name'), documents, strict=True):
+        of_name[name][document] = None
+    return lambda query: of_name.get(query, ())
 
 
 def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> list[str]:

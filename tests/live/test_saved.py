@@ -120,7 +120,7 @@ def with_definition(**changes):
     ('change', 'found'),
     [
         ('{', 'Expecting property name'),
-        (lambda metadata: {**metadata, 'format': 3}, 'format 3, not 2'),
+        (lambda metadata: {**metadata, 'format': 4}, 'format 4, not 3'),
         (
             lambda metadata: {**metadata, 'queries_without_relevant': 'drop'},
             "queries_without_relevant: found .*'drop",

@@ -5,12 +5,12 @@ Page.ready.then((data) => {
   const kept = { top: scrollY, reloads: true, ...history.state }; // what outlives a reload
   const keep = (changed) => history.replaceState(Object.assign(kept, changed), '');
   const showChanged = (point) => {
-    keep({ shown: point.hypotheses });
+    keep({ shown: point.at });
     const names = point.changed.map((number) => element('li', data.queries[number]));
     const list = element('ul');
     list.append(...names);
     const n = counted(names.length, 'query', 'queries');
-    const title = element('h3', `${n} changed at ${counted(point.hypotheses, 'hypothesis', 'hypotheses')}`);
+    const title = element('h3', `${n} changed at ${counted(point.at, ...data.unit)}`);
     byId('changed').replaceChildren(title, list);
   };
   for (const cell of document.querySelectorAll('[data-point]')) {
@@ -23,7 +23,7 @@ Page.ready.then((data) => {
     cell.replaceChildren(button);
   }
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'watch.json', 'application/json'));
-  const shown = data.points.find((point) => point.hypotheses === kept.shown);
+  const shown = data.points.find((point) => point.at === kept.shown);
   if (shown) showChanged(shown);
   draw('watch', data.figures.watch);
   const restored = settled().then(() => scrollTo(scrollX, kept.top));
