@@ -70,6 +70,27 @@ def relevance(ranking, relevant, repeats):
     return result
 
 
+def is_judged(judged, shot, query):
+    """Return whether a list of shots, or of shots with a name and its relevance, has a pair."""
+    return any(row[:3] == shot and (len(row) == 3 or row[3] == query) for row in judged)
+
+
+def condensed(ranking, query, judged):
+    """Return a ranking without the hypotheses whose shots nobody judged for the query."""
+    return [row for row in ranking if is_judged(judged, row[:3], query)]
+
+
+def judged_shares(hypotheses, query, K, definition, judged):
+    """Return the share of the first k that is judged, for each cutoff; None of nothing."""
+    ranking, seen = [], set()
+    for row in ranked(hypotheses, query):
+        if not (REPEATS[definition] == 'dropped' and row[:3] in seen):
+            ranking.append(is_judged(judged, row[:3], query))
+        seen.add(row[:3])
+    tops = [ranking if k == 'all' else ranking[:k] for k in K]
+    return [Fraction(sum(top), len(top)) if top else None for top in tops]
+
+
 REPEATS = {
     'mediaeval-2016': 'again',
     'mediaeval-2016-final': 'again',
@@ -116,15 +137,21 @@ def uncut_average_precision(h, R, N, definition):
     return sum_of_precisions(h[:depth]) / Fraction(denominator or 1)
 
 
-def evaluate(reference, hypotheses, query, K, definition, subset=None):
-    """Return average precision of a query at each cutoff, and its number of relevant shots."""
+def evaluate(reference, hypotheses, query, K, definition, subset=None, judged=None):
+    """Return average precision of a query at each cutoff, and its number of relevant shots.
+
+    With `judged`, hypotheses that nobody judged leave the ranking.
+    """
     if subset is not None:
         reference = [row for row in reference if row[:2] in subset]
         hypotheses = [row for row in hypotheses if row[:2] in subset]
     relevant = [row[:3] for row in reference if row[3] == query]
     if REPEATS[definition] != 'again':
         relevant = list(set(relevant))
-    h = relevance(ranked(hypotheses, query), set(relevant), REPEATS[definition])
+    ranking = ranked(hypotheses, query)
+    if judged is not None:
+        ranking = condensed(ranking, query, judged)
+    h = relevance(ranking, set(relevant), REPEATS[definition])
     return [average_precision(h, len(relevant), k, definition) for k in K], len(relevant)
 
 

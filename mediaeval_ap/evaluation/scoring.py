@@ -129,8 +129,9 @@ class Scorer:
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
         """Rank hypotheses for each query, down to a depth."""
         for query, distances in zip(queries, self.ranking.names.measured(queries), strict=True):
-            places = self.ranking_of(query).top(distances, depth, distinct=self._distinct)
-            yield Top(places, self.relevance.hits(query, self.ranking.shot_at[places]), distances)
+            ranking = self.ranking_of(query)
+            places = ranking.top(distances, depth, distinct=self._distinct)
+            yield Top(places, self.relevance.hits(query, ranking.shot_at[places]), distances)
 
     def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
         """Return the warning that average precision exceeds 1 for some queries, if it does."""

@@ -35,20 +35,52 @@ class Changes(RuleBasedStateMachine):
             subset = None
             self.average_precision = AveragePrecision(reference, K, definition=definition)
         self.reference, self.K, self.definition, self.subset = reference, K, definition, subset
+        self.reference = list(reference)
         self.rows = list(begin)
         self.live = self.average_precision.live(begin)
         self.queries = [*self.average_precision.queries, 'ab', 'zz']
-        self.incremental = IncrementalScorer(
-            self.queries,
-            self.live._relevance,
-            K,
-            self.average_precision.definition,
-            self.live._current(),
-        )
+        self.keep_up()
         self.snapshots = []
         # Small enough that hits are looked at in several blocks.
         self.patch = mock.patch('mediaeval_ap.live.incremental.BLOCK_CELLS', 3)
         self.patch.start()
+
+    def keep_up(self):
+        """Begin to keep up scores by the reference of this moment."""
+        self.incremental = IncrementalScorer(
+            self.queries,
+            self.live._judged_now()[0],
+            self.K,
+            self.average_precision.definition,
+            self.live._current(),
+        )
+
+    def judged(self, reference):
+        self.reference = reference
+        self.average_precision = AveragePrecision(
+            reference, self.K, definition=self.definition, subset=self.subset
+        )
+        self.keep_up()
+
+    @rule(rows=st.lists(st.tuples(*strategies.fields[:3], strategies.names), max_size=3))
+    def judge(self, rows):
+        self.live.judge(iter(rows))
+        self.judged([*self.reference, *rows])
+
+    @rule(data=st.data())
+    def unjudge(self, data):
+        row = data.draw(st.sampled_from(self.reference))
+        left = list(self.reference)
+        left.remove(row)
+        if any(self.subset is None or each[:2] in self.subset for each in left):
+            self.live.unjudge([row])
+            self.judged(left)
+
+    @rule(row=st.tuples(*strategies.fields[:3], strategies.names))
+    def unjudge_what_is_not_there(self, row):
+        if row not in self.reference:
+            with pytest.raises(KeyError, match='no row'):
+                self.live.unjudge([*self.reference[:1], row])
 
     @rule(row=st.tuples(*strategies.fields))
     def add(self, row):

@@ -11,6 +11,8 @@ from live_sessions import ROW, campaign, quiet
 
 from mediaeval_ap import AveragePrecision, WatchPage, definitions
 from mediaeval_ap.errors import FormatError, ParameterError, ScoreAboveOneWarning
+from mediaeval_ap.live.watching import JudgedRows
+from mediaeval_ap.tables import REFERENCE, Source, Table
 
 
 @quiet
@@ -37,6 +39,40 @@ def test_watch_gives_what_runs_of_each_length_give(definition, every):
         changed = [query for query, move in zip(queries, moved, strict=True) if move]
         assert point.changed == list(dict.fromkeys(changed))
         before = evaluation.ap.tolist()
+
+
+@quiet
+@pytest.mark.parametrize('definition', definitions.names())
+def test_each_point_is_scored_by_the_reference_of_its_moment(definition):
+    reference, hypotheses = campaign(random.Random(5), 60)  # fixed, as above
+    ap = AveragePrecision(Table.empty(REFERENCE, Source('r')), [1, 5, 20], definition=definition)
+    parts = [JudgedRows(reference[begin : begin + 4]) for begin in range(0, len(reference), 4)]
+    rows = [*hypotheses[:10], *parts[:2], *hypotheses[10:30], *parts[2:], *hypotheses[30:]]
+    points = list(ap.watch(iter(rows), every=25))
+    assert [point.n_hypotheses for point in points] == [10, 10, 25, 30, 30, 50, 60]
+    assert points[-1].n_reference == points[3].n_reference + 7 == points[4].n_reference
+    before = {}
+    for point in points:
+        known = reference[: point.n_reference]
+        evaluator = AveragePrecision(known, [1, 5, 20], definition=definition)
+        assert point.queries == evaluator.queries
+        evaluation = evaluator.evaluate(hypotheses[: point.n_hypotheses])
+        assert point.ap.tolist() == evaluation.ap.tolist()
+        now = dict(zip(point.queries, point.ap.tolist(), strict=True))
+        assert point.changed == [query for query in now if now[query] != before.get(query)]
+        before = now
+
+
+@quiet
+@pytest.mark.parametrize('definition', definitions.names())
+def test_condensed_lists_are_watched(definition):
+    reference, hypotheses = campaign(random.Random(6), 60)  # fixed, as above
+    judged = sorted({row[:3] for row in reference} | {row[:3] for row in hypotheses[::3]})
+    settings = {'definition': definition, 'judged': judged, 'unjudged': 'skip'}
+    average_precision = AveragePrecision(reference, [1, 5, 20], **settings)
+    for point in average_precision.watch(iter(hypotheses), every=20):
+        evaluation = average_precision.evaluate(hypotheses[: point.n_hypotheses])
+        assert point.ap.tolist() == evaluation.ap.tolist()
 
 
 @quiet
