@@ -301,7 +301,7 @@ def in_single_precision(number):
         return float('inf') if number > 0 else float('-inf')
 
 
-def evaluate_trec(qrels, run, topic, K, definition, ties, level):
+def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=False):
     """Return AP of a topic at each cutoff, over the orders of equal scores that `ties` asks for.
 
     Rows are (topic, document, relevance) and (topic, document, score).
@@ -309,6 +309,8 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level):
     judged = {row[1]: row[2] for row in qrels if row[0] == topic}
     relevant = {document for document, relevance in judged.items() if relevance >= level}
     rows = [(row[2], row[1]) for row in run if row[0] == topic]
+    if skips_unjudged:  # nor is what has a negative relevance judged, unless that is relevant
+        rows = [row for row in rows if judged.get(row[1], -9) >= min(0, level)]
     if ties == 'trec_eval-9':
         rows = [(in_single_precision(score), text) for score, text in rows]
     if ties in {'trec_eval', 'trec_eval-9'}:

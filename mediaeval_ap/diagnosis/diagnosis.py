@@ -124,7 +124,7 @@ class Diagnosis(Described):
     [('bob', 0.0)]
     >>> found = diagnosis.of('ann')
     >>> found.ranking[1].before
-    Before(nearer=0, more_confident=1, tied=0)
+    Before(nearer=0, more_confident=1, tied=0, unjudged=None)
     >>> [(shot.shot, shot.rank, shot.kind) for shot in found.relevant]
     [('1', 2, 'own')]
     >>> difference = diagnosis.against(explain([right]))

@@ -288,6 +288,11 @@ class QueryDiagnosis(Described):
             ``relevant``, ``ties``, ``definitions``, ``run``, ``definition`` and ``notes``.
         """
         value = asdict(self)
+        for each in value['ranking']:
+            if each['judged'] is None:  # without judgements
+                del each['judged']
+                if each['before'] is not None:
+                    del each['before']['unjudged']
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}
 
     def _document(self) -> Document:

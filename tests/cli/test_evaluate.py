@@ -136,3 +136,46 @@ def test_rank_and_stream_take_the_options_of_evaluate(folder):
     result = run('rank', 'reference.txt', 'run.txt', 'bob', '--format', 'csv', *options)
     table = average_precision.rank('run.txt', 'bob', 20)
     assert result.stdout == render(Document.from_grid(Grid.from_frame(table)), 'csv')
+
+
+def test_judgements(folder):
+    (folder / 'judged.txt').write_text('x v 1\nx v 2\nx w 1\n')
+    settings = {'judged': 'judged.txt', 'unjudged': 'skip', 'definition': 'trec'}
+    evaluation = AveragePrecision('reference.txt', [2, 1], **settings).evaluate('run.txt')
+    options = ('-K', '2,1', '--definition', 'trec', '--judged', 'judged.txt', '--unjudged', 'skip')
+    result = run('evaluate', 'reference.txt', 'run.txt', *options, '--per-query')
+    assert result.stdout == render(describe([evaluation], per_query=True), 'table')
+    assert 'Judged@2' in result.stdout
+    assert 'leave the ranking (condensed lists)' in result.stdout
+    shown = run('rank', 'reference.txt', 'run.txt', 'ann', *options[2:], '--format', 'csv')
+    assert [line.split(',')[3:5] for line in shown.stdout.splitlines()[1:]] == [
+        ['1', 'ann'],
+        ['2', 'ann'],
+        ['1', 'bob'],  # and not 2 of w, under anne
+    ]
+    compared = run('compare', 'reference.txt', 'run.txt', 'again=run.txt', *options)
+    assert 'leave the ranking (condensed lists)' in compared.stdout
+    (folder / 'judged.txt').write_text('x v 1\nx v 2\n')
+    wrong = run('evaluate', 'reference.txt', 'run.txt', *options)
+    told = "Error: reference.txt, line 3, shot_id: found 'x/w/1', expected a shot that judged.txt "
+    assert (wrong.exit_code, wrong.stderr.startswith(told)) == (1, True)
+    dropped = run('evaluate', 'reference.txt', 'run.txt', *options, '--judged-only')
+    assert '1 row of the reference about shots that are not judged: dropped' in dropped.stdout
+
+
+@pytest.mark.parametrize('option', ['--unjudged skip', '--judged-only'])
+def test_options_of_judgements_need_them(folder, option):
+    result = run('evaluate', 'reference.txt', 'run.txt', *option.split())
+    assert (result.exit_code, f'{option} needs --judged FILE' in result.stderr) == (2, True)
+
+
+def test_measures_of_judged_documents_need_judgements(folder):
+    (folder / 'judged.txt').write_text('x v 1\nx v 2\nx w 1\nx w 2\n')
+    arguments = ('evaluate', 'reference.txt', 'run.txt', '--measures', 'Bpref Judged@3')
+    refused = run(*arguments)
+    assert (refused.exit_code, '--judged FILE' in refused.stderr) == (2, True)
+    result = run(*arguments, '--judged', 'judged.txt', '-K', '10', '--format', 'json')
+    means = json.loads(result.stdout)['results'][0]['means']
+    assert list(means) == ['MAP@10', 'Judged@10', 'Bpref', 'Judged@3']
+    assert means['Judged@3'] == means['Judged@10'] == 1
+    jsonschema.Draft202012Validator(SHAPE).validate(json.loads(result.stdout))

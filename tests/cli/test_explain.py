@@ -141,3 +141,26 @@ def test_a_file_in_the_place_of_a_name():
 
 def test_empty_name():
     assert 'query: found' in explained('', expected=2).stderr
+
+
+def test_unjudged_shots_before_a_hit_are_marked(tmp_path):
+    reference, returned = (
+        [tuple(line.split()[:3]) for line in Path(name).read_text().splitlines()]
+        for name in ('reference.txt', 'hypothesis.txt')
+    )
+    rows = sorted({*reference, *returned[::2]})
+    Path('judged.txt').write_text(''.join(f'{" ".join(row)}\n' for row in rows))
+    found = in_python(['francois_hollande'], judged='judged.txt').of('francois_hollande')
+    judged = set(rows)
+    n_unjudged = 0
+    for each in found.ranking:
+        assert each.judged == ((each.corpus, each.video, each.shot) in judged)
+        if each.relevant:
+            assert each.before.unjudged == n_unjudged
+        n_unjudged += not each.judged
+    shown = explained('francois_hollande', '--judged', 'judged.txt')
+    assert shown.stdout == render(found._document(), 'table')
+    assert 'unjudged)' in shown.stdout
+    written = explained('francois_hollande', '--judged', 'judged.txt', '--format', 'json')
+    jsonschema.Draft202012Validator(SHAPE).validate(json.loads(written.stdout))
+    assert in_python().of('francois_hollande').ranking[0].judged is None

@@ -180,6 +180,49 @@ def test_a_growing_file_is_followed_to_the_interrupt(folder):
         assert process.stderr.read() == 'skipped 1 wrong line\n'
 
 
+def test_a_reference_is_followed_while_the_run_is_scored(folder):
+    (folder / 'empty.txt').touch()
+    path = folder / 'judged.txt'
+    path.touch()
+    arguments = ('empty.txt', 'run.txt', '-K', '2', '--format', 'jsonl', '--follow-reference')
+    with started(*arguments, 'judged.txt') as process, open(path, 'a') as file:
+        for text, known in ('x v 2 ann\n', 1), ('x w 1 bob\nx v 1 ann\n', 3):
+            file.write(text)
+            file.flush()
+            point = {}
+            while point.get('reference_rows') != known or point['hypotheses'] != len(RUN):
+                point = json.loads(process.stdout.readline())
+            whole = AveragePrecision('judged.txt', [2]).evaluate('run.txt')
+            assert point['MAP@2'] == whole.map[0]
+            assert point['n_queries'] == len(whole.queries)
+        file.write('x v 3\n')
+        file.flush()
+        assert process.wait() == 1
+        error = 'Error: judged.txt, line 4: found 3 fields'
+        assert process.stderr.read().splitlines()[-1].startswith(error)
+
+
+def test_the_reference_may_be_the_file_that_is_followed(folder):
+    text = (folder / 'reference.txt').read_text()
+    ended = run('reference.txt', 'run.txt', '-K', '2', '--follow-reference', '-', input=text)
+    assert ended.exit_code == 0  # its rows came twice, which this definition counts
+    _, _, *lines = ended.stdout.splitlines()
+    assert lines[-1].split()[:2] == ['5', '6']
+    with started(
+        'reference.txt', 'run.txt', *OPTIONS, '--follow-reference', 'reference.txt'
+    ) as its:
+        line = ''
+        while line.split()[:2] != ['5', '3']:
+            line = its.stdout.readline()
+        its.send_signal(signal.SIGINT)
+        assert its.wait() == 130
+
+
+def test_a_page_of_a_followed_reference_needs_queries(folder):
+    wrong = run('reference.txt', 'run.txt', '--follow-reference', 'r.txt', '-o', 'page.html')
+    assert (wrong.exit_code, '--queries FILE beside it' in wrong.stderr) == (2, True)
+
+
 def test_a_file_that_becomes_shorter_is_an_error(folder):
     with started('reference.txt', 'run.txt', *OPTIONS, '--follow') as process:
         assert [process.stdout.readline() for _ in range(4)][-1] == LINES[1]

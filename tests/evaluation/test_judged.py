@@ -167,7 +167,7 @@ def test_three_forms_are_told_by_their_columns(form, kind, tmp_path):
             SHOTS[:1],
             r"^<rows>, row 2, shot_id: found 'x/v/3', expected a shot that <rows> lists; d",
         ),
-        (SHOTS[:2] + [('x', 'v')], r'row 3: found 2 fields in .*, expected 3 fields: corpus_id'),
+        ([*SHOTS[:2], ('x', 'v')], r'row 3: found 2 fields in .*, expected 3 fields: corpus_id'),
         ([(*REFERENCE[0], 1)], r"row 2, shot_id: found 'x/v/3', .* lists for 'bob'; drop such"),
         (
             [(*REFERENCE[0], 1), (*REFERENCE[1], 0)],

@@ -5,6 +5,7 @@ import re
 
 import ir_measures
 import numpy as np
+import oracle
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -187,6 +188,53 @@ def test_positives_alone_have_no_measure_of_judged_documents(measure):
     with pytest.raises(FormatError, match=found + re.escape(measure)):
         evaluate_trec({'7': {'d1': 1}}, run, 10, measures=measure)
     assert evaluate_trec({'7': {'d1': 1, 'd2': 0}}, run, 10, measures=measure).measures[measure]
+
+
+OF_JUDGED = 'Judged@2 Bpref infAP AP(judged_only=True) P@2 RR nDCG(gains={0:1,1:3})@3'
+campaign_shots = st.tuples(st.just('x'), st.sampled_from('vw'), st.sampled_from('12345678'))
+
+
+@quiet
+@given(
+    relevant=st.sets(st.tuples(campaign_shots, st.sampled_from(['ann', 'bob'])), min_size=1),
+    others=st.sets(campaign_shots, max_size=6),
+    of_pairs=st.booleans(),
+    returned=st.lists(campaign_shots, min_size=1, max_size=9),
+)
+def test_measures_of_what_was_judged_are_those_of_ir_measures(relevant, others, of_pairs, returned):
+    """On qrels with all rows of 0, though not all of them are handed over."""
+    judged = sorted({shot for shot, _ in relevant} | others)
+    pairs = [(*shot, name, int((shot, name) in relevant)) for shot in judged for name in NAMES]
+    average_precision = AveragePrecision(
+        [(*shot, name) for shot, name in relevant],
+        [2],
+        definition='trec',
+        judged=pairs if of_pairs else judged,
+    )
+    rows = [(*shot, 'anna', 1 - at / 10) for at, shot in enumerate(returned)]
+    evaluation = average_precision.evaluate(rows, NAMES, measures=OF_JUDGED)
+    qrels = [ir_measures.Qrel(row[3], '/'.join(row[:3]), row[4]) for row in pairs]
+    ranking = ['/'.join(shot) for shot in dict.fromkeys(shot for *_, shot in sorted_by(rows))]
+    run = [
+        ir_measures.ScoredDoc(name, document, -float(rank))
+        for name in NAMES
+        for rank, document in enumerate(ranking)
+    ]
+    measures = parse_measures(OF_JUDGED)
+    expected = {str(measure): {} for measure in measures}
+    for value in ir_measures.iter_calc(measures, qrels, run):
+        expected[str(value.measure)][value.query_id] = value.value
+    for name, values in evaluation.measures.items():
+        assert values.tolist() == [expected[name][query] for query in NAMES]
+    assert evaluation.judged[:, 0].tolist() == evaluation.measures['Judged@2'].tolist()
+
+
+NAMES = ['ann', 'bob']
+
+
+def sorted_by(rows):
+    """Rows of one name in the order of the oracle, with their shots at the end."""
+    return [(row[4], row[:3]) for row in oracle.ranked(rows, 'ann')]
 
 
 def test_what_is_judged_not_relevant_depends_on_the_level():

@@ -7,12 +7,12 @@ import oracle
 import pytest
 import pytrec_eval
 import strategies
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from trec_rows import QRELS, RUN, map_column, quiet, run_text
 
 from mediaeval_ap import definitions, evaluate_trec
-from mediaeval_ap.choices import TREC_TIES
+from mediaeval_ap.choices import TREC_TIES, UNJUDGED
 from mediaeval_ap.errors import (
     FormatError,
     MissingIdsWarning,
@@ -123,8 +123,15 @@ DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'ex
 @quiet
 @pytest.mark.parametrize(('definition', 'ties'), sorted(DEFINED))
 @strategies.examples(1 / 2)
-@given(judged=qrels, returned=runs, level=st.integers(0, 2))
-def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level):
+@given(
+    judged=qrels,
+    returned=runs,
+    level=st.integers(0, 2),
+    unjudged=st.sampled_from(UNJUDGED),
+)
+def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level, unjudged):
+    skips = unjudged == 'skip'
+    assume(not skips or any(0 <= relevance < level for *_, relevance in judged))
     K_allowed = strategies.allowed(K, definition)
     evaluation = evaluate_trec(
         judged,
@@ -133,12 +140,30 @@ def test_like_every_order_of_equal_scores(ties, definition, judged, returned, le
         definition=definition,
         ties=ties,
         relevance_level=level,
+        unjudged=unjudged,
         **LENIENT,
     )
     assert evaluation.queries == list(dict.fromkeys(row[0] for row in judged))
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
-        expected = oracle.evaluate_trec(judged, returned, topic, K_allowed, definition, ties, level)
+        expected = oracle.evaluate_trec(
+            judged, returned, topic, K_allowed, definition, ties, level, skips
+        )
         assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
+
+
+def test_what_is_not_judged_cannot_be_told_from_positives_alone():
+    found = r'<rows>, relevance: found no row of 0, expected documents that are judged not relevant'
+    with pytest.raises(FormatError, match=found):
+        evaluate_trec([('7', 'd1', 1)], [('7', 'd2', 0.5)], unjudged='skip')
+    with pytest.raises(FormatError, match='found none from 0 to 1, expected documents that'):
+        evaluate_trec([('7', 'd1', 2)], [('7', 'd1', 1)], unjudged='skip', relevance_level=2)
+    evaluation = evaluate_trec(QRELS, [*RUN, ('7', 'd9', 2.0)], 10, unjudged='skip')
+    assert evaluation.map.tolist() == evaluate_trec(QRELS, RUN, 10).map.tolist()
+    assert evaluation.parameters['unjudged'] == 'skip'
+    assert evaluation.notes == [
+        'Returned shots that are not judged leave the ranking (condensed lists)'
+    ]
+    assert 'unjudged' not in evaluate_trec(QRELS, RUN, 10).parameters
 
 
 @quiet
