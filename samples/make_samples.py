@@ -138,6 +138,10 @@ def make_samples(folder: Path) -> None:
         relevant = relevant_shots(random, hypotheses, videos)
     write(folder / 'reference.txt', sorted(rows + relevant))
     write(folder / 'hypothesis.txt', hypotheses)
+    # Looked at: whatever is in the reference, and what the run is rather sure of.
+    sure = {(video, shot) for video, shot, _, confidence in hypotheses if float(confidence) >= 0.5}
+    judged = sure.union((video, shot) for video, shot, _ in rows + relevant)
+    write(folder / 'judged.txt', sorted(judged))
     (folder / 'queries.txt').write_text(''.join(f'{query}\n' for query in N_RELEVANT))
 
 

@@ -213,7 +213,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
     if queries is None:
         return Questions(names, n_skipped, found)
     distinct = queries['person_name'].values
-    if any(name in reference for name in distinct):
+    if not len(reference.table) or any(name in reference for name in distinct):
         found += reference.about_unknown(distinct)
     else:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
@@ -236,7 +236,7 @@ def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWa
     reference = criteria.reference
     relevance = Relevance(reference, ranking.shots)
     scorer = Scorer(ranking, relevance, criteria.K, criteria.definition, criteria.judgements)
-    if not len(ranking) or relevance.n_in_both:
+    if not len(ranking) or not len(reference.table) or relevance.n_in_both:
         return scorer, []
     shots = ranking.shots
     of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
