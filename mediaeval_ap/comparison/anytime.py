@@ -285,7 +285,9 @@ def sentence(pairs: Sequence[AnytimePair], lead: Lead, level: float) -> str:
     needed = f'e-value of each pair at least {lead.n_others / alpha:g}'
     n_settled = sum(pair.settled_after is not None for pair in pairs)
     of_pairs = f'{n_settled} of {counted(len(pairs), "pair", "pairs")}'
-    rest = f'({needed}); by itself, {of_pairs} (at least {1 / alpha:g})'
+    rest = f'({needed})'
+    if lead.n_others > 1:
+        rest += f'; by itself, {of_pairs} (at least {1 / alpha:g})'
     if lead.settled_after is None:
         return f'{lead.metric}: the lead of {run} is {lead.reason} by {of_all} {rest}'
     after = f'after {lead.settled_after:,} of {of_all}'

@@ -39,14 +39,13 @@ def prediction_powered(
 ) -> PredictionPowered:
     """Estimate the mean over a population of queries, some of which were measured.
 
-    Predictions may be wrong in any way: the measured queries say how wrong they are on average.
-    Better predictions make the interval narrower.
+    The measured queries say how wrong predictions are on average: better ones make the interval
+    narrower, and bad ones do no harm.
 
     Parameters
     ----------
     measured : array_like of float, shape (n,)
-        The exact values, such as AP, of at least 100 queries that were drawn at random, without
-        replacement.
+        The exact AP of at least 100 queries, drawn at random without replacement.
     predicted : array_like of float, shape (n,)
         What was predicted for them without a look at their exact values.
     predicted_others : array_like of float, shape (n_population - n,)
@@ -74,7 +73,7 @@ def prediction_powered(
     and the variance is ``(1 - n / n_population) * variance(measured - b * predicted) / n`` with
     ``b = weight * n_population / (n_population - n)``, as of the difference estimator (Cochran,
     1977). The interval is Student's, with residuals of +1/2 and -1/2 appended: without both, that
-    of 100 queries at 95 % covered down to 90.6 % in simulations.
+    of 100 queries at 95 % covered down to 90.3 % in simulations.
 
     Examples
     --------
@@ -82,9 +81,8 @@ def prediction_powered(
     >>> truth = np.linspace(0, 1, 1000) ** 2  # its mean is 0.3335
     >>> is_measured = np.arange(1000) % 10 == 3
     >>> predicted = truth * 0.8 + 0.1
-    >>> found = prediction_powered(
-    ...     truth[is_measured], predicted[is_measured], predicted[~is_measured]
-    ... )
+    >>> of_measured = truth[is_measured], predicted[is_measured]
+    >>> found = prediction_powered(*of_measured, predicted[~is_measured])
     >>> round(found.estimate, 3), found.n, found.n_population
     (0.333, 100, 1000)
     >>> found.high - found.low < 0.5 * (found.classical_high - found.classical_low)
@@ -96,13 +94,12 @@ def prediction_powered(
     n, n_population = len(exact), len(exact) + len(others)
     if len(guessed) != n:
         raise ParameterError(
-            f'predicted: found {len(guessed):,} for {n:,} measured queries, expected one for each, '
-            'and those for other queries in predicted_others'
+            f'predicted: found {len(guessed):,} for {n:,} measured queries, expected as many'
         )
     if n < LEAST_MEASURED:
         raise ParameterError(
             f'measured: found {n} queries, expected {LEAST_MEASURED} or more: in simulations, '
-            'intervals of PPI++ at 95 % held the mean in 87.5 % of draws of 25, 91.6 % of 50'
+            'intervals of PPI++ at 95 % held the mean in 87.9 % of draws of 25, 90.9 % of 50'
         )
     mean = float(exact.mean())
     weight, rectified, estimate = 0.0, exact, mean

@@ -33,6 +33,8 @@ HALF = Fraction(1, 2)
 EIGHTHS = st.lists(
     st.integers(0, 8).map(lambda number: Fraction(number, 8)), min_size=1, max_size=9
 )
+# No level, but below 1 at once, where bets for a level are the largest for the first queries.
+SMALL_BETS = 1.9
 ALPHAS = st.sampled_from([0.05, 0.2, 0.5])  # with few values, only a large one is reached
 SMALL = {'resamples': 20, 'permutations': 400}
 
@@ -66,9 +68,9 @@ def test_without_replacement_bets_are_fair(population, n_seen):
     population = [Fraction(each) for each in population]
     mean = sum(population) / len(population)
     orders = [order[:n_seen] for order in permutations(population)]
-    at_end = [oracle.e_process(order, mean, len(population), 0.05)[-1] for order in orders]
+    at_end = [oracle.e_process(order, mean, len(population), SMALL_BETS)[-1] for order in orders]
     assert sum(at_end) == len(orders)
-    found = [fast(order, mean, len(population), 0.05)[-1] for order in orders]
+    found = [fast(order, mean, len(population), SMALL_BETS)[-1] for order in orders]
     assert np.mean(found) == pytest.approx(1, abs=1e-12)  # a few roundings in each
 
 
@@ -78,7 +80,7 @@ def test_with_replacement_bets_are_fair(high, chance):
     for drawn in product([False, True], repeat=6):
         values = [Fraction(high if each else 0) for each in drawn]
         weight = chance ** sum(drawn) * (1 - chance) ** (6 - sum(drawn))
-        total += weight * oracle.e_process(values, mean, None, 0.05)[-1]
+        total += weight * oracle.e_process(values, mean, None, SMALL_BETS)[-1]
     assert total == 1
 
 
@@ -92,7 +94,7 @@ def test_a_wrong_claim_is_as_rare_as_promised():
     assert share > 0  # else the test could not fail
 
 
-@given(EIGHTHS, st.integers(0, 4) | st.none(), ALPHAS, st.integers(0, 16))
+@given(EIGHTHS, st.integers(0, 4) | st.none(), ALPHAS | st.just(SMALL_BETS), st.integers(0, 16))
 def test_the_fast_capital_is_the_slow_one(values, n_others, alpha, mean):
     population = None if n_others is None else len(values) + n_others
     mean = Fraction(mean, 16)
@@ -101,13 +103,13 @@ def test_the_fast_capital_is_the_slow_one(values, n_others, alpha, mean):
     assert fast(values, mean, population, alpha) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@given(EIGHTHS, EIGHTHS, ALPHAS)
-def test_a_bet_knows_nothing_of_what_comes(values, others, alpha):
+@given(EIGHTHS, EIGHTHS)
+def test_a_bet_knows_nothing_of_what_comes(values, others):
     n = min(len(values), len(others)) - 1
     changed = [*values[:n], *others[n:]]
-    assert (
-        bets(floats(values), alpha)[0, : n + 1] == bets(floats(changed), alpha)[0, : n + 1]
-    ).all()
+    first, second = (bets(floats(each), SMALL_BETS)[0, : n + 1] for each in (values, changed))
+    assert (first == second).all()
+    assert first.max() < 1
 
 
 @given(EIGHTHS, st.integers(0, 5), ALPHAS, st.integers(1, 3))
@@ -124,14 +126,17 @@ def test_settled(values, n_others, alpha, n_claims):
 
 @given(EIGHTHS, st.integers(1, 6) | st.just(60), ALPHAS)
 @example([Fraction(0)] * 9, 60, 0.5)
-@example([Fraction(1)] * 4 + [Fraction(0)] * 5, 60, 0.5)  # a mean that was refuted comes back
+# The mean of the values is refuted, but others are not.
+@example([Fraction(1)] * 3 + [Fraction(0)] * 20, 37, 0.3)
+@example([Fraction(1)] * 3 + [Fraction(0)] * 5, 192, 0.5)
 def test_the_interval_has_what_is_not_refuted(values, n_others, alpha):
     population = len(values) + n_others
     low, high = (float(ends[0]) for ends in always_valid(floats(values), population, alpha))
     for step in range(41):
         mean = Fraction(step, 40)
         # The ends are found but for a halved interval, so a mean next to them may be on any side.
-        if min(abs(float(mean) - low), abs(float(mean) - high)) > 1e-9:
+        is_next = abs(float(mean) - low) <= 1e-9 or abs(float(mean) - high) <= 1e-9
+        if not is_next:  # also where there is no interval, and ends are nan
             is_inside = oracle.is_inside(mean, values, population, alpha)
             assert is_inside == (low <= float(mean) <= high)
 
