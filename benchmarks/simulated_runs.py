@@ -33,6 +33,7 @@ class Population:
     by_cutoff: Floats  # (n_cutoffs, n_runs, n_queries)
     clusters: Numbers  # a query without a video is a cluster of its own
     has_video: Booleans
+    counted_once: Floats  # (n_runs, n_queries): AP at the cutoff of claims by trec, at most 1
 
     @property
     def values(self) -> Floats:
@@ -70,13 +71,16 @@ def population_of(
     paths: Sequence[Path], reference: Path, queries: Path, subset: Path | None = None
 ) -> Population:
     average_precision = AveragePrecision(reference, K=K, subset=subset)
+    by_trec = AveragePrecision(reference, K=[K[OF_CLAIMS]], subset=subset, definition='trec')
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
+        once = read_runs({path.stem: by_trec.evaluate(path, queries) for path in paths})
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', reference, subset)
     has_video = np.array([videos.video(query) is not None for query in runs.queries])
-    return Population(runs.names, runs.values, cluster_numbers(runs, videos), has_video)
+    clusters = cluster_numbers(runs, videos)
+    return Population(runs.names, runs.values, clusters, has_video, once.values[0])
 
 
 def percent(share: float) -> str:

@@ -2,7 +2,7 @@
 
 `python benchmarks/simulations.py [--official FOLDER]`: queries, or videos with all their queries,
 are drawn again and again, with replacement, from AP by query of the runs of a campaign. So the mean
-over all its queries is the truth. `--only` simulates some parts and prints them; else all are kept.
+over all its queries is the truth. `--only` simulates some parts; a page is kept if it is whole.
 """
 
 import argparse
@@ -16,18 +16,23 @@ from time import perf_counter
 import machine
 from simulated_coverage import over_queries, over_videos
 from simulated_runs import OF_CLAIMS, SEED, K, Population, Settings, official, synthetic
+from simulated_stopping import predicted, stopping
 from simulated_tests import cutoffs, families, ranks, told_apart
 
 Part = Callable[[Population, Settings], list[str]]  # paragraphs of Markdown
 
-PARTS: dict[str, Part] = {
-    'queries': over_queries,
-    'videos': over_videos,
-    'ranks': ranks,
-    'cutoffs': cutoffs,
-    'families': families,
-    'pairs': told_apart,
+PAGES: dict[str, dict[str, Part]] = {
+    'simulations': {
+        'queries': over_queries,
+        'videos': over_videos,
+        'ranks': ranks,
+        'cutoffs': cutoffs,
+        'families': families,
+        'pairs': told_apart,
+    },
+    'stopping': {'stopping': stopping, 'predicted': predicted},
 }
+PARTS = {name: part for page in PAGES.values() for name, part in page.items()}
 
 
 def parts(text: str) -> list[str]:
@@ -49,20 +54,26 @@ def main() -> None:
     population = synthetic() if given.official is None else official(given.official)
     settings = Settings(given.draws, given.resamples, given.permutations)
     gc.freeze()  # statsmodels collects garbage in each call, which is slow with many objects
-    paragraphs = [
+    about = (
         f'{date.today()}; {len(population.names)} runs, {len(population.clusters)} queries in '
-        f'{population.n_videos} videos, AP@{K[OF_CLAIMS]}; {given.draws:,} draws, seed {SEED}; in '
-        f'each, {given.resamples:,} resamples and {given.permutations:,} sign flips (`compare` '
-        'takes 10,000 and 100,000).'
-    ]
-    kept = 'simulations-synthetic' if given.official is None else 'simulations'
-    for name in given.only or PARTS:
-        begin = perf_counter()
-        paragraphs += PARTS[name](population, settings)
-        print(f'{name}: {perf_counter() - begin:.0f} s', file=sys.stderr, flush=True)
-        if given.only is None:
+        f'{population.n_videos} videos, AP@{K[OF_CLAIMS]}; {given.draws:,} draws, seed {SEED}'
+    )
+    of_tests = (
+        f'; in each, {given.resamples:,} resamples and {given.permutations:,} sign flips '
+        '(`compare` takes 10,000 and 100,000)'
+    )
+    for page, its_parts in PAGES.items():
+        paragraphs = [f'{about}{of_tests if page == "simulations" else ""}.']
+        names = [name for name in its_parts if given.only is None or name in given.only]
+        for name in names:
+            begin = perf_counter()
+            paragraphs += its_parts[name](population, settings)
+            print(f'{name}: {perf_counter() - begin:.0f} s', file=sys.stderr, flush=True)
+        if names == list(its_parts):
+            kept = page if given.official is not None else f'{page}-synthetic'
             machine.write_page(kept, paragraphs, ['scipy', 'statsmodels'])
-    print('\n\n'.join(paragraphs))
+        if names:
+            print('\n\n'.join(paragraphs))
 
 
 if __name__ == '__main__':

@@ -77,6 +77,12 @@ COMPARISON = options.together(
     options.choice(
         '--by', choices.GROUPINGS, None, 'Add means by {words} (number of relevant shots).'
     ),
+    options.flag(
+        '--anytime', help='Say after how many queries in random order runs are told apart.'
+    ),
+    options.integer(
+        '--population', default=None, help='Queries that those scored are a random sample of.'
+    ),
     options.flag('--pairs', help='Show all pairs of runs; csv and jsonl have these alone.'),
     options.FORMAT,
     options.OUTPUT,
@@ -160,7 +166,10 @@ def compare(
     known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
-    for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
+    if settings['population'] is not None and not settings['anytime']:
+        raise click.UsageError('--population is of --anytime: give both')
+    more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
+    for option, value in {**more_tables, '--anytime': settings['anytime']}.items():
         if value and format in ('csv', 'jsonl'):
             told = f'{format} has one table; write it as json or markdown'
             raise click.UsageError(f'{option}: {told}')

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import alpha_of, check_policy
+from mediaeval_ap.comparison.anytime import AnytimePair, Lead, anytime_pairs, sentence
 from mediaeval_ap.comparison.comparable_runs import (
     Agreement,
     GroupMean,
@@ -49,8 +50,14 @@ if TYPE_CHECKING:
     import pandas
 
 
-TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by']
-KINDS = {'leaderboard': Standing, 'pairs': Pair, 'orders': Agreement, 'by': GroupMean}
+TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'anytime']
+KINDS = {
+    'leaderboard': Standing,
+    'pairs': Pair,
+    'orders': Agreement,
+    'by': GroupMean,
+    'anytime': AnytimePair,
+}
 OF_INTERVAL = ('low', 'high', 'reason')
 BOUNDS = {
     'interval': [f'interval_{each}' for each in OF_INTERVAL],
@@ -90,6 +97,10 @@ class Comparison(Described):
         Kendall's tau-b between the orders that metrics, or definitions, give.
     groups_by : list of GroupMean
         Means over groups of queries, if they were asked for.
+    anytime : list of AnytimePair
+        One for each pair of runs by the last metric, if it was asked for.
+    lead : Lead or None
+        After how many queries the lead of the first run is settled, if it was asked for.
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
@@ -121,6 +132,8 @@ class Comparison(Described):
     pairs: list[Pair]
     orders: list[Agreement]
     groups_by: list[GroupMean]
+    anytime: list[AnytimePair]
+    lead: Lead | None
     parameters: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: list[str]
@@ -166,9 +179,10 @@ class Comparison(Described):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``notes``, and ``manifest``: ``version``, ``definition``,
-            ``parameters``, ``counts``, ``inputs`` (name, SHA-256). Each None has its reason
-            beside it; in the manifest it stands for what was not given.
+            ``orders``, ``by``, ``anytime``, ``lead`` if it was asked for, ``notes``, and
+            ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name,
+            SHA-256). Each None has its reason beside it; in the manifest it stands for what was not
+            given.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
@@ -179,6 +193,7 @@ class Comparison(Described):
             'runs': list(self.runs),
             'metrics': list(self.metrics),
             **{table: [_plain(each) for each in self._entries(table)] for table in KINDS},
+            **({} if self.lead is None else {'lead': asdict(self.lead)}),
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
@@ -197,7 +212,7 @@ class Comparison(Described):
 
         Parameters
         ----------
-        table : {'leaderboard', 'pairs', 'orders', 'by'}
+        table : {'leaderboard', 'pairs', 'orders', 'by', 'anytime'}
             The table.
 
         Returns
@@ -413,6 +428,7 @@ class ComparisonPlot(Plot):
 SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 FIRST_MINUS_SECOND = 'first run minus second'
+AT_ANY_TIME = 'Pairs of runs on queries in random order'
 DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 FOR_POWER = f'queries for {POWER:.0%}'.replace('%', ' %')
 
@@ -497,6 +513,9 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for metric, grid in _means_by_group(comparison):
         yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
         yield grid
+    if comparison.lead is not None:
+        yield Heading(AT_ANY_TIME, _level_of_pairs(comparison))
+        yield _anytime(comparison, all_pairs=pairs or len(comparison.runs) <= MOST_RUNS)
     notes = list(comparison.notes)
     if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
         for metric in metrics:
@@ -530,6 +549,10 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
         text = f'{metric} by {comparison.parameters["by"]}, with the number of queries.'
         yield Captioned(grid, text, f'{LABEL}-by-{number}')
+    if comparison.lead is not None:
+        said = sentence(comparison.anytime, comparison.lead, comparison.parameters['level'])
+        text = f'{AT_ANY_TIME} ({_level_of_pairs(comparison)}). {said}.'
+        yield Captioned(_anytime(comparison, all_pairs=pairs), text, f'{LABEL}-anytime')
 
 
 def _means(comparison: Comparison) -> Captioned:
@@ -615,6 +638,37 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
         yield metric, Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
 
 
+def _level_of_pairs(comparison: Comparison) -> str:
+    if _is_sample(comparison):
+        return f'{FIRST_MINUS_SECOND}; {_level(comparison)} interval, valid after any number'
+    return FIRST_MINUS_SECOND
+
+
+def _is_sample(comparison: Comparison) -> bool:
+    """Return whether there are other queries; else differences are known, without interval."""
+    return any(one.population > one.n_queries for one in comparison.anytime)
+
+
+def _anytime(comparison: Comparison, *, all_pairs: bool) -> Grid:
+    """Return the pairs of the leader, or all, by the last metric."""
+    shown_pairs = [one for one in comparison.anytime if all_pairs or one.a == comparison.runs[0]]
+    is_sample = _is_sample(comparison)
+    headers = ['first', 'second', 'difference', 'e-value', 'largest e-value', 'settled after']
+    rows = [
+        [
+            *(
+                one.a,
+                one.b,
+                Marked(one.difference, detail=_bounds(one.interval) if is_sample else ''),
+            ),
+            *(Marked(f'{e:.3g}') for e in (one.e_value, one.largest_e_value)),
+            one.settled_after,
+        ]
+        for one in shown_pairs
+    ]
+    return Grid(headers, rows)
+
+
 @shows_progress
 @step('comparing')
 def compare(
@@ -632,6 +686,8 @@ def compare(
     resamples: int = choices.RESAMPLES,
     permutations: int | None = None,
     seed: int = 0,
+    anytime: bool = False,
+    population: int | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
@@ -674,7 +730,13 @@ def compare(
         Number of random sign flips, or of permutations of Tukey. By default 100,000, and 10,000 for
         Tukey, whose p needs no correction for the number of pairs.
     seed : int
-        Seed of the random generators.
+        Seed of the random generators, and of the order of the queries of `anytime`.
+    anytime : bool
+        Say after how many queries, in random order, each pair of runs is told apart by the last
+        metric, and the leader from all others: by e-values that may be looked at after each query.
+    population : int, optional
+        The number of queries that those scored are a random sample of, drawn without replacement.
+        By default they are all that there are.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -728,6 +790,8 @@ def compare(
         resamples=resamples,
         permutations=permutations,
         seed=seed,
+        anytime=anytime,
+        population=population,
     )
     runs = read_runs(results)
     check_run('baseline', baseline, runs.names)
@@ -743,6 +807,12 @@ def compare(
     groups = group_means(runs, by, videos)  # before the tests, as some are refused
     clusters = cluster_numbers(runs, videos if settings.cluster == 'video' else None)
     best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
+    notes = [*runs.notes, *_notes(settings, runs, why_no_videos)]
+    of_anytime: list[AnytimePair] = []
+    lead = None
+    if settings.anytime:
+        of_anytime, lead = anytime_pairs(settings, runs, best_first)
+        notes.append(sentence(of_anytime, lead, settings.level))
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -759,9 +829,11 @@ def compare(
         pairs=pairs,
         orders=orders,
         groups_by=groups,
+        anytime=of_anytime,
+        lead=lead,
         parameters={**vars(settings), 'definition': runs.definition},
         counts={name: int(count) for name, count in counts.items()},
-        notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
+        notes=notes,
         sources=runs.sources,
         inputs=runs.inputs,
         warnings=tuple(_warnings(settings, pairs)),

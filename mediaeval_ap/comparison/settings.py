@@ -24,6 +24,8 @@ class Settings:
     resamples: int
     permutations: int
     seed: int
+    anytime: bool = False
+    population: int | None = None
 
 
 def checked_settings(**given: Any) -> Settings:
@@ -35,6 +37,10 @@ def checked_settings(**given: Any) -> Settings:
     for name in 'resamples', 'permutations':
         given[name] = choices.check_limit(given[name], name)
     given['seed'] = choices.check_seed(given['seed'])
+    if given.get('population') is not None:
+        given['population'] = choices.check_limit(given['population'], 'population')
+        if not given['anytime']:
+            raise ParameterError('population: it is of anytime: give anytime=True, too')
     check_policy('interval', given['interval'], choices.INTERVALS)
     for name, known in ('cluster', choices.CLUSTERS), ('by', choices.GROUPINGS):
         if given.get(name) is not None:
