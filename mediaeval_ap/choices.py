@@ -186,6 +186,13 @@ def check_near(near: object) -> float:
     raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
 
 
+def check_seconds(seconds: object) -> float:
+    """Return the time of a judgement as a float, or raise `ParameterError`."""
+    if _is_real(seconds) and 0 < seconds < sys.maxsize:
+        return float(seconds)
+    raise ParameterError(f'seconds_each: found {shown(seconds)}, expected a number above 0')
+
+
 def check_level(level: object) -> float:
     """Return a level of confidence, or raise `ParameterError`."""
     if _is_real(level) and 0 < level < 1:

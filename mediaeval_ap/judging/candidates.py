@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, first_occurrences
 from mediaeval_ap.definitions import Repeats, ap_column, depths
-from mediaeval_ap.errors import DataWarning, ParameterError
+from mediaeval_ap.errors import (
+    DataWarning,
+    EmptyRunWarning,
+    NoOverlapWarning,
+    ParameterError,
+    UnknownQueriesWarning,
+)
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, names_asked, read_counted
@@ -53,18 +59,17 @@ class PoolPairs:
     shot: NDArray[np.int64]  # likewise, ascending in a query
     ranks: NDArray[np.int64]  # (n_runs, n_pairs): where it is returned as near and high; else 0
     distances: Floats  # (n_runs, n_pairs) of the name that it is returned under; else 1
-    confidences: Floats  # (n_runs, n_pairs): the share of the run's pairs that are less sure; else 0
+    confidences: (
+        Floats  # (n_runs, n_pairs): the share of the run's pairs that are less sure; else 0
+    )
+    parameters: dict[str, Any]  # of a manifest, as the inputs
+    inputs: dict[str, Any]
     n_names: NDArray[np.int64]  # of each shot: distinct names that the runs have for it
     places: Places
     warnings: list[DataWarning]
 
     def __len__(self) -> int:
         return len(self.query)
-
-    @property
-    def metric(self) -> str:
-        """The mean that the order of the runs is by."""
-        return f'M{ap_column(self.criteria.K[-1])}'
 
     @cached_property
     def texts(self) -> list[tuple[str, ...]]:
@@ -141,9 +146,7 @@ class PoolPairs:
             depths(self.criteria.K[-1:]),
             definition,
         )
-        return np.array(
-            [mean_average_precision(each)[0] for each in ap.reshape(-1, n_queries, 1)]
-        )
+        return np.array([mean_average_precision(each)[0] for each in ap.reshape(-1, n_queries, 1)])
 
     def maps_by(self, reference: Reference) -> Floats:
         """Return MAP of each run at the last cutoff by a whole reference."""
@@ -166,7 +169,7 @@ def pool_pairs(
     whole = replace(criteria, judgements=None)  # all that was returned is ranked
     found = {str(each): each for each in about_queries}
     read_runs, of_runs = [], []
-    for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
+    for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
         run = read_counted(whole, hypothesis)
         run.scorer.check_cutoffs()
         found |= {str(each): each for each in run.warnings_with([])}
@@ -201,10 +204,46 @@ def pool_pairs(
         ranks,
         distances,
         confidences,
+        _parameters(criteria, depth, near),
+        _inputs(criteria, queries, runs, read_runs),
         _names_of_shots(read_runs, numbers, len(shots)),
         _places(read_runs, names, numbers, pairs, len(shots)),
-        list(found.values()),
+        [
+            each
+            for each in found.values()
+            if len(criteria.reference.table) or not _of_reference(each)
+        ],
     )
+
+
+def _of_reference(warning: DataWarning) -> bool:
+    """Return whether a warning says what an empty reference lacks, where judging begins."""
+    is_of_run = isinstance(warning, EmptyRunWarning)
+    return isinstance(warning, NoOverlapWarning | UnknownQueriesWarning) and not is_of_run
+
+
+def _parameters(criteria: Criteria, depth: int, near: float) -> dict[str, Any]:
+    metric = f'M{ap_column(criteria.K[-1])}'
+    given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
+    return {**given, **criteria.parameters}
+
+
+def _inputs(
+    criteria: Criteria, queries: Table | None, runs: Iterable[str], read_runs: list[CountedRun]
+) -> dict[str, Any]:
+    """Return where everything was read, for a manifest."""
+    judgements, subset = criteria.judgements, criteria.subset
+    sources = {
+        'reference': criteria.reference.table.source,
+        'judged': judgements and judgements.judged.source,
+        'subset': None if subset is None else subset.source,
+        'queries': None if queries is None else queries.source,
+    }
+    of_runs = {
+        name: asdict(each.ranking.source) for name, each in zip(runs, read_runs, strict=True)
+    }
+    given = {role: asdict(source) for role, source in sources.items() if source is not None}
+    return {**given, 'runs': of_runs}
 
 
 class _First(NamedTuple):
@@ -217,9 +256,7 @@ class _First(NamedTuple):
     confidence: Floats
 
 
-def _first_ranks(
-    run: CountedRun, queries: Sequence[str], depth: int, near: float
-) -> _First:
+def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: float) -> _First:
     ranking, parts = run.ranking, []
     for number, top in enumerate(run.scorer.top(queries, depth)):
         distances = top.distances[ranking.name_at[top.places]]
@@ -245,7 +282,7 @@ def _numbered_shots(
         return [], []
     table = read(distinct, JUDGED_SHOTS)
     found = Shots(table)
-    order = {text: number for text, number in zip(distinct, found.codes.tolist(), strict=True)}
+    order = dict(zip(distinct, found.codes.tolist(), strict=True))
     numbers = []
     for run in runs:
         number = np.full(len(run.ranking.shots), -1)
@@ -288,5 +325,7 @@ def _places(
             at = np.flatnonzero(pair >= 0)
             is_first = np.zeros(len(at), dtype=np.bool_)
             is_first[first_occurrences(pair[at])] = True
-            parts.append((np.full(len(at), row), np.full(len(at), query), pair[at], at + 1, is_first))
+            parts.append(
+                (np.full(len(at), row), np.full(len(at), query), pair[at], at + 1, is_first)
+            )
     return Places(*map(np.concatenate, zip(*parts, strict=True)))

@@ -26,7 +26,6 @@ class _Parts(NamedTuple):
     p: Floats  # at each place; 0 where that does not count
     sums: Floats  # E[S]
     denominators: Floats
-    per_relevant: Floats  # ∂ denominator / ∂p of a pair of the query
     without: Floats  # what the definition gives where nothing is relevant, times its probability
 
 
@@ -60,16 +59,15 @@ class ExpectedAP:
         return expected
 
     def derivatives(self, p: Floats, n_outside: NDArray[np.int64] | None = None) -> Floats:
-        """Return ∂E[AP]/∂p, shape (n_runs, n_pairs), but for what is equal for all runs."""
+        """Return ∂E[S]/∂p over the expected denominator, shape (n_runs, n_pairs)."""
         parts = self._parts(p, n_outside)
         shares = parts.p / self._rank
         total = self._per_ranking(shares).reshape(-1)[self._ranking]
         slopes = (1 + self._before(parts.p)) / self._rank  # of the pair's own precision
         slopes += total - self._before(shares) - shares  # of those behind it
-        scale = np.maximum(parts.denominators, np.finfo(float).tiny)
-        lost = parts.sums / scale**2 * parts.per_relevant  # as more is relevant
-        found: Floats = -lost[:, self._pairs.query]
-        found[self._run, self._pair] += parts.is_deep * slopes / scale.reshape(-1)[self._ranking]
+        scale = parts.denominators.reshape(-1)[self._ranking]
+        found = np.zeros((self._shape[0], len(self._pairs)))
+        found[self._run, self._pair] = parts.is_deep * slopes / np.where(scale > 0, scale, 1)
         return found
 
     def _parts(self, p: Floats, n_outside: NDArray[np.int64] | None) -> _Parts:
@@ -90,14 +88,11 @@ class ExpectedAP:
         deepest = np.maximum(least(definition.depth, at), 1).reshape(-1)
         is_deep = self._rank <= deepest[self._ranking]
         ranked = np.where(is_deep, p[self._pair], 0)
-        denominators = np.array(least(definition.denominator, at), dtype=np.float64)
-        counts = np.logical_and('R' in definition.denominator, n_relevant == denominators)
         return _Parts(
             is_deep,
             ranked,
             self._per_ranking(ranked / self._rank * (1 + self._before(ranked))),
-            denominators,
-            counts / some,
+            np.array(least(definition.denominator, at), dtype=np.float64),
             np.broadcast_to(none * definition.without_relevant, self._shape),
         )
 
@@ -109,5 +104,6 @@ class ExpectedAP:
 
     def _per_ranking(self, values: Floats) -> Floats:
         n_runs, n_queries = self._shape
-        sums = np.bincount(self._ranking, values, minlength=n_runs * n_queries)
+        sums: Floats = np.zeros(n_runs * n_queries)
+        sums += np.bincount(self._ranking, values, minlength=len(sums))
         return sums.reshape(self._shape)

@@ -1,8 +1,8 @@
-"""What to judge next: pool pairs or their shots, ordered by a strategy, with what speaks for each."""
+"""What to judge next: pool pairs or their shots, ordered by a strategy, with their reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -60,7 +60,7 @@ class ToJudge:
 
     @property
     def reason(self) -> str:
-        """What it separates: the runs that have it highest, the lowest of the others, and those without."""
+        """What it separates: the runs that have it, the highest first, from those that do not."""
         (first, best), *others = self.ranks.items()
         words = [f'{first} has it at {best}']
         ends = others if len(others) <= NAMED_RUNS else [others[0], others[-1]]
@@ -111,13 +111,17 @@ class Chooser:
         reciprocal = np.divide(
             1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=pairs.ranks > 0
         )
-        scores: Floats = reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
+        scores: Floats = (
+            reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
+        )
         return scores
 
-    def scores(self, labels: Labels, n_outside: NDArray[np.int64]) -> Floats:
+    def scores(
+        self, labels: Labels, n_outside: NDArray[np.int64], p: Floats | None = None
+    ) -> Floats:
         """Return the score of each unit, -1 where nothing of it is to be judged."""
         if self.strategy == 'mtc':
-            p = self.model.probabilities(labels)
+            p = self.model.probabilities(labels) if p is None else p
             spread = self.expected.derivatives(p, n_outside).var(axis=0)
             values = p * (1 - p) * spread
         else:
@@ -125,15 +129,16 @@ class Chooser:
         open_ = np.flatnonzero(labels == UNJUDGED)
         scores = np.full(self.n_units, -1.0)
         scores[self.unit[open_]] = 0
+        # A shot is as good as all its pairs together, or as the first of them.
         combine = np.add if self.strategy in ('mtc', 'rank-sum') else np.maximum
         combine.at(scores, self.unit[open_], values[open_])
         return scores
 
     def first(self, scores: Floats, n: int) -> NDArray[np.int64]:
         """Return the units of the n largest scores; equal ones in the order of their numbers."""
-        largest = max(float(scores.max(initial=0)), np.finfo(float).tiny)
-        order = np.argsort(-np.round(scores / largest, DECIMALS), kind='stable')
-        found: NDArray[np.int64] = order[: min(n, int(np.count_nonzero(scores >= 0)))]
+        open_ = np.flatnonzero(scores >= 0)
+        relative = scores[open_] / (scores.max(initial=0) or 1)
+        found: NDArray[np.int64] = open_[np.argsort(-relative.round(DECIMALS), kind='stable')[:n]]
         return found
 
 
@@ -198,15 +203,14 @@ class Queue(Described):
 
     def _line(self, unit: int, score: float) -> ToJudge:
         pairs = self._chooser.pairs
-        of_unit = (self._chooser.unit == unit) & (self._labels == UNJUDGED)
-        at = np.flatnonzero(of_unit)
+        at = np.flatnonzero((self._chooser.unit == unit) & (self._labels == UNJUDGED))
         never = np.iinfo(np.int64).max
         best = np.where(pairs.ranks[:, at] > 0, pairs.ranks[:, at], never).min(axis=1).tolist()
         ranked = sorted(zip(best, pairs.runs, strict=True))
         ranks = {run: rank for rank, run in ranked if rank < never}
         name = pairs.queries[pairs.query[unit]] if self._chooser.by == 'pair' else None
-        shot = pairs.texts[pairs.shot[at[0]]]
-        return ToJudge(*shot, name, float(score), ranks, len(at), len(pairs.runs))
+        corpus, video, shot = pairs.texts[pairs.shot[at[0]]]
+        return ToJudge(corpus, video, shot, name, float(score), ranks, len(at), len(pairs.runs))
 
     def after(self, judgement: Sequence[Any]) -> Queue:
         """Return the queue once something is judged; the newest judgement of a shot counts.
@@ -309,5 +313,3 @@ class Queue(Described):
                 for each in self.lines
             ],
         )
-
-

@@ -1,8 +1,8 @@
 """Probabilities that pool pairs are relevant: a logistic regression that is fitted to judgements.
 
-Before there are judgements, a pair has the mean of 1/rank over all runs, which is 0 where a run does
-not return it. This prior stays in the fit as judgements of its own, so that few judgements move it
-and many outweigh it; the coefficient of what was found in a query has a log-F(1, 1) prior (S.
+Before there are judgements, a pair has the mean of 1/rank over all runs, of which those that do not
+return it count 0. This prior stays in the fit as judgements of its own, so that few judgements move
+it and many outweigh it; the coefficient of what was found in a query has a log-F(1, 1) prior (S.
 Greenland and M. A. Mansournia, "Penalization, bias reduction, and default priors in logistic and
 related categorical and survival regressions", Statistics in Medicine 34, 2015).
 """
@@ -17,6 +17,7 @@ from mediaeval_ap.errors import require
 from mediaeval_ap.judging.candidates import Floats, Labels, PoolPairs
 
 PRIOR_JUDGEMENTS = 20  # that the prior is worth
+MOST_ANCHORS = 500  # pairs that carry the prior into the fit: all of them take 20 times as long
 PRIOR_BOUNDS = 0.02, 0.95
 BOUNDS = 1e-4, 1 - 1e-4  # of what is not judged: nothing is certain before somebody has looked
 PRIOR_OF_QUERY = 2  # judgements that agree with the prior, for what was found in a query
@@ -39,6 +40,9 @@ class RelevanceModel:
         reciprocal = np.divide(1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=is_returned)
         mean = reciprocal.mean(axis=0)
         self.prior = np.clip(mean if prior is None else prior, *PRIOR_BOUNDS)
+        n_anchors = min(len(pairs), MOST_ANCHORS)
+        spread = np.linspace(0, len(pairs) - 1, n_anchors).round().astype(np.int64)
+        self._anchors = self.prior.argsort(kind='stable')[spread]
         teams = np.array(pairs.teams)
         votes = [is_returned[teams == team].any(axis=0) for team in sorted({*pairs.teams})]
         columns = np.column_stack(
@@ -48,7 +52,7 @@ class RelevanceModel:
                 np.log(reciprocal.max(axis=0)),
                 pairs.distances.min(axis=0),
                 pairs.confidences.sum(axis=0) / is_returned.sum(axis=0),
-                np.log(np.bincount(pairs.query))[pairs.query],
+                np.log(np.bincount(pairs.query)[pairs.query]),
             ]
         )
         columns = columns[:, np.ptp(columns, axis=0) > 0]  # others are the intercept
@@ -62,17 +66,19 @@ class RelevanceModel:
         these queries out (`candidates.UNJUDGED`).
         """
         known = np.flatnonzero(labels >= 0)
-        n_pairs, width = self._columns.shape
         columns = np.column_stack([self._columns, self._found_in_query(labels)])
-        of_prior = np.column_stack([self._columns, np.zeros(n_pairs)])
-        of_coefficient = np.zeros((1, width + 1))
+        of_prior = columns[self._anchors]
+        of_prior[:, -1] = 0
+        of_coefficient = np.zeros((1, columns.shape[1]))
         of_coefficient[0, -1] = 1
         x = np.concatenate([of_prior, of_coefficient, columns[known]])
-        y = np.concatenate([self.prior, [0.5], labels[known]])
+        y = np.concatenate([self.prior[self._anchors], [0.5], labels[known]])
         weights = np.ones(len(y))
-        weights[:n_pairs] = PRIOR_JUDGEMENTS / n_pairs
+        weights[: len(of_prior)] = PRIOR_JUDGEMENTS / len(of_prior)
         with warnings.catch_warnings(), np.errstate(all='ignore'):
-            warnings.simplefilter('ignore')  # columns that depend on one another share a coefficient
+            warnings.simplefilter(
+                'ignore'
+            )  # columns that depend on one another share a coefficient
             family = self._families.Binomial()
             fitted = self._glm.GLM(y, x, family=family, freq_weights=weights).fit()
             p: Floats = np.clip(fitted.predict(columns), *BOUNDS)
