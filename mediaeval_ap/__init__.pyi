@@ -19,7 +19,9 @@ from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
 from .execute.blocks import collect as collect
 from .execute.evaluating import Part as Part
+from .judging.judging_queue import Queue as Queue
 from .judging.pool import Pool as Pool
+from .judging.replay import Replay as Replay
 from .live import Live as Live
 from .live import Point as Point
 from .live import WatchPage as WatchPage

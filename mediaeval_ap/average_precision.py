@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.choices import (
+    JUDGED_BY,
     NEAR,
     POOL_DEPTH,
+    SECONDS_EACH,
+    STRATEGIES,
+    TO_JUDGE,
     TREC_DEPTH,
     Cluster,
     Correction,
     IntervalKind,
+    JudgedBy,
+    Strategy,
     Unjudged,
     WithoutRelevant,
     check_jobs,
+    check_limit,
     check_near,
     check_part,
+    check_policy,
+    check_seconds,
+    check_seed,
     check_unjudged,
     check_without_relevant,
 )
@@ -54,7 +65,10 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.evaluating import Part
+    from mediaeval_ap.judging.candidates import PoolPairs
+    from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
+    from mediaeval_ap.judging.replay import Replay
     from mediaeval_ap.live import Live, Point
 
 
@@ -681,6 +695,201 @@ class AveragePrecision:
         found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near)
         warn_caller(found.warnings)
         return found
+
+    @shows_progress
+    def judge_next(
+        self,
+        runs: Iterable[Any] | Mapping[str, Any],
+        queries: Names | None = None,
+        *,
+        n: int = TO_JUDGE,
+        by: JudgedBy = 'shot',
+        strategy: Strategy = 'mtc',
+        teams: Mapping[str, str] | None = None,
+        depth: int = POOL_DEPTH,
+        near: float = NEAR,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> Queue:
+        """Say what to judge next, so that the order of runs becomes right soon.
+
+        Parameters
+        ----------
+        runs, queries, teams, depth, near, progress
+            As of `pool`; what runs return so high and near, and is not judged, may be queued.
+        n : int
+            The number of lines at most.
+        by : {'shot', 'pair'}
+            A line is a shot, which is judged for all names at once, or a shot and a name.
+        strategy : {'mtc', 'rank-sum', 'depth', 'names', 'random'}
+            What comes first: what most separates the expected AP of the runs at the last cutoff
+            (minimal test collections); the largest sum of 1/rank over runs and queries; the best
+            rank; the shots with most names in all runs; a random order.
+        seed : int
+            Seed of the random order.
+
+        Returns
+        -------
+        Queue
+            The lines, best first, and what comes after a judgement. All is to be judged if the
+            evaluator was made without `judged`.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError
+            As of `pool`, and when an argument is not valid or no run returns a shot under a name
+            near a query.
+        MissingExtraError
+            When the extra ``compare``, which mtc needs, is not installed.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate`.
+
+        Notes
+        -----
+        For mtc, a logistic regression gives each pair the probability p that it is relevant, from
+        the teams, ranks, distances and confidences of the runs, and the judgements. First comes the
+        largest p (1 - p) times the variance over runs of the derivative of expected AP by p; the
+        score of a shot is the sum over its pairs.
+
+        References
+        ----------
+        B. Carterette, J. Allan and R. Sitaraman, "Minimal test collections for retrieval
+        evaluation", SIGIR 2006.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[100])
+        >>> runs = ['samples/hypothesis.txt']
+        >>> queue = average_precision.judge_next(runs, 'samples/queries.txt', strategy='rank-sum')
+        >>> queue.lines[0].reason
+        'hypothesis has it at 1'
+        """
+        from mediaeval_ap.judging.judging_queue import Chooser, Queue
+
+        n, seed = check_limit(n, 'n'), check_seed(seed)
+        by, strategy = (
+            check_policy('by', by, JUDGED_BY),
+            check_policy('strategy', strategy, STRATEGIES),
+        )
+        pairs = self._pool_pairs(self._criteria, runs, queries, teams, depth, near)
+        settings = {'n': n, 'by': by, 'strategy': strategy, 'seed': seed}
+        found = Queue(
+            n,
+            {**pairs.parameters, **settings},
+            pairs.inputs,
+            tuple(pairs.warnings),
+            _chooser=Chooser(pairs, by, strategy, seed),
+            _labels=pairs.known(),
+            _outside=pairs.n_outside(),
+        )
+        warn_caller(found.warnings)
+        return found
+
+    @shows_progress
+    def replay(
+        self,
+        runs: Iterable[Any] | Mapping[str, Any],
+        truth: Rows,
+        queries: Names | None = None,
+        *,
+        by: JudgedBy = 'shot',
+        strategies: Iterable[Strategy] = STRATEGIES,
+        teams: Mapping[str, str] | None = None,
+        depth: int = POOL_DEPTH,
+        near: float = NEAR,
+        seed: int = 0,
+        seconds_each: float = SECONDS_EACH,
+        progress: bool = False,
+    ) -> Replay:
+        """Judge a past campaign again, from nothing, by each strategy.
+
+        Parameters
+        ----------
+        runs, queries, by, teams, depth, near, seed, progress
+            As of `judge_next`.
+        truth : like reference
+            What answers: a pair is relevant if it is in there.
+        strategies : iterable of str
+            Those to play, as of `judge_next`.
+        seconds_each : float
+            The time that a judgement takes.
+
+        Returns
+        -------
+        Replay
+            After each round of judgements: what was found, and the order and error of MAP at the
+            last cutoff, where what is not judged is not relevant, and of expected MAP.
+
+        Raises
+        ------
+        ReadError, FormatError, ParameterError, MissingExtraError
+            As of `judge_next`; the extra ``compare`` is always needed.
+
+        Warns
+        -----
+        DataWarning
+            As of `evaluate`.
+
+        Notes
+        -----
+        A round judges ten, or a twentieth of all before, and then the strategy is asked again.
+
+        Examples
+        --------
+        >>> average_precision = AveragePrecision('samples/reference.txt', K=[100])
+        >>> replay = average_precision.replay(
+        ...     ['samples/hypothesis.txt'],
+        ...     'samples/reference.txt',
+        ...     'samples/queries.txt',
+        ...     strategies=['random', 'rank-sum'],
+        ... )
+        >>> {step.strategy: step.n_found for step in replay.steps if step.n_judged == 20}
+        {'names': 5, 'rank-sum': 5}
+        """
+        from mediaeval_ap.judging.replay import Replay, replay_pool
+
+        seed, seconds = check_seed(seed), check_seconds(seconds_each)
+        by = check_policy('by', by, JUDGED_BY)
+        asked = [check_policy('strategies', each, STRATEGIES) for each in strategies]
+        table = in_subset(
+            read(truth, REFERENCE, max_bytes=self._criteria.max_bytes), self._criteria.subset
+        )
+        reference = Reference(table, self.definition.counts_again)
+        criteria = replace(self._criteria, reference=reference, judgements=None)
+        pairs = self._pool_pairs(criteria, runs, queries, teams, depth, near)
+        steps, found = replay_pool(pairs, reference, by, asked, seed)
+        settings = {'by': by, 'strategies': asked, 'seed': seed, 'seconds_each': seconds}
+        warn_caller(pairs.warnings)
+        return Replay(
+            steps,
+            **found,
+            parameters={**pairs.parameters, **settings},
+            inputs=pairs.inputs,
+            warnings=tuple(pairs.warnings),
+        )
+
+    def _pool_pairs(
+        self,
+        criteria: Criteria,
+        runs: Iterable[Any] | Mapping[str, Any],
+        queries: Names | None,
+        teams: Mapping[str, str] | None,
+        depth: int,
+        near: float,
+    ) -> PoolPairs:
+        """Read what could be judged."""
+        from mediaeval_ap.campaign.collected import checked_teams, named
+        from mediaeval_ap.judging.candidates import pool_pairs
+
+        by_name = named(runs)
+        given = checked_teams(teams, by_name)
+        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
+        asked = criteria.read_queries(queries)
+        depth, near = check_cutoff(depth, 'depth'), check_near(near)
+        return pool_pairs(criteria, by_name, asked, of_runs, depth, near)
 
     def live(self, hypothesis: Run | None = None) -> Live:
         """Begin a session about hypotheses that arrive, change and are withdrawn.

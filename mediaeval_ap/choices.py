@@ -21,6 +21,8 @@ TEXT = 'non-empty text on one line, without spaces around it'  # what `is_text` 
 BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
 POOL_DEPTH = 20  # ranks of a run that a pool is made of
+TO_JUDGE = 100  # lines of a queue
+SECONDS_EACH = 4.4  # that somebody looks at a shot
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
 MAX_BYTES = 4 << 30  # far more than a campaign's largest run, and less than most memories
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
@@ -44,6 +46,8 @@ Correction = Literal['holm', 'bh', 'tukey']
 IntervalKind = Literal['plus2', 'bca', 't']
 Cluster = Literal['none', 'video']
 Grouping = Literal['corpus', 'relevant']
+Strategy = Literal['mtc', 'rank-sum', 'depth', 'names', 'random']
+JudgedBy = Literal['shot', 'pair']
 MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 WITHOUT_RELEVANT: tuple[WithoutRelevant, ...] = get_args(WithoutRelevant)
@@ -57,6 +61,8 @@ PERMUTATIONS: dict[Correction, int] = {'holm': 100_000, 'bh': 100_000, 'tukey': 
 INTERVALS: tuple[IntervalKind, ...] = get_args(IntervalKind)
 CLUSTERS: tuple[Cluster, ...] = get_args(Cluster)
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+JUDGED_BY: tuple[JudgedBy, ...] = get_args(JudgedBy)
 
 UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
 MISSING_REMEDY = (
@@ -178,6 +184,13 @@ def check_near(near: object) -> float:
     if _is_real(near) and 0 <= near < 1 and float(near) < 1:
         return float(near)
     raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
+
+
+def check_seconds(seconds: object) -> float:
+    """Return the time of a judgement as a float, or raise `ParameterError`."""
+    if _is_real(seconds) and 0 < seconds < sys.maxsize:
+        return float(seconds)
+    raise ParameterError(f'seconds_each: found {shown(seconds)}, expected a number above 0')
 
 
 def check_level(level: object) -> float:

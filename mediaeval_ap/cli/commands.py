@@ -34,16 +34,17 @@ from mediaeval_ap.render.formats import DIGITS
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns --follow --follow-reference '
-    '--skip-bad',
+    '--skip-bad --judged --replay',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
-    'Output': '--per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
+    '--ties --missing --unknown --every --loss-cutoff --baseline --by --strategy --seconds-each '
+    '--keep',
+    'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',
 }
 GROUPS = {  # of commands, by task
     'Score': 'validate evaluate compare',
-    'Understand': 'report explain rank pool',
+    'Understand': 'report explain rank pool judge-next',
     'Large runs': 'index stream watch',
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',

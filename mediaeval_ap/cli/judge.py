@@ -1,17 +1,35 @@
-"""Commands about the judgements of a campaign: ``pool``."""
+"""Commands about the judgements of a campaign: ``pool`` and ``judge-next``."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import click
+
+from mediaeval_ap import choices
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import POOL_DEPTH
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compare_and_report import named_runs
 from mediaeval_ap.cli.options import RunFile
-from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.cli.output import (
+    STANDARD_STREAM,
+    Output,
+    check_paths,
+    tell,
+    write,
+    write_document,
+)
 from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.errors import Error, FormatError
+from mediaeval_ap.render.formats import ANSWER_FORMATS, FORMATS
+from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
+
+if TYPE_CHECKING:
+    from mediaeval_ap.judging.judging_queue import Queue
 
 
 @main.command(
@@ -49,3 +67,163 @@ def pool(
     average_precision = options.read_reference(**criteria)
     made = average_precision.pool(by_name, queries, teams=teams, depth=depth, near=near)
     write_document(made._document(), format, output)
+
+
+FIGURES = 'order', 'found'
+
+
+def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
+    names = dict.fromkeys(name for value in values for name in value.split(','))
+    return [choices.check_policy('strategy', each, choices.STRATEGIES) for each in names]
+
+
+@main.command(
+    'judge-next',
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap judge-next reference.txt hypothesis.txt "
+        'sure=- -n 5 --strategy rank-sum',
+        "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap judge-next reference.txt "
+        'hypothesis.txt sure.txt --queries queries.txt --replay reference.txt -o replay.json',
+        'echo corpus video shot | mediaeval-ap judge-next reference.txt hypothesis.txt '
+        '--queries queries.txt --strategy depth --follow',
+    ],
+)
+@options.REFERENCE
+@options.RUNS
+@options.NAMES
+@options.JUDGED
+@options.JUDGED_ONLY
+@options.SCORING
+@options.integer('-n', default=choices.TO_JUDGE, help='Lines of the queue.')
+@options.choice('--by', choices.JUDGED_BY, 'shot', 'Judge a {words}; a shot for all names.')
+@options.option(
+    '--strategy',
+    'strategies',
+    metavar='NAME,...',
+    multiple=True,
+    read=_strategies,
+    help='Order: mtc, rank-sum, depth, names or random; several with --replay.  [default: mtc; '
+    'with --replay all]',
+)
+@options.integer('--seed', default=0, least=0, help='Seed of the strategy random.')
+@options.integer('--depth', default=POOL_DEPTH, help='First ranks that are judged.')
+@options.NEAR
+@options.flag('--follow', help='Answer each judgement on standard input with the next line.')
+@options.input_file('--replay', 'Play a past campaign: a reference that answers.')
+@options.number(
+    '--seconds-each', choices.SECONDS_EACH, choices.check_seconds, 'Time of a judgement.'
+)
+@options.option('--figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.')
+@options.file_format([*FORMATS, *FIGURE_FORMATS])
+@options.OUTPUT
+def judge_next(
+    runs: Sequence[RunFile],
+    names: str | None,
+    queries: str | None,
+    n: int,
+    strategies: list[choices.Strategy],
+    follow: bool,
+    replay: str | None,
+    seconds_each: float,
+    figure: str | None,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    """Say what to judge next, so that the order of the runs is right soon.
+
+    A line is a shot (--by pair: a shot and a name) in the first ranks of a run, with its reason.
+    What --judged lists is not asked for again; without it, nothing is judged yet. With --follow,
+    lines of standard input are judgements, "corpus video shot" and the names that are relevant
+    there, or "corpus video shot name relevance" with 0 or 1 by pair; the first line of output is
+    the first to judge, and each judgement is answered with the next. With --replay, each strategy
+    judges again from nothing, and the table says how soon the order by MAP was right.
+    """
+    of_pool = {each: settings.pop(each) for each in ('by', 'seed', 'depth', 'near')}
+    if replay is None and (figure or format in FIGURE_FORMATS or len(strategies) > 1):
+        raise click.UsageError('figures and several strategies are of --replay: give it, too')
+    if replay is not None and (follow or settings['judged'] is not None):
+        raise click.UsageError('--replay starts with nothing judged: without --judged, --follow')
+    if (figure is not None) != (format in FIGURE_FORMATS):
+        raise click.UsageError(f'--figure: found the format {format}, expected -o with .svg')
+    if follow:
+        if format not in ('table', 'jsonl') or output != STANDARD_STREAM:
+            raise click.UsageError('--follow writes to standard output: as text or --format jsonl')
+        if options.first_given('-n'.__eq__):
+            raise click.UsageError('-n: --follow goes on until all is judged')
+        check_paths(click.get_current_context(), STANDARD_STREAM)
+        n = 1
+    by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)
+    of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
+    if replay is not None or (strategies or ['mtc']) == ['mtc']:
+        require_libraries()
+    average_precision = options.read_reference(**settings)
+    if replay is not None:
+        played = strategies or choices.STRATEGIES
+        given = {**of_pool, 'strategies': played, 'seconds_each': seconds_each}
+        made = average_precision.replay(by_name, replay, queries, **given)
+        if figure is None:
+            write_document(made._document(), format, output)
+        else:
+            from mediaeval_ap.render.page import drawn
+
+            content = drawn(getattr(made.plot, figure)(), format)
+            if format == 'svg':
+                write(content, output)
+            else:
+                write_whole(output, content)
+        return
+    (strategy,) = strategies or ['mtc']
+    queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
+    if follow:
+        _answer(queue, format, output)
+    else:
+        write_document(queue._document(), format, output)
+
+
+def _answer(queue: Queue, format: str, output: Output) -> None:
+    """Answer each judgement with the next line, and what is none with an error in its place."""
+    from mediaeval_ap.tables.reading import lines_of_standard_input
+
+    answers = ANSWER_FORMATS['jsonl' if format == 'jsonl' else 'tsv']
+    n_refused = 0
+
+    def show() -> None:
+        grid = queue._rows()
+        write(answers.row(grid.headers, grid.rows[0]), output)
+
+    if queue.lines:
+        show()
+    for number, line in lines_of_standard_input():
+        try:
+            queue = queue.after(_judgement(line, number, queue))
+        except Error as error:
+            n_refused += 1
+            text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
+            told = str(error).removeprefix('judgement: ')
+            where = '' if told.startswith('<stdin>') else f'<stdin>, line {number}: '
+            write(answers.error(text, f'{where}{told}'), output)
+            continue
+        if not queue.lines:
+            break
+        show()
+    if not queue.lines:
+        tell('all is judged')
+    if n_refused:
+        tell(f'Error: <stdin>: {n_refused} of {number} lines are not judgements')
+        sys.exit(1)
+
+
+def _judgement(line: bytes, number: int, queue: Queue) -> tuple[str, ...]:
+    """Return the fields of a judgement: of a pair, or of a shot with any number of names."""
+    from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, Layout
+    from mediaeval_ap.tables.text.format import count_fields, parse_line
+
+    layout = JUDGED
+    if queue.parameters['by'] == 'shot':
+        n_names = max(count_fields(line.strip()) - len(JUDGED_SHOTS.texts), 0)
+        layout = Layout('judgement', (*JUDGED_SHOTS.texts, *['person_name'] * n_names))
+    fields = parse_line(line, layout, '<stdin>', number)
+    if fields is None:
+        raise FormatError('<stdin>', f'line {number}', '', 'an empty line', layout.expected)
+    return fields

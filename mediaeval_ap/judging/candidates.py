@@ -1,0 +1,331 @@
+"""What could be judged: the pairs of a query and a shot that runs returned high enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import find, first_occurrences
+from mediaeval_ap.definitions import Repeats, ap_column, depths
+from mediaeval_ap.errors import (
+    DataWarning,
+    EmptyRunWarning,
+    NoOverlapWarning,
+    ParameterError,
+    UnknownQueriesWarning,
+)
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.evaluation.scoring import CountedRun, names_asked, read_counted
+from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.ranking.shots import Shots
+from mediaeval_ap.results.result import mean_average_precision
+from mediaeval_ap.tables import Table, read
+from mediaeval_ap.tables.layouts import JUDGED_SHOTS
+
+UNJUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
+SHOT = JUDGED_SHOTS.texts
+Labels = NDArray[np.int8]
+Floats = NDArray[np.float64]
+
+
+class Places(NamedTuple):
+    """Where pool pairs stand in the rankings: a row for each, by run, query and rank."""
+
+    run: NDArray[np.int64]
+    query: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    rank: NDArray[np.int64]  # from 1
+    is_first: NDArray[np.bool_]  # of the ranking, which may return a shot again
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPairs:
+    """Pairs of a query and a shot that stand in the first ranks of some run; queries in order."""
+
+    criteria: Criteria
+    queries: list[str]
+    runs: list[str]
+    teams: list[str]  # of each run
+    read: list[CountedRun]
+    shots: Shots
+    query: NDArray[np.int64]  # of each pair, ascending
+    shot: NDArray[np.int64]  # likewise, ascending in a query
+    ranks: NDArray[np.int64]  # (n_runs, n_pairs): where it is returned as near and high; else 0
+    distances: Floats  # (n_runs, n_pairs) of the name that it is returned under; else 1
+    confidences: (
+        Floats  # (n_runs, n_pairs): the share of the run's pairs that are less sure; else 0
+    )
+    parameters: dict[str, Any]  # of a manifest, as the inputs
+    inputs: dict[str, Any]
+    n_names: NDArray[np.int64]  # of each shot: distinct names that the runs have for it
+    places: Places
+    warnings: list[DataWarning]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def texts(self) -> list[tuple[str, ...]]:
+        """Corpus, video and shot of each shot."""
+        ids = self.shots.ids_of(np.arange(len(self.shots)))
+        return list(zip(*(ids[field] for field in SHOT), strict=True))
+
+    @cached_property
+    def number_of_shot(self) -> dict[tuple[str, ...], int]:
+        return {text: number for number, text in enumerate(self.texts)}
+
+    @cached_property
+    def number_of_query(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.queries)}
+
+    @cached_property
+    def relevant_rows(self) -> set[tuple[str, ...]]:
+        """The rows that are known to be relevant at the start."""
+        if self.criteria.judgements is None:
+            return set()
+        return set(self.criteria.reference.table.rows())
+
+    @cached_property
+    def n_returned(self) -> NDArray[np.int64]:
+        """The length of each ranking, N of the definitions, for each run."""
+        is_distinct = self.criteria.definition.repeats is Repeats.DROP
+        of_runs = [each.ranking for each in self.read]
+        lengths = [each.n_shots if is_distinct else each.n_hypotheses for each in of_runs]
+        return np.array(lengths, dtype=np.int64)
+
+    def labels(self, reference: Reference) -> Labels:
+        """Return 1 for each pair that is in a reference, else 0."""
+        relevance = Relevance(reference, self.shots)
+        labels = np.zeros(len(self), dtype=np.int8)
+        for number, query in enumerate(self.queries):
+            begin, end = self.query.searchsorted([number, number + 1])
+            labels[begin:end] = np.isin(self.shot[begin:end], relevance.relevant_shots(query))
+        return labels
+
+    def known(self) -> Labels:
+        """Return what the criteria know of each pair; nothing where they have no judgements."""
+        labels = np.full(len(self), UNJUDGED, dtype=np.int8)
+        if self.criteria.judgements is None:
+            return labels
+        judged = self.criteria.judgements.judged.of(self.shots)
+        relevant = self.labels(self.criteria.reference)
+        for number, query in enumerate(self.queries):
+            begin, end = self.query.searchsorted([number, number + 1])
+            is_judged = judged.mask(query)[self.shot[begin:end]]
+            labels[begin:end][is_judged] = relevant[begin:end][is_judged]
+        return labels
+
+    def n_outside(self) -> NDArray[np.int64]:
+        """Return how many relevant shots of each query are known that are no pool pairs."""
+        if self.criteria.judgements is None:
+            return np.zeros(len(self.queries), dtype=np.int64)
+        reference = self.criteria.reference
+        inside = np.bincount(self.query[self.labels(reference) == 1], minlength=len(self.queries))
+        return np.array(list(map(reference.n_relevant, self.queries)), dtype=np.int64) - inside
+
+    def maps(self, labels: Labels, n_outside: NDArray[np.int64]) -> Floats:
+        """Return MAP of each run at the last cutoff; what is not judged is not relevant."""
+        run, query, pair, rank, is_first = self.places
+        definition, n_queries = self.criteria.definition, len(self.queries)
+        is_hit = labels[pair] == 1
+        if not self.criteria.reference.counts_again:
+            is_hit &= is_first
+        n_relevant = np.bincount(self.query[labels == 1], minlength=n_queries) + n_outside
+        ap = average_precision_of_hits(
+            (run * n_queries + query)[is_hit],
+            rank[is_hit],
+            np.tile(n_relevant, len(self.runs)),
+            np.repeat(self.n_returned, n_queries),
+            depths(self.criteria.K[-1:]),
+            definition,
+        )
+        return np.array([mean_average_precision(each)[0] for each in ap.reshape(-1, n_queries, 1)])
+
+    def maps_by(self, reference: Reference) -> Floats:
+        """Return MAP of each run at the last cutoff by a whole reference."""
+        criteria = replace(self.criteria, reference=reference, K=self.criteria.K[-1:])
+        runs = [read_counted(criteria, each.ranking) for each in self.read]
+        scored = (run.scorer.score(self.queries)[0] for run in tracked(runs, 'scoring', ' runs'))
+        return np.array([mean_average_precision(ap)[0] for ap in scored])
+
+
+def pool_pairs(
+    criteria: Criteria,
+    runs: Mapping[str, Any],
+    queries: Table | None,
+    teams: Mapping[str, str],
+    depth: int,
+    near: float,
+) -> PoolPairs:
+    """Read runs, and return the pairs that stand in the first ranks of one of them."""
+    names, _, about_queries = names_asked(criteria, queries)
+    whole = replace(criteria, judgements=None)  # all that was returned is ranked
+    found = {str(each): each for each in about_queries}
+    read_runs, of_runs = [], []
+    for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
+        run = read_counted(whole, hypothesis)
+        run.scorer.check_cutoffs()
+        found |= {str(each): each for each in run.warnings_with([])}
+        read_runs.append(run)
+        of_runs.append(_first_ranks(run, names, depth, near))
+    texts, numbers = _numbered_shots(read_runs, of_runs)
+    if not texts:
+        raise ParameterError('runs: found no shot under a name near a query, expected some')
+    shots = Shots(read(texts, JUDGED_SHOTS))
+    keys = [
+        each.query * len(shots) + number[each.shot]
+        for each, number in zip(of_runs, numbers, strict=True)
+    ]
+    pairs = np.unique(np.concatenate(keys))
+    shape = len(runs), len(pairs)
+    ranks, distances = np.zeros(shape, dtype=np.int64), np.ones(shape)
+    confidences = np.zeros(shape)
+    for row, (each, of_run) in enumerate(zip(of_runs, keys, strict=True)):
+        first = first_occurrences(of_run)
+        at = pairs.searchsorted(of_run[first])
+        ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
+        sure = each.confidence[first]
+        confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
+    return PoolPairs(
+        criteria,
+        names,
+        list(runs),
+        [teams[name] for name in runs],
+        read_runs,
+        shots,
+        *np.divmod(pairs, len(shots)),
+        ranks,
+        distances,
+        confidences,
+        _parameters(criteria, depth, near),
+        _inputs(criteria, queries, runs, read_runs),
+        _names_of_shots(read_runs, numbers, len(shots)),
+        _places(read_runs, names, numbers, pairs, len(shots)),
+        [
+            each
+            for each in found.values()
+            if len(criteria.reference.table) or not _of_reference(each)
+        ],
+    )
+
+
+def _of_reference(warning: DataWarning) -> bool:
+    """Return whether a warning says what an empty reference lacks, where judging begins."""
+    is_of_run = isinstance(warning, EmptyRunWarning)
+    return isinstance(warning, NoOverlapWarning | UnknownQueriesWarning) and not is_of_run
+
+
+def _parameters(criteria: Criteria, depth: int, near: float) -> dict[str, Any]:
+    metric = f'M{ap_column(criteria.K[-1])}'
+    given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
+    return {**given, **criteria.parameters}
+
+
+def _inputs(
+    criteria: Criteria, queries: Table | None, runs: Iterable[str], read_runs: list[CountedRun]
+) -> dict[str, Any]:
+    """Return where everything was read, for a manifest."""
+    judgements, subset = criteria.judgements, criteria.subset
+    sources = {
+        'reference': criteria.reference.table.source,
+        'judged': judgements and judgements.judged.source,
+        'subset': None if subset is None else subset.source,
+        'queries': None if queries is None else queries.source,
+    }
+    of_runs = {
+        name: asdict(each.ranking.source) for name, each in zip(runs, read_runs, strict=True)
+    }
+    given = {role: asdict(source) for role, source in sources.items() if source is not None}
+    return {**given, 'runs': of_runs}
+
+
+class _First(NamedTuple):
+    """What a run returned in the first ranks, under near names, best first in each query."""
+
+    query: NDArray[np.int64]
+    shot: NDArray[np.int64]  # by the numbers of the run
+    rank: NDArray[np.int64]
+    distance: Floats
+    confidence: Floats
+
+
+def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: float) -> _First:
+    ranking, parts = run.ranking, []
+    for number, top in enumerate(run.scorer.top(queries, depth)):
+        distances = top.distances[ranking.name_at[top.places]]
+        at = np.flatnonzero(distances <= near)
+        places = top.places[at]
+        query = np.full(len(at), number)
+        sure = ranking.confidence_at[places]
+        parts.append((query, ranking.shot_at[places], at + 1, distances[at], sure))
+    return _First(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _numbered_shots(
+    runs: Sequence[CountedRun], of_runs: Sequence[_First]
+) -> tuple[list[tuple[str, ...]], list[NDArray[np.int64]]]:
+    """Return the shots of all runs that are in the pool, and their numbers by those of each run."""
+    returned = [np.unique(each.shot) for each in of_runs]
+    texts = []
+    for run, shots in zip(runs, returned, strict=True):
+        ids = run.ranking.shots.ids_of(shots)
+        texts += list(zip(*(ids[field] for field in SHOT), strict=True))
+    distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return [], []
+    table = read(distinct, JUDGED_SHOTS)
+    found = Shots(table)
+    order = dict(zip(distinct, found.codes.tolist(), strict=True))
+    numbers = []
+    for run in runs:
+        number = np.full(len(run.ranking.shots), -1)
+        its = run.ranking.shots.find(table)
+        number[its[its >= 0]] = found.codes[its >= 0]
+        numbers.append(number)
+    return sorted(distinct, key=order.__getitem__), numbers
+
+
+def _names_of_shots(
+    runs: Sequence[CountedRun], numbers: Sequence[NDArray[np.int64]], n_shots: int
+) -> NDArray[np.int64]:
+    """Return how many distinct names the runs have for each shot, at any rank."""
+    number_of: dict[str, int] = {}
+    keys = []
+    for run, number in zip(runs, numbers, strict=True):
+        ranking = run.ranking
+        names = [number_of.setdefault(name, len(number_of)) for name in ranking.names.values]
+        shot = number[ranking.shot_at]
+        kept = shot >= 0
+        name = np.array(names, dtype=np.int64)[ranking.name_at[kept]]
+        keys.append(name * n_shots + shot[kept])
+    return np.bincount(np.unique(np.concatenate(keys)) % n_shots, minlength=n_shots)
+
+
+def _places(
+    runs: Sequence[CountedRun],
+    queries: Sequence[str],
+    numbers: Sequence[NDArray[np.int64]],
+    pairs: NDArray[np.int64],
+    n_shots: int,
+) -> Places:
+    """Return where pool pairs stand down to the last cutoff."""
+    (deepest,) = depths(runs[0].criteria.K[-1:])
+    parts = []
+    for row, (run, number) in enumerate(zip(runs, numbers, strict=True)):
+        for query, top in enumerate(run.scorer.top(queries, deepest)):
+            shot = number[run.ranking.shot_at[top.places]]
+            pair = np.where(shot < 0, -1, find(pairs, query * n_shots + shot))
+            at = np.flatnonzero(pair >= 0)
+            is_first = np.zeros(len(at), dtype=np.bool_)
+            is_first[first_occurrences(pair[at])] = True
+            parts.append(
+                (np.full(len(at), row), np.full(len(at), query), pair[at], at + 1, is_first)
+            )
+    return Places(*map(np.concatenate, zip(*parts, strict=True)))

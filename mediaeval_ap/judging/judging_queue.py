@@ -1,0 +1,315 @@
+"""What to judge next: pool pairs or their shots, ordered by a strategy, with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import __version__
+from mediaeval_ap.choices import JudgedBy, Strategy
+from mediaeval_ap.errors import DataWarning, ParameterError, counted, shown
+from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Floats, Labels, PoolPairs
+from mediaeval_ap.judging.expected_ap import ExpectedAP
+from mediaeval_ap.judging.relevance_model import RelevanceModel
+from mediaeval_ap.render.document import Block, Document, Grid, Heading
+from mediaeval_ap.results.described import Described
+
+SCHEMA = 'mediaeval-ap/queue/1'
+NAMED_RUNS = 2  # in a reason, of those at each end
+DECIMALS = 12  # of scores that are ranked: the last bits depend on the order of sums
+
+
+@dataclass(frozen=True)
+class ToJudge:
+    """A shot, or a shot and a name, that is to be judged.
+
+    Parameters
+    ----------
+    corpus_id, video_id, shot_id : str
+        The shot.
+    person_name : str or None
+        The name; None where a judgement says who of all names is in the shot.
+    score : float
+        What it was ordered by; each strategy has its own unit.
+    ranks : dict of str to int
+        The best rank at which each run returns it, for the runs that do, best first.
+    n_queries : int
+        Number of queries that a judgement of it answers.
+    n_runs : int
+        Number of all runs.
+
+    Examples
+    --------
+    >>> ToJudge('x', 'v', '1', 'ann', 0.5, {'a': 1, 'b': 7}, 1, 3).reason
+    'a has it at 1, b at 7, 1 run not'
+    """
+
+    corpus_id: str
+    video_id: str
+    shot_id: str
+    person_name: str | None
+    score: float
+    ranks: dict[str, int]
+    n_queries: int
+    n_runs: int
+
+    @property
+    def reason(self) -> str:
+        """What it separates: the runs that have it, the highest first, from those that do not."""
+        (first, best), *others = self.ranks.items()
+        words = [f'{first} has it at {best}']
+        ends = others if len(others) <= NAMED_RUNS else [others[0], others[-1]]
+        words += [f'{run} at {rank}' for run, rank in ends]
+        if between := len(others) - len(ends):
+            words.insert(2, f'{counted(between, "run", "runs")} between')
+        if without := self.n_runs - len(self.ranks):
+            words.append(f'{counted(without, "run", "runs")} not')
+        if self.n_queries > 1:
+            words.append(f'for {self.n_queries} queries')
+        return ', '.join(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Chooser:
+    """A strategy over pool pairs: the score of each shot or pair, from what is judged so far."""
+
+    pairs: PoolPairs
+    by: JudgedBy
+    strategy: Strategy
+    seed: int
+
+    @cached_property
+    def unit(self) -> NDArray[np.int64]:
+        """What is judged at once, by its number: for each pair its shot or itself."""
+        return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
+
+    @cached_property
+    def n_units(self) -> int:
+        return len(self.pairs.shots) if self.by == 'shot' else len(self.pairs)
+
+    @cached_property
+    def model(self) -> RelevanceModel:
+        return RelevanceModel(self.pairs)
+
+    @cached_property
+    def expected(self) -> ExpectedAP:
+        return ExpectedAP(self.pairs)
+
+    @cached_property
+    def _fixed(self) -> Floats:
+        """The score of each pair by a strategy that learns nothing."""
+        pairs = self.pairs
+        if self.strategy == 'names':
+            return pairs.n_names[pairs.shot].astype(np.float64)
+        if self.strategy == 'random':
+            return np.random.default_rng(self.seed).random(self.n_units)[self.unit]
+        reciprocal = np.divide(
+            1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=pairs.ranks > 0
+        )
+        scores: Floats = (
+            reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
+        )
+        return scores
+
+    def scores(
+        self, labels: Labels, n_outside: NDArray[np.int64], p: Floats | None = None
+    ) -> Floats:
+        """Return the score of each unit, -1 where nothing of it is to be judged."""
+        if self.strategy == 'mtc':
+            p = self.model.probabilities(labels) if p is None else p
+            spread = self.expected.derivatives(p, n_outside).var(axis=0)
+            values = p * (1 - p) * spread
+        else:
+            values = self._fixed
+        open_ = np.flatnonzero(labels == UNJUDGED)
+        scores = np.full(self.n_units, -1.0)
+        scores[self.unit[open_]] = 0
+        # A shot is as good as all its pairs together, or as the first of them.
+        combine = np.add if self.strategy in ('mtc', 'rank-sum') else np.maximum
+        combine.at(scores, self.unit[open_], values[open_])
+        return scores
+
+    def first(self, scores: Floats, n: int) -> NDArray[np.int64]:
+        """Return the units of the n largest scores; equal ones in the order of their numbers."""
+        open_ = np.flatnonzero(scores >= 0)
+        relative = scores[open_] / (scores.max(initial=0) or 1)
+        found: NDArray[np.int64] = open_[np.argsort(-relative.round(DECIMALS), kind='stable')[:n]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Queue(Described):
+    """What to judge next, best first.
+
+    `AveragePrecision.judge_next` makes it.
+
+    Parameters
+    ----------
+    n : int
+        How many lines it has at most.
+    n_judged : int
+        Number of pool pairs that are judged.
+    n_pairs : int
+        Number of pool pairs: a query and a shot that some run returned high enough for it.
+    parameters, inputs, warnings
+        Of the manifest, and what there was to warn of.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([], K=[10], judged=[])
+    >>> runs = {'a': [('x', 'v', '1', 'ann', 0.5)], 'b': [('x', 'v', '2', 'ann', 0.5)]}
+    >>> queue = average_precision.judge_next(runs, ['ann'], strategy='rank-sum')
+    >>> [(each.shot_id, each.score, each.reason) for each in queue.lines]
+    [('1', 1.0, 'a has it at 1, 1 run not'), ('2', 1.0, 'b has it at 1, 1 run not')]
+    >>> [each.shot_id for each in queue.after(('x', 'v', '1', 'ann')).lines]
+    ['2']
+    """
+
+    n: int
+    parameters: dict[str, Any]
+    inputs: dict[str, Any]
+    warnings: tuple[DataWarning, ...] = ()
+    _chooser: Chooser = field(kw_only=True, repr=False)
+    _labels: Labels = field(kw_only=True, repr=False)
+    _outside: NDArray[np.int64] = field(kw_only=True, repr=False)
+    _told: frozenset[tuple[Any, ...]] = field(kw_only=True, default=frozenset(), repr=False)
+
+    def __repr__(self) -> str:
+        judged = f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged'
+        return f'Queue by {self._chooser.by} ({self._chooser.strategy}; {judged})'
+
+    @property
+    def n_judged(self) -> int:
+        """Number of pool pairs that are judged."""
+        return int(np.count_nonzero(self._labels != UNJUDGED))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pool pairs."""
+        return len(self._labels)
+
+    @cached_property
+    def lines(self) -> list[ToJudge]:
+        """What to judge, best first; equal scores by video, corpus, shot and then query."""
+        chooser = self._chooser
+        scores = chooser.scores(self._labels, self._outside)
+        return [self._line(unit, scores[unit]) for unit in chooser.first(scores, self.n).tolist()]
+
+    def _line(self, unit: int, score: float) -> ToJudge:
+        pairs = self._chooser.pairs
+        at = np.flatnonzero((self._chooser.unit == unit) & (self._labels == UNJUDGED))
+        never = np.iinfo(np.int64).max
+        best = np.where(pairs.ranks[:, at] > 0, pairs.ranks[:, at], never).min(axis=1).tolist()
+        ranked = sorted(zip(best, pairs.runs, strict=True))
+        ranks = {run: rank for rank, run in ranked if rank < never}
+        name = pairs.queries[pairs.query[unit]] if self._chooser.by == 'pair' else None
+        corpus, video, shot = pairs.texts[pairs.shot[at[0]]]
+        return ToJudge(corpus, video, shot, name, float(score), ranks, len(at), len(pairs.runs))
+
+    def after(self, judgement: Sequence[Any]) -> Queue:
+        """Return the queue once something is judged; the newest judgement of a shot counts.
+
+        Parameters
+        ----------
+        judgement : sequence
+            By shot: ``corpus_id video_id shot_id``, then the names that are relevant there; it was
+            looked at for all names. By pair: ``corpus_id video_id shot_id person_name relevance``,
+            with 0 or 1.
+
+        Returns
+        -------
+        Queue
+            What `judge_next` would return with all judgements so far: the model of the strategy mtc
+            is fitted again.
+
+        Raises
+        ------
+        ParameterError
+            When no run returned the shot, the name is no query, or the relevance not 0 or 1.
+        """
+        pairs, by = self._chooser.pairs, self._chooser.by
+        shot, rest = tuple(judgement[: len(SHOT)]), list(judgement[len(SHOT) :])
+        if by == 'pair':
+            if len(rest) != 2 or f'{rest[1]}' not in ('0', '1'):
+                expected = f'{" ".join(SHOT)} person_name relevance, with 0 or 1'
+                raise ParameterError(f'judgement: found {shown(judgement)}, expected {expected}')
+            names = {rest[0]: int(rest[1])}
+        else:
+            names = dict.fromkeys(rest, 1)
+        if (number := pairs.number_of_shot.get(shot)) is None:
+            found = shown('/'.join(map(str, shot)))
+            raise ParameterError(f'judgement: found {found}, expected a shot of the pool')
+        if strangers := names.keys() - pairs.number_of_query.keys():
+            expected = 'the name of a query; leave others out'
+            raise ParameterError(f'judgement: found {shown(min(strangers))}, expected {expected}')
+        labels, outside, told = self._labels.copy(), self._outside.copy(), set(self._told)
+        of_shot = np.flatnonzero(pairs.shot == number)
+        if by == 'shot':
+            labels[of_shot] = 0
+            told -= {each for each in self._told if each[1] == number}
+        for name, is_relevant in names.items():
+            query = pairs.number_of_query[name]
+            at = of_shot[pairs.query[of_shot] == query]
+            labels[at] = is_relevant
+            told.discard((query, number))
+            if is_relevant and not len(at) and (*shot, name) not in pairs.relevant_rows:
+                told.add((query, number))
+        for each, sign in [(each, -1) for each in self._told] + [(each, 1) for each in told]:
+            outside[each[0]] += sign
+        return replace(self, _labels=labels, _outside=outside, _told=frozenset(told))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the queue, and a manifest of what it was computed from, for JSON.
+
+        Returns
+        -------
+        dict
+            ``schema``, ``version``, ``lines`` (as `ToJudge`, with ``reason``), ``n_judged``,
+            ``n_pairs`` and ``manifest``.
+        """
+        return {
+            'schema': SCHEMA,
+            'version': __version__,
+            'lines': [{**asdict(each), 'reason': each.reason} for each in self.lines],
+            'n_judged': self.n_judged,
+            'n_pairs': self.n_pairs,
+            'manifest': {
+                'version': __version__,
+                'definition': self._chooser.pairs.criteria.definition.to_dict(),
+                'parameters': self.parameters,
+                'inputs': self.inputs,
+            },
+        }
+
+    def _document(self) -> Document:
+        return Document(lambda: self._blocks(), self.to_dict, self._rows)
+
+    def _blocks(self) -> Iterator[Block]:
+        yield Heading(
+            'What to judge next',
+            f'{self._chooser.strategy}, by {self._chooser.by}; '
+            f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged',
+        )
+        yield self._rows(is_exact=False)
+
+    def _rows(self, is_exact: bool = True) -> Grid:
+        of_pairs = self._chooser.by == 'pair'
+        largest = max((each.score for each in self.lines), default=1) or 1
+        return Grid(
+            [*SHOT, *['person_name'] * of_pairs, 'score', 'reason'],
+            [
+                [
+                    *(each.corpus_id, each.video_id, each.shot_id),
+                    *[each.person_name] * of_pairs,
+                    each.score if is_exact else each.score / largest,
+                    each.reason,
+                ]
+                for each in self.lines
+            ],
+        )
