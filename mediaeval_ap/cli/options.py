@@ -274,6 +274,10 @@ QUERIES_WITHOUT_RELEVANT = choice(
     'count',
     'Queries without a relevant item: count (as defined) or skip.',
 )
+JUDGED = input_file('--judged', 'What was looked at: shots, pairs with relevance, or qrels.')
+JUDGED_ONLY = flag(
+    '--judged-only', help='Drop rows of REFERENCE that are not judged, instead of an error.'
+)
 MEASURES = option(
     '--measures',
     metavar='NAME,...',
