@@ -93,7 +93,7 @@ def bounds_by_number(
     """
     known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
     at_once = [list(K)]
-    if 'H' in definition.denominator or any(len(ranks) > 1 for ranks in unjudged):
+    if unjudged and ('H' in definition.denominator or max(map(len, unjudged)) > 1):
         at_once = [[k] for k in K]  # shots beyond a cutoff differ from those within it
     parts = [
         _at_cutoffs(known, unjudged, n_unjudged, n_relevant, n_returned, each, definition)
