@@ -637,12 +637,15 @@ class AveragePrecision:
         Pool
             How many relevant shots so many teams returned; and for each team MAP and ranks of all
             runs by the reference without the relevant shots that only this team returned, equal bit
-            for bit to those of `evaluate` with that reference and these queries.
+            for bit to those of `evaluate` with that reference and these queries. With judgements,
+            the lowest and highest MAP of each run over all labels that the unjudged shots of the
+            pool could get, and the orders of two runs that hold whatever these are.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
-            As of `report`, and when the depth is no positive integer.
+            As of `report`, when the depth is no positive integer, and when unjudged shots leave the
+            ranking (``unjudged='skip'``).
         MissingExtraError
             When the extra ``compare`` is not installed, and there are two runs or more.
 
@@ -650,10 +653,15 @@ class AveragePrecision:
         -----
         DataWarning
             As of `evaluate`.
+        UncertainOrderWarning
+            When unjudged shots of the pool could turn the order of the two best runs.
 
         Notes
         -----
         Each run is read and ranked once; leaving out a team takes time for each query and run.
+        Bounds take time for each unjudged shot of a query, too. They are exact but where a
+        definition counts so many unjudged shots several times that their choices are too many to
+        try: there they hold, a note says so, and ``n_wider`` of `Bounds` has the number of queries.
 
         References
         ----------

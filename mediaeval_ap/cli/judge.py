@@ -12,6 +12,7 @@ from mediaeval_ap.cli.compare_and_report import named_runs
 from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import Output, write_document
 from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.results.run_names import teams_in_file
 
 
 @main.command(
@@ -19,12 +20,17 @@ from mediaeval_ap.comparison.settings import require_libraries
         'mediaeval-ap pool reference.txt hypothesis.txt --queries queries.txt -K 100',
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap pool reference.txt a=hypothesis.txt b=- "
         '-o pool.json',
+        "cut -d ' ' -f 1-3 hypothesis.txt reference.txt | sort -u > judged.txt; "
+        'mediaeval-ap pool reference.txt hypothesis.txt --judged judged.txt',
     ]
 )
 @options.REFERENCE
 @options.RUNS
 @options.NAMES
+@options.input_file('--teams', 'Teams of the runs, by name: CSV with run,team.')
 @options.SCORING
+@options.JUDGED
+@options.JUDGED_ONLY
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
 @options.NEAR
 @options.FORMAT
@@ -32,6 +38,7 @@ from mediaeval_ap.comparison.settings import require_libraries
 def pool(
     runs: Sequence[RunFile],
     names: str | None,
+    teams: str | None,
     queries: str | None,
     depth: int,
     near: float,
@@ -41,11 +48,15 @@ def pool(
 ) -> None:
     """Show who found the relevant shots, and the runs without them.
 
-    For each team, all runs are scored without the relevant shots that only this team returned.
+    For each team, all runs are scored without the relevant shots that only this team returned. With
+    --judged, the lowest and highest MAP that each run could have if all of the pool was judged.
     """
-    by_name = named_runs(options.with_names(runs, names, criteria['max_bytes']), None)
+    max_bytes = criteria['max_bytes']
+    by_name = named_runs(options.with_names(runs, names, max_bytes), None)
     require_libraries()
-    teams = {name: run.team for name, run in by_name.items() if run.team}
+    of_runs = {name: run.team for name, run in by_name.items() if run.team}
+    if teams is not None:
+        of_runs = teams_in_file(teams, by_name, max_bytes)
     average_precision = options.read_reference(**criteria)
-    made = average_precision.pool(by_name, queries, teams=teams, depth=depth, near=near)
+    made = average_precision.pool(by_name, queries, teams=of_runs, depth=depth, near=near)
     write_document(made._document(), format, output)

@@ -252,31 +252,39 @@ class Pool(Described):
             'Bounds: what unjudged shots could change',
             f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
         )
-        columns = _columns_of(self.bounds[self.runs[0]], metric)
-        rows = [
-            [run, self.means[run][metric], *_columns_of(self.bounds[run], metric).values()]
-            for run in self.runs
-        ]
-        yield Grid(['run', metric, *columns], rows)
+        yield self._grid_of_bounds(metric)
         if len(self.runs) == 1:
             return
-        open_pairs = self.uncertain
-        n_pairs = len(open_pairs) + len(self.certain)
-        orders = counted(n_pairs, 'order', 'orders')
-        yield (
-            f'{len(self.certain)} of {orders} of two runs are certain, whatever labels the '
-            'unjudged shots get\n'
-        )
-        if not open_pairs:
+        yield f'{self.certainty}\n'
+        if not (pairs := self.uncertain):
             return
         yield Heading('Orders that unjudged shots could turn', 'best runs first')
-        rows = [
-            [*pair, *(self.means[run][metric] for run in pair)]
-            for pair in open_pairs[:LISTED_PAIRS]
-        ]
-        yield Grid(['run', 'before', metric, f'{metric} of the other'], rows)
-        if len(open_pairs) > LISTED_PAIRS:
-            yield f'… and {len(open_pairs) - LISTED_PAIRS} more\n'
+        listed = pairs[:LISTED_PAIRS]
+        rows = [[*pair, *(self.means[run][metric] for run in pair)] for pair in listed]
+        yield Grid(['run', 'other', metric, f'{metric} of the other'], rows)
+        if len(pairs) > LISTED_PAIRS:
+            yield f'… and {len(pairs) - LISTED_PAIRS:,} more\n'
+
+    def _grid_of_bounds(self, metric: str) -> Grid:
+        rows = []
+        for run in self.runs:
+            its = self.bounds[run]
+            column, share = list(its.judged.items())[-1]
+            means = self.means[run][metric], its.low[metric], its.high[metric]
+            rows.append([run, *means, share, its.n_unjudged])
+        return Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
+
+    @property
+    def certainty(self) -> str:
+        """How many orders of two runs are certain, as a sentence; empty without judgements."""
+        if not self.bounds:
+            return ''
+        n_pairs = len(self.uncertain) + len(self.certain)
+        pairs = counted(n_pairs, 'pair', 'pairs')
+        return (
+            f'The order is certain, whatever labels unjudged shots get: {len(self.certain):,} of '
+            f'{pairs} of runs'
+        )
 
     @property
     def uncertain(self) -> list[tuple[str, str]]:
@@ -313,13 +321,6 @@ def _share(bounds: Bounds) -> str:
     """Return the share that is judged at the last cutoff, for a sentence."""
     column, share = list(bounds.judged.items())[-1]
     return '' if share is None else f', {column} {share:.3f}'
-
-
-def _columns_of(bounds: Bounds, metric: str) -> dict[str, Any]:
-    """Return the columns of a table about the last cutoff."""
-    column, share = list(bounds.judged.items())[-1]
-    low, high = bounds.low[metric], bounds.high[metric]
-    return {'low': low, 'high': high, column: share, 'unjudged': bounds.n_unjudged}
 
 
 def _all_columns_of(bounds: Bounds) -> dict[str, Any]:
