@@ -33,7 +33,8 @@ from mediaeval_ap.render.formats import DIGITS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --judged --names --teams --against --shots --videos '
-    '--evidence-reference --evidence --consensus --reference --columns --truth-columns --follow --skip-bad',
+    '--evidence-reference --evidence --consensus --reference --columns --truth-columns --follow '
+    '--skip-bad',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
     '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
     'Output': '--per-query --per-class --sort --sort-queries --pairs --figure --query --depth '

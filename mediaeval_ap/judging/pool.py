@@ -11,14 +11,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from mediaeval_ap import __version__
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
-from mediaeval_ap.errors import DataWarning, ParameterError, UncertainOrderWarning, counted
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    UncertainOrderWarning,
+    counted,
+    require,
+)
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
@@ -28,6 +34,9 @@ from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, mean_average_precision
 from mediaeval_ap.tables import Source, Table
+
+if TYPE_CHECKING:
+    from mediaeval_ap.judging.pool_plot import PoolPlot
 
 SCHEMA = 'mediaeval-ap/pool/1'
 DIGITS = 12  # of means that are ranked: sums in another order may differ beyond
@@ -166,6 +175,14 @@ class Pool(Described):
             f' if the {counted(self.counts["unjudged"], "unjudged shot", "unjudged shots")} of the '
             'pool were judged',
         )
+
+    @property
+    def plot(self) -> PoolPlot:
+        """The figure: ``leaderboard()``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.judging.pool_plot import PoolPlot
+
+        return PoolPlot(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, and a manifest of what it was computed from, for JSON.
