@@ -558,7 +558,8 @@ class AveragePrecision:
         -------
         CampaignReport
             ``to_html`` writes the page; ``comparison``, ``diagnoses`` and ``evaluations`` are its
-            numbers, ``plot`` its figures.
+            numbers, ``plot`` its figures. With judgements, ``pool`` is what `pool` returns; not
+            with ``unjudged='skip'``, where there are no bounds.
 
         Raises
         ------
@@ -604,7 +605,8 @@ class AveragePrecision:
         )
         by_name = named(runs)
         check_run('baseline', baseline, by_name)
-        of_runs = checked_teams(teams, by_name)
+        given = checked_teams(teams, by_name)
+        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
         asked = criteria.read_queries(queries)
         report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)

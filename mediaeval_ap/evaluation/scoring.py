@@ -115,7 +115,8 @@ class Scorer:
             return np.full(len(self._K), np.nan)
         is_judged = self.judged.mask(query)[self.ranking.shot_at[places]]
         shown = np.minimum(self._K, len(places))
-        return is_judged.cumsum()[shown - 1] / shown
+        shares: NDArray[np.float64] = is_judged.cumsum()[shown - 1] / shown
+        return shares
 
     def score_hits(
         self, queries: Sequence[str], hits: Sequence[NDArray[np.int64]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -176,6 +177,25 @@ class Pool(Described):
             'pool were judged',
         )
 
+    @cached_property
+    def _of_team(self) -> dict[str, WithoutTeam]:
+        return {each.team: each for each in self.without}
+
+    def without_own(self, run: str) -> dict[str, float]:
+        """Return MAP of a run without the relevant shots that only its own team returned.
+
+        Parameters
+        ----------
+        run : str
+            The name of the run.
+
+        Returns
+        -------
+        dict of str to float
+            MAP at each cutoff, by the name of the mean.
+        """
+        return self._of_team[self.teams[run]].means[run]
+
     @property
     def plot(self) -> PoolPlot:
         """The figure: ``leaderboard()``."""
@@ -251,12 +271,11 @@ class Pool(Described):
             [[each.team, each.n_alone, each.n_emptied, each.tau] for each in self.without],
         )
         yield Heading('Each run without what only its own team returned')
-        of_team = {each.team: each for each in self.without}
         rows = []
         for run in self.runs:
-            own = of_team[self.teams[run]]
-            before, after = self.means[run][metric], own.means[run][metric]
-            rows.append([run, self.teams[run], before, after, self.ranks[run], own.ranks[run]])
+            before, after = self.means[run][metric], self.without_own(run)[metric]
+            rank = self._of_team[self.teams[run]].ranks[run]
+            rows.append([run, self.teams[run], before, after, self.ranks[run], rank])
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
         if self.bounds:
             yield from self._blocks_of_bounds(metric)

@@ -53,13 +53,12 @@ class PoolPlot(Plot):
         pool, runs = self._pool, self._pool.runs
         known = tuple(pool.means[runs[0]])
         metric = known[-1] if metric is None else check_policy('metric', metric, known)
-        own = {each.team: each.means for each in pool.without}
         bounds = [pool.bounds.get(run) for run in runs]
         return figures.pool(
             runs,
             [pool.means[run][metric] for run in runs],
             [its and its.low[metric] for its in bounds],
             [its and its.high[metric] for its in bounds],
-            [own[pool.teams[run]][run][metric] for run in runs],
+            [pool.without_own(run)[metric] for run in runs],
             metric=metric,
         )

@@ -123,7 +123,9 @@ def pool(
         x=alt.X('low:Q', title=metric), x2='high:Q'
     )
     points = point.mark_point(filled=True, size=80, opacity=1).encode(x=x)
-    ticks = own.mark_tick(thickness=3, size=14, opacity=1).encode(x=alt.X('without:Q', title=metric))
+    ticks = own.mark_tick(thickness=3, size=14, opacity=1).encode(
+        x=alt.X('without:Q', title=metric)
+    )
     words = f'{metric} of {len(runs)} runs, best first, with bounds and without their own shots'
     return _finished([bars] * has_bounds + [points, ticks], rows, words, _height(runs))
 
