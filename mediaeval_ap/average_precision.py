@@ -573,7 +573,8 @@ class AveragePrecision:
         -------
         CampaignReport
             ``to_html`` writes the page; ``comparison``, ``diagnoses`` and ``evaluations`` are its
-            numbers, ``plot`` its figures.
+            numbers, ``plot`` its figures. With judgements, ``pool`` is what `pool` returns; not
+            with ``unjudged='skip'``, where there are no bounds.
 
         Raises
         ------
@@ -619,7 +620,8 @@ class AveragePrecision:
         )
         by_name = named(runs)
         check_run('baseline', baseline, by_name)
-        of_runs = checked_teams(teams, by_name)
+        given = checked_teams(teams, by_name)
+        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
         asked = criteria.read_queries(queries)
         report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)
@@ -652,12 +654,15 @@ class AveragePrecision:
         Pool
             How many relevant shots so many teams returned; and for each team MAP and ranks of all
             runs by the reference without the relevant shots that only this team returned, equal bit
-            for bit to those of `evaluate` with that reference and these queries.
+            for bit to those of `evaluate` with that reference and these queries. With judgements,
+            the lowest and highest MAP of each run over all labels that the unjudged shots of the
+            pool could get, and the orders of two runs that hold whatever these are.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
-            As of `report`, and when the depth is no positive integer.
+            As of `report`, when the depth is no positive integer, and when unjudged shots leave the
+            ranking (``unjudged='skip'``).
         MissingExtraError
             When the extra ``compare`` is not installed, and there are two runs or more.
 
@@ -665,10 +670,15 @@ class AveragePrecision:
         -----
         DataWarning
             As of `evaluate`.
+        UncertainOrderWarning
+            When unjudged shots of the pool could turn the order of the two best runs.
 
         Notes
         -----
         Each run is read and ranked once; leaving out a team takes time for each query and run.
+        Bounds take time for each unjudged shot of a query, too. They are exact but where a
+        definition counts so many unjudged shots several times that their choices are too many to
+        try: there they hold, a note says so, and ``n_wider`` of `Bounds` has the number of queries.
 
         References
         ----------

@@ -32,6 +32,7 @@
     ├── NarrowIntervalWarning              confidence intervals may be too narrow
     ├── FewPermutationsWarning             no data could be significant with so few permutations
     ├── ScoreAboveOneWarning               average precision exceeds 1
+    ├── UncertainOrderWarning              unjudged shots could turn the order of the best runs
     ├── RestartedBuildWarning              an interrupted build of a store begins anew
     └── WaitingWarning                     a scheduler or a worker does not answer
         └── NoWorkerWarning                a cluster has no worker
@@ -77,6 +78,7 @@ __all__ = [
     'RestartedBuildWarning',
     'ScoreAboveOneWarning',
     'SessionClosedError',
+    'UncertainOrderWarning',
     'UndefinedScoreError',
     'UnknownDefinitionError',
     'UnknownIdsWarning',
@@ -260,6 +262,10 @@ class FewPermutationsWarning(DataWarning):
 
 class ScoreAboveOneWarning(DataWarning):
     """Average precision above 1: a shot counts again. --definition trec counts it once."""
+
+
+class UncertainOrderWarning(DataWarning):
+    """The two best runs, whose order unjudged shots could turn. Judge these first."""
 
 
 class RestartedBuildWarning(DataWarning):

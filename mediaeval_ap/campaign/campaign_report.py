@@ -29,6 +29,7 @@ from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
     ScoreAboveOneWarning,
+    UncertainOrderWarning,
     WithoutRelevantWarning,
     counted,
     printable,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_plot import CampaignPlot
     from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+    from mediaeval_ap.judging.pool import Pool
 
 SCHEMA = 'mediaeval-ap/report/1'
 HALF = 0.5  # of the letters
@@ -79,6 +81,8 @@ class CampaignReport:
         What was warned of.
     teams : dict of str to str
         The team of each run; by default its name up to the first ``_``.
+    pool : Pool, optional
+        The pool of the runs, where judgements were given.
 
     Examples
     --------
@@ -98,6 +102,7 @@ class CampaignReport:
     losses: Mapping[str, Mapping[str, Mapping[str, float]]]
     warnings: tuple[DataWarning, ...] = ()
     teams: Mapping[str, str] = field(default_factory=dict)
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         teams = {run: self.teams.get(run) or team_of(run) for run in self.comparison.runs}
@@ -151,12 +156,14 @@ class CampaignReport:
         -----
         Equal inputs give equal bytes. The page asks no other site for anything.
         """
-        from mediaeval_ap.render.page import checked_links, javascript_bundle, page, prose
+        from mediaeval_ap.render.page import checked_links, javascript_bundle, on_page, page, prose
 
         if title is not None and not is_text(title):
             raise ParameterError(f'title: found {shown(title)}, expected {TEXT}')
         data = self.to_dict() | ({} if title is None else {'title': title})
         figures = self.plot._on_page()
+        if self.pool is not None:
+            figures['pool'] = on_page(self.pool.plot.leaderboard())
         text: str = page(
             'campaign.html.j2',
             title=data['title'],
@@ -180,9 +187,11 @@ class CampaignReport:
             metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
             and at each metric), ``confused``, ``rankings`` (the
             top of each, and the ranks of hits), ``alternatives``, ``remarks`` (notes and warnings,
-            by what they say), ``warnings`` and ``manifest``.
+            by what they say), ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k
+            of each run) and ``pool`` (as `Pool.to_dict`).
         """
         compared = self._compared
+        of_judged = {'judged': self._judged} if self._judged else {}
         return {
             'schema': SCHEMA,
             'version': __version__,
@@ -205,6 +214,8 @@ class CampaignReport:
             'rankings': self.rankings,
             'alternatives': {run: asdict(each) for run, each in self.alternatives.items()},
             'remarks': self._remarks,
+            **of_judged,
+            **({} if self.pool is None else {'pool': self.pool.to_dict()}),
             'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
             'manifest': {**compared['manifest'], 'inputs': self._inputs},
         }
@@ -245,7 +256,12 @@ class CampaignReport:
         )
         floor = caveat_of_floor(n_without, n_queries, board[0].floor)
         about_tests = [f'{warning}.' for warning in self.comparison.warnings]
-        return {**lead, 'caveats': [*about_tests, *caveats, *floor]}
+        of_judged = [
+            f'{str(warning).removeprefix(f"{self._reference}: ")}.'
+            for warning in self.warnings
+            if isinstance(warning, UncertainOrderWarning)
+        ]
+        return {**lead, 'caveats': [*about_tests, *of_judged, *caveats, *floor]}
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
@@ -278,6 +294,16 @@ class CampaignReport:
     @cached_property
     def _confused(self) -> list[dict[str, Any]]:
         return confused_of(self.diagnoses)
+
+    @cached_property
+    def _judged(self) -> dict[str, dict[str, float | None]]:
+        """Return Judged@k of each run, by its name; nothing without judgements."""
+        found = {run: self.evaluations[run].mean_judged for run in self.comparison.runs}
+        return {run: shares for run, shares in found.items() if shares}
+
+    @property
+    def _reference(self) -> str:
+        return printable(self.evaluations[self.comparison.runs[0]].inputs['reference'].name)
 
     @property
     def _any_diagnosis(self) -> Diagnosis:
@@ -340,6 +366,8 @@ class CampaignReport:
             'depth': self.rankings['depth'],
             'has_floor': any(row['floor'] for row in compared['leaderboard']),
             'boards': boards_of(compared),
+            'judged': self._judged,
+            'pool': self.pool,
             'caption': comparison.caption(),
             'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
             'orders': compared['orders'],

@@ -13,14 +13,21 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.campaign.campaign_report import CampaignReport
 from mediaeval_ap.campaign.headline import Alternatives
-from mediaeval_ap.choices import TEXT, is_text
+from mediaeval_ap.choices import POOL_DEPTH, TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.settings import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import CountedRun, evaluate_run, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import (
+    CountedRun,
+    Top,
+    evaluate_run,
+    names_asked,
+    read_counted,
+)
+from mediaeval_ap.judging.pool import Pooling
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import found_twice, run_names
@@ -50,8 +57,12 @@ def collect(
     alternatives: dict[str, Alternatives] = {}
     losses: dict[str, dict[str, dict[str, float]]] = {}
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
-    asked = sorted(names_asked(criteria, queries)[0])  # as compare sorts
+    in_order = names_asked(criteria, queries)[0]
+    asked = sorted(in_order)  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
+    pooling = None
+    if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds are of whole rankings
+        pooling = Pooling(criteria, queries, teams, POOL_DEPTH, near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(run, queries)._called(name)
@@ -59,8 +70,15 @@ def collect(
         diagnoses[name], at_last = found_at[k]._called(name), found_at[criteria.K[-1]]
         losses[name] = {f'M{ap_column(each)}': found_at[each].mean_parts for each in criteria.K}
         alternatives[name] = Alternatives.of(at_last)
-        rankings.add(name, run)
+        # Each run is ranked once for its rankings and for the pool.
+        depth = rankings.depth if pooling is None else pooling.deepest
+        tops = dict(zip(asked, run.scorer.top(asked, depth), strict=True))
+        rankings.add(name, run, [tops[query].first(rankings.depth) for query in asked])
+        if pooling is not None:
+            pooling.add(name, run, [tops[query] for query in in_order])
         found |= {str(warning): warning for warning in evaluations[name].warnings}
+    pool = None if pooling is None else pooling.result()
+    found |= {str(warning): warning for warning in (() if pool is None else pool.warnings)}
     reference, subset = criteria.reference.table, criteria.subset
     comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
     return CampaignReport(
@@ -72,6 +90,7 @@ def collect(
         {run: losses[run] for run in comparison.runs},
         tuple(found.values()),
         teams,
+        pool,
     )
 
 
@@ -87,16 +106,15 @@ class Rankings:
         self._is_answerable = [criteria.reference.n_relevant(query) > 0 for query in queries]
         rankings = max(n_runs * sum(self._is_answerable), 1)
         self._n_shown = max(LEAST_SHOWN, min(SHOWN, SHOWN_IN_ALL // rankings))
-        self._depth = max(depths(criteria.K))
+        self.depth = max(depths(criteria.K))
         # A value that is looked up gets the next number if it is new.
         self._videos, self._shots, self._names, self._distances = (
             defaultdict[Any, int](count().__next__) for _ in range(4)
         )
         self._runs: dict[str, dict[str, Any]] = {}
 
-    def add(self, name: str, run: CountedRun) -> None:
-        """Add the rankings of a run."""
-        tops = list(run.scorer.top(self._queries, self._depth))
+    def add(self, name: str, run: CountedRun, tops: Sequence[Top]) -> None:
+        """Add the rankings of a run, down to `depth`."""
         shown = [
             top.places[: self._n_shown] if answerable else top.places[:0]
             for top, answerable in zip(tops, self._is_answerable, strict=True)

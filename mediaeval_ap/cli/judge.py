@@ -27,6 +27,7 @@ from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.render.formats import ANSWER_FORMATS, FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
+from mediaeval_ap.results.run_names import teams_in_file
 
 if TYPE_CHECKING:
     from mediaeval_ap.judging.judging_queue import Queue
@@ -37,12 +38,17 @@ if TYPE_CHECKING:
         'mediaeval-ap pool reference.txt hypothesis.txt --queries queries.txt -K 100',
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap pool reference.txt a=hypothesis.txt b=- "
         '-o pool.json',
+        "cut -d ' ' -f 1-3 hypothesis.txt reference.txt | sort -u > judged.txt; "
+        'mediaeval-ap pool reference.txt hypothesis.txt --judged judged.txt',
     ]
 )
 @options.REFERENCE
 @options.RUNS
 @options.NAMES
+@options.input_file('--teams', 'Teams of the runs, by name: CSV with run,team.')
 @options.SCORING
+@options.JUDGED
+@options.JUDGED_ONLY
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
 @options.NEAR
 @options.FORMAT
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
 def pool(
     runs: Sequence[RunFile],
     names: str | None,
+    teams: str | None,
     queries: str | None,
     depth: int,
     near: float,
@@ -59,13 +66,17 @@ def pool(
 ) -> None:
     """Show who found the relevant shots, and the runs without them.
 
-    For each team, all runs are scored without the relevant shots that only this team returned.
+    For each team, all runs are scored without the relevant shots that only this team returned. With
+    --judged, the lowest and highest MAP that each run could have if all of the pool was judged.
     """
-    by_name = named_runs(options.with_names(runs, names, criteria['max_bytes']), None)
+    max_bytes = criteria['max_bytes']
+    by_name = named_runs(options.with_names(runs, names, max_bytes), None)
     require_libraries()
-    teams = {name: run.team for name, run in by_name.items() if run.team}
+    of_runs = {name: run.team for name, run in by_name.items() if run.team}
+    if teams is not None:
+        of_runs = teams_in_file(teams, by_name, max_bytes)
     average_precision = options.read_reference(**criteria)
-    made = average_precision.pool(by_name, queries, teams=teams, depth=depth, near=near)
+    made = average_precision.pool(by_name, queries, teams=of_runs, depth=depth, near=near)
     write_document(made._document(), format, output)
 
 

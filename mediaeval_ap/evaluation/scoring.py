@@ -42,6 +42,10 @@ class Top(NamedTuple):
     hits: NDArray[np.int64]  # positions among these, from 0
     distances: Distances  # of the query to the names of the run
 
+    def first(self, depth: int) -> Top:
+        """Return the first ones down to a depth."""
+        return Top(self.places[:depth], self.hits[self.hits < depth], self.distances)
+
 
 class Scorer:
     """Scores queries about one run against one reference."""
@@ -101,20 +105,27 @@ class Scorer:
             top = next(tops)
             places = (top if wholes is tops else next(wholes)).places
             hits.append(top.hits)
-            is_judged = self.judged.mask(query)[self.ranking.shot_at[places]]
-            if len(places):
-                shown = np.minimum(self._K, len(places))
-                shares[row] = is_judged.cumsum()[shown - 1] / shown
+            shares[row] = self.share_judged(query, places)
         return *self.score_hits(queries, hits), shares
+
+    def share_judged(self, query: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the share of the first k places that is judged, by cutoff; NaN without any."""
+        assert self.judged is not None
+        if not len(places):
+            return np.full(len(self._K), np.nan)
+        is_judged = self.judged.mask(query)[self.ranking.shot_at[places]]
+        shown = np.minimum(self._K, len(places))
+        shares: NDArray[np.float64] = is_judged.cumsum()[shown - 1] / shown
+        return shares
 
     def score_hits(
         self, queries: Sequence[str], hits: Sequence[NDArray[np.int64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return what `score` does, from the positions of hits in the rankings of queries."""
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
-        n_returned: int | NDArray[np.int64] = self._n_ranked(self.ranking)
+        n_returned: int | NDArray[np.int64] = self.n_ranked(self.ranking)
         if self._condensed is not None:
-            ranked = [self._n_ranked(self._condensed.of(query)) for query in queries]
+            ranked = [self.n_ranked(self._condensed.of(query)) for query in queries]
             n_returned = np.array(ranked, dtype=np.int64)
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1
@@ -123,7 +134,8 @@ class Scorer:
         )
         return ap, n_relevant
 
-    def _n_ranked(self, ranking: NearestFirst) -> int:
+    def n_ranked(self, ranking: NearestFirst) -> int:
+        """Return how many hypotheses, or shots, are ranked: N of the definitions."""
         return ranking.n_shots if self._distinct else ranking.n_hypotheses
 
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:

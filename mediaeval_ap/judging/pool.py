@@ -9,27 +9,40 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from mediaeval_ap import __version__
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
-from mediaeval_ap.errors import DataWarning, counted
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    UncertainOrderWarning,
+    counted,
+    require,
+)
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
+from mediaeval_ap.judging.unjudged import Bounds, CertainOrder, UnjudgedPool, certain_orders
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.result import mean_average_precision
+from mediaeval_ap.results.result import SKIPPED, mean_average_precision
 from mediaeval_ap.tables import Source, Table
+
+if TYPE_CHECKING:
+    from mediaeval_ap.judging.pool_plot import PoolPlot
 
 SCHEMA = 'mediaeval-ap/pool/1'
 DIGITS = 12  # of means that are ranked: sums in another order may differ beyond
 SHOT = ('corpus_id', 'video_id', 'shot_id')
+LISTED_PAIRS = 10  # of runs, in tables
 Judgement: TypeAlias = tuple[str, ...]  # corpus, video, shot and name
 
 
@@ -92,6 +105,10 @@ class Pool(Described):
         Definition of average precision.
     parameters, counts, inputs, warnings
         Of the manifest, and what there was to warn of.
+    bounds : dict of str to Bounds
+        What each run could have if all shots of the pool were judged; empty without judgements.
+    certain : list of CertainOrder
+        The pairs of runs whose order by the last mean cannot turn then; likewise.
 
     Examples
     --------
@@ -116,6 +133,8 @@ class Pool(Described):
     counts: dict[str, int]
     inputs: dict[str, Any]
     warnings: tuple[DataWarning, ...] = ()
+    bounds: dict[str, Bounds] = field(default_factory=dict)
+    certain: list[CertainOrder] = field(default_factory=list)
 
     def __repr__(self) -> str:
         of_teams = counted(len(self.without), 'team', 'teams')
@@ -131,7 +150,59 @@ class Pool(Described):
                 f'{self.definition} counts a query without a relevant shot 1, so a team can gain '
                 'where its own shots are left out: see queries emptied'
             )
+        if self.bounds and self.counts.get(SKIPPED):
+            notes.append('Bounds are over the queries that have a relevant shot by now')
+        if n_wider := max((each.n_wider for each in self.bounds.values()), default=0):
+            queries = counted(n_wider, 'query', 'queries')
+            notes.append(
+                f'Bounds hold, but may be wider than they need be, for up to {queries} of a run: '
+                'too many shots are returned again'
+            )
         return notes
+
+    def _about_order(self) -> Iterator[DataWarning]:
+        """Warn if the order of the two best runs could turn."""
+        pair = self.runs[:2]
+        is_certain = any([each.better, each.worse] == pair for each in self.certain)
+        if len(pair) < 2 or is_certain or not self.counts.get('unjudged'):
+            return
+        metric = list(self.means[pair[0]])[-1]
+        first, second = (
+            f'{run} ({metric} {self.means[run][metric]:.3f}{_share(self.bounds[run])})'
+            for run in pair
+        )
+        yield UncertainOrderWarning(
+            f'{self.inputs["reference"]["name"]}: {first} and {second} could change places',
+            f' if the {counted(self.counts["unjudged"], "unjudged shot", "unjudged shots")} of the '
+            'pool were judged',
+        )
+
+    @cached_property
+    def _of_team(self) -> dict[str, WithoutTeam]:
+        return {each.team: each for each in self.without}
+
+    def without_own(self, run: str) -> dict[str, float]:
+        """Return MAP of a run without the relevant shots that only its own team returned.
+
+        Parameters
+        ----------
+        run : str
+            The name of the run.
+
+        Returns
+        -------
+        dict of str to float
+            MAP at each cutoff, by the name of the mean.
+        """
+        return self._of_team[self.teams[run]].means[run]
+
+    @property
+    def plot(self) -> PoolPlot:
+        """The figure: ``leaderboard()``."""
+        require('altair', 'report', 'plot')
+        from mediaeval_ap.judging.pool_plot import PoolPlot
+
+        return PoolPlot(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, and a manifest of what it was computed from, for JSON.
@@ -141,8 +212,17 @@ class Pool(Described):
         dict
             ``schema``, ``version``, ``runs`` (``run``, ``team``, ``means``, ``rank``),
             ``returned_by`` (``n_teams``, ``n_relevant``), ``without`` (as `WithoutTeam`), ``notes``
-            and ``manifest``.
+            and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
+            (as `CertainOrder`).
         """
+        of_bounds = (
+            {
+                'bounds': [{'run': run, **asdict(self.bounds[run])} for run in self.runs],
+                'certain': [asdict(each) for each in self.certain],
+            }
+            if self.bounds
+            else {}
+        )
         return {
             'schema': SCHEMA,
             'version': __version__,
@@ -159,6 +239,7 @@ class Pool(Described):
                 {'n_teams': n_teams, 'n_relevant': n} for n_teams, n in self.returned_by.items()
             ],
             'without': [asdict(each) for each in self.without],
+            **of_bounds,
             'notes': self.notes,
             'manifest': {
                 'version': __version__,
@@ -190,30 +271,101 @@ class Pool(Described):
             [[each.team, each.n_alone, each.n_emptied, each.tau] for each in self.without],
         )
         yield Heading('Each run without what only its own team returned')
-        of_team = {each.team: each for each in self.without}
         rows = []
         for run in self.runs:
-            own = of_team[self.teams[run]]
-            before, after = self.means[run][metric], own.means[run][metric]
-            rows.append([run, self.teams[run], before, after, self.ranks[run], own.ranks[run]])
+            before, after = self.means[run][metric], self.without_own(run)[metric]
+            rank = self._of_team[self.teams[run]].ranks[run]
+            rows.append([run, self.teams[run], before, after, self.ranks[run], rank])
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
+        if self.bounds:
+            yield from self._blocks_of_bounds(metric)
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
 
+    def _blocks_of_bounds(self, metric: str) -> Iterator[Block]:
+        n_unjudged, n_all = self.counts['unjudged'], self.counts['pool']
+        yield Heading(
+            'Bounds: what unjudged shots could change',
+            f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
+        )
+        yield self._grid_of_bounds(metric)
+        if len(self.runs) == 1:
+            return
+        yield f'{self.certainty}\n'
+        if not (pairs := self.uncertain):
+            return
+        yield Heading('Orders that unjudged shots could turn', 'best runs first')
+        listed = pairs[:LISTED_PAIRS]
+        rows = [[*pair, *(self.means[run][metric] for run in pair)] for pair in listed]
+        yield Grid(['run', 'other', metric, f'{metric} of the other'], rows)
+        if len(pairs) > LISTED_PAIRS:
+            yield f'… and {len(pairs) - LISTED_PAIRS:,} more\n'
+
+    def _grid_of_bounds(self, metric: str) -> Grid:
+        rows = []
+        for run in self.runs:
+            its = self.bounds[run]
+            column, share = list(its.judged.items())[-1]
+            means = self.means[run][metric], its.low[metric], its.high[metric]
+            rows.append([run, *means, share, its.n_unjudged])
+        return Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
+
+    @property
+    def certainty(self) -> str:
+        """How many orders of two runs are certain, as a sentence; empty without judgements."""
+        if not self.bounds:
+            return ''
+        n_pairs = len(self.uncertain) + len(self.certain)
+        pairs = counted(n_pairs, 'pair', 'pairs')
+        return (
+            f'The order is certain, whatever labels unjudged shots get: {len(self.certain):,} of '
+            f'{pairs} of runs'
+        )
+
+    @property
+    def uncertain(self) -> list[tuple[str, str]]:
+        """The pairs of runs, best first, whose order is not among `certain`, with judgements."""
+        if not self.bounds:
+            return []
+        certain = {(each.better, each.worse) for each in self.certain}
+        return [pair for pair in combinations(self.runs, 2) if pair not in certain]
+
     def _rows(self) -> Grid:
-        """Return a row for each run by the whole reference, and without each team."""
+        """Return a row for each run by the whole reference, and without each team.
+
+        The former have the bounds, too.
+        """
         metrics = list(self.means[self.runs[0]])
-        headers = ['without', 'run', 'team', *metrics, 'rank']
         states = [('', self.means, self.ranks)]
         states += [(each.team, each.means, each.ranks) for each in self.without]
+        bounds = {run: _all_columns_of(each) for run, each in self.bounds.items()}
+        names = list(bounds[self.runs[0]]) if bounds else []
         return Grid(
-            headers,
+            ['without', 'run', 'team', *metrics, 'rank', *names],
             [
-                [without, run, self.teams[run], *means[run].values(), ranks[run]]
+                [
+                    *(without, run, self.teams[run], *means[run].values(), ranks[run]),
+                    *([None] * len(names) if without else bounds.get(run, {}).values()),
+                ]
                 for without, means, ranks in states
                 for run in self.runs
             ],
         )
+
+
+def _share(bounds: Bounds) -> str:
+    """Return the share that is judged at the last cutoff, for a sentence."""
+    column, share = list(bounds.judged.items())[-1]
+    return '' if share is None else f', {column} {share:.3f}'
+
+
+def _all_columns_of(bounds: Bounds) -> dict[str, Any]:
+    """Return the columns of all cutoffs, each with its name."""
+    low, high = (
+        {f'{side} {metric}': value for metric, value in values.items()}
+        for side, values in (('low', bounds.low), ('high', bounds.high))
+    )
+    return {**low, **high, **bounds.judged, 'n_unjudged': bounds.n_unjudged}
 
 
 @dataclass(frozen=True)
@@ -221,7 +373,7 @@ class _Pooled:
     """A run with its rankings, which every reference is laid against."""
 
     run: CountedRun
-    tops: list[Top]
+    tops: Sequence[Top]
 
     def means(self, queries: Sequence[str], reference: Reference) -> dict[str, float]:
         """Return MAP at each cutoff by a reference."""
@@ -235,18 +387,150 @@ class _Pooled:
         means = mean_average_precision(scorer.score_hits(queries, hits)[0]).tolist()
         return dict(zip(_names(criteria.K), means, strict=True))
 
-    def returned(self, queries: Sequence[str], depth: int, near: float) -> Iterator[Judgement]:
-        """Yield the relevant shots that stand high enough under a name that is near enough."""
+    def returned(self, depth: int, near: float) -> Iterator[Top]:
+        """Yield of each ranking what stands high enough under a name that is near enough."""
+        name_at = self.run.ranking.name_at
+        for top in self.tops:
+            first = top.first(depth)
+            is_near = top.distances[name_at[first.places]] <= near
+            hits = is_near.cumsum()[first.hits] - 1
+            yield Top(first.places[is_near], hits[is_near[first.hits]], top.distances)
+
+    def relevant_of(self, query: str, returned: Top) -> Iterator[Judgement]:
+        """Yield the relevant shots of what was returned for a query."""
         ranking = self.run.ranking
-        for query, top in zip(queries, self.tops, strict=True):
-            places = top.places[top.hits[top.hits < depth]]
-            places = places[top.distances[ranking.name_at[places]] <= near]
-            ids = ranking.shots.ids_of(ranking.shot_at[places])
-            yield from ((*shot, query) for shot in zip(*(ids[each] for each in SHOT), strict=True))
+        shots = ranking.shot_at[returned.places[returned.hits]]
+        ids = ranking.shots.ids_of(shots)
+        return ((*shot, query) for shot in zip(*(ids[each] for each in SHOT), strict=True))
 
 
 def _names(K: Sequence[Cutoff]) -> list[str]:
     return [f'M{ap_column(k)}' for k in K]
+
+
+class Pooling:
+    """Runs that are put together, one after another, by their names; `teams` has that of each."""
+
+    def __init__(
+        self,
+        criteria: Criteria,
+        queries: Table | None,
+        teams: Mapping[str, str],
+        depth: int,
+        near: float,
+    ) -> None:
+        if criteria.parameters.get('unjudged') == 'skip':
+            raise ParameterError(
+                "pool: found unjudged='skip', expected 'nonrelevant': a shot that gets judged "
+                'enters condensed lists again, so no label leaves the ranks of the others'
+            )
+        self._criteria, self._given, self._teams = criteria, queries, teams
+        self._depth, self._near = depth, near
+        self.queries, self._n_skipped, about_queries = names_asked(criteria, queries)
+        self.deepest = max(depth, *depths(criteria.K))
+        self._pooled: dict[str, _Pooled] = {}
+        self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}
+        self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
+        self._unjudged = None if criteria.judgements is None else UnjudgedPool(self.queries)
+
+    def add(self, name: str, run: CountedRun, tops: Sequence[Top]) -> None:
+        """Add a run with its rankings of the queries, down to `deepest` or to all there is."""
+        pooled = _Pooled(run, tops)
+        returned = list(pooled.returned(self._depth, self._near))
+        for query, each in zip(self.queries, returned, strict=True):
+            for judgement in pooled.relevant_of(query, each):
+                self._finders[judgement].add(self._teams[name])
+        scored = [top.first(max(depths(self._criteria.K))) for top in tops]
+        self._pooled[name] = _Pooled(run, scored)
+        if self._unjudged is not None:
+            self._unjudged.add(name, run, tops, returned)
+        self._found |= {str(each): each for each in run.warnings_with([])}
+
+    def result(self) -> Pool:
+        """Return the pool of all runs that were added."""
+        criteria, names, pooled = self._criteria, self.queries, self._pooled
+        finders, reference = self._finders, criteria.reference
+        table, asked = reference.table, set(names)
+        rows = list(zip(*map(table.texts, (*SHOT, 'person_name')), strict=True))
+        times = Counter(len(finders[row]) for row in set(rows) if row[-1] in asked)
+        every_team = sorted(set(self._teams.values()))
+        means = {name: each.means(names, reference) for name, each in pooled.items()}
+        ranks = _ranks(means)
+        runs = sorted(means, key=lambda name: (ranks[name], name))
+        bounds, certain, counts = self._bounds(runs)
+        sources: dict[str, Source] = {'reference': table.source}
+        if criteria.subset is not None:
+            sources['subset'] = criteria.subset.source
+        if self._given is not None:
+            sources['queries'] = self._given.source
+        if criteria.judgements is not None:
+            sources['judged'] = criteria.judgements.judged.source
+        pool = Pool(
+            runs=runs,
+            teams=dict(self._teams),
+            means=means,
+            ranks=ranks,
+            returned_by={n_teams: times[n_teams] for n_teams in range(len(every_team) + 1)},
+            without=list(self._without(every_team, rows, means)),
+            definition=criteria.definition,
+            parameters={
+                'K': list(criteria.K),
+                'depth': self._depth,
+                'near': self._near,
+                **criteria.parameters,
+            },
+            counts={
+                'queries': len(names),
+                'runs': len(pooled),
+                'teams': len(every_team),
+                **({SKIPPED: self._n_skipped} if self._n_skipped else {}),
+                **counts,
+            },
+            inputs={
+                **{role: asdict(source) for role, source in sources.items()},
+                'runs': {name: asdict(each.run.ranking.source) for name, each in pooled.items()},
+            },
+            bounds=bounds,
+            certain=certain,
+        )
+        return replace(pool, warnings=(*self._found.values(), *pool._about_order()))
+
+    def _without(
+        self,
+        teams: Sequence[str],
+        rows: Sequence[Judgement],
+        means: Mapping[str, Mapping[str, float]],
+    ) -> Iterator[WithoutTeam]:
+        """Yield the runs without what one team found, for each team."""
+        reference, names = self._criteria.reference, self.queries
+        had = [name for name in names if reference.n_relevant(name)]
+        for team in tracked(teams, 'leaving out', ' teams'):
+            alone = {row for row, of in self._finders.items() if of == {team}}
+            kept = reference.table.select(np.array([row not in alone for row in rows], np.bool_))
+            others = [*reference.names, *reference.elsewhere]
+            reduced = Reference(kept, reference.counts_again, others)
+            its = {name: each.means(names, reduced) for name, each in self._pooled.items()}
+            last = [list(map(_last, each.values())) for each in (means, its)]
+            order = agreement('the whole reference', last[0], f'that without {team}', last[1])
+            n_emptied = sum(not reduced.n_relevant(name) for name in had)
+            yield WithoutTeam(
+                team, len(alone), n_emptied, its, _ranks(its), order.tau, order.reason
+            )
+
+    def _bounds(
+        self, runs: Sequence[str]
+    ) -> tuple[dict[str, Bounds], list[CertainOrder], dict[str, int]]:
+        """Return the bounds of runs and the orders that are certain, where something is judged."""
+        if self._unjudged is None:
+            return {}, [], {}
+        unjudged, table = self._unjudged, self._unjudged.table
+        found = {}
+        for name in tracked(runs, 'bounding', ' runs'):
+            pooled = self._pooled[name]
+            found[name] = unjudged.bounds_of(pooled.run, pooled.tops, table)
+        metrics = _names(self._criteria.K)
+        bounds = {name: unjudged.described(name, found[name], metrics) for name in runs}
+        return bounds, certain_orders(runs, found), unjudged.counts
 
 
 def pool_runs(
@@ -258,59 +542,12 @@ def pool_runs(
     near: float,
 ) -> Pool:
     """Return the pool of runs, by their names; `teams` has that of each."""
-    names, _, about_queries = names_asked(criteria, queries)
-    deepest = max(depth, *depths(criteria.K))
-    pooled: dict[str, _Pooled] = {}
-    found: dict[str, DataWarning] = {str(each): each for each in about_queries}
-    finders: defaultdict[Judgement, set[str]] = defaultdict(set)
+    pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
         run = read_counted(criteria, hypothesis)
         run.scorer.check_cutoffs()
-        pooled[name] = _Pooled(run, list(run.scorer.top(names, deepest)))
-        for judgement in pooled[name].returned(names, depth, near):
-            finders[judgement].add(teams[name])
-        found |= {str(each): each for each in run.warnings_with([])}
-    reference = criteria.reference
-    table, asked = reference.table, set(names)
-    rows = list(zip(*map(table.texts, (*SHOT, 'person_name')), strict=True))
-    times = Counter(len(finders[row]) for row in set(rows) if row[-1] in asked)
-    every_team = sorted(set(teams.values()))
-    means = {name: each.means(names, reference) for name, each in pooled.items()}
-    had = [name for name in names if reference.n_relevant(name)]
-    without = []
-    for team in tracked(every_team, 'leaving out', ' teams'):
-        alone = {row for row, of in finders.items() if of == {team}}
-        kept = table.select(np.array([row not in alone for row in rows], dtype=np.bool_))
-        reduced = Reference(kept, reference.counts_again, [*reference.names, *reference.elsewhere])
-        its = {name: each.means(names, reduced) for name, each in pooled.items()}
-        last = [list(map(_last, each.values())) for each in (means, its)]
-        order = agreement('the whole reference', last[0], f'that without {team}', last[1])
-        n_emptied = sum(not reduced.n_relevant(name) for name in had)
-        without.append(
-            WithoutTeam(team, len(alone), n_emptied, its, _ranks(its), order.tau, order.reason)
-        )
-    ranks = _ranks(means)
-    sources: dict[str, Source] = {'reference': table.source}
-    if criteria.subset is not None:
-        sources['subset'] = criteria.subset.source
-    if queries is not None:
-        sources['queries'] = queries.source
-    return Pool(
-        runs=sorted(means, key=lambda name: (ranks[name], name)),
-        teams=dict(teams),
-        means=means,
-        ranks=ranks,
-        returned_by={n_teams: times[n_teams] for n_teams in range(len(every_team) + 1)},
-        without=without,
-        definition=criteria.definition,
-        parameters={'K': list(criteria.K), 'depth': depth, 'near': near, **criteria.parameters},
-        counts={'queries': len(names), 'runs': len(runs), 'teams': len(every_team)},
-        inputs={
-            **{role: asdict(source) for role, source in sources.items()},
-            'runs': {name: asdict(each.run.ranking.source) for name, each in pooled.items()},
-        },
-        warnings=tuple(found.values()),
-    )
+        pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
+    return pooling.result()
 
 
 def _last(means: Mapping[str, float]) -> float:

@@ -87,6 +87,49 @@ def leaderboard(
     return _finished([bars, points, letters], rows, words, _height(runs))
 
 
+def pool(
+    runs: Sequence[str],
+    maps: Values,
+    lows: Values,
+    highs: Values,
+    without: Values,
+    *,
+    metric: str = 'MAP',
+) -> alt.LayerChart:
+    """Draw the runs, best first: each a point with the bar of its bounds, and a tick.
+
+    The tick is what the run has without what only its own team returned.
+    """
+    runs, keys = drawn_names(runs), ('run', 'value', 'low', 'high', 'without')
+    columns = zip(runs, maps, lows, highs, without, strict=True)
+    rows = [dict(zip(keys, (run, *map(_number, values)), strict=True)) for run, *values in columns]
+    tick, marks = "without its own team's shots", {metric: 'blue'}
+    told = [('run:N', 'run'), ('value:Q', metric, DIGITS)]
+    if has_bounds := any(row['low'] is not None for row in rows):
+        marks['bounds'] = 'silver'
+        told += [('low:Q', 'from', DIGITS), ('high:Q', 'to', DIGITS)]
+    marks[tick] = 'vermilion'
+    colour = _colours('mark', list(marks), [palette.light(each) for each in marks.values()])
+    base = alt.Chart().encode(
+        y=_names_at_left('run', runs),
+        color=colour,
+        tooltip=_tooltip(*told, ('without:Q', tick, DIGITS)),
+    )
+    point, own, bounds = (
+        base.transform_calculate(mark=f'"{each}"') for each in (metric, tick, 'bounds')
+    )
+    x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=_ticks())
+    bars = bounds.mark_rule(strokeWidth=6, opacity=0.7).encode(
+        x=alt.X('low:Q', title=metric), x2='high:Q'
+    )
+    points = point.mark_point(filled=True, size=80, opacity=1).encode(x=x)
+    ticks = own.mark_tick(thickness=3, size=14, opacity=1).encode(
+        x=alt.X('without:Q', title=metric)
+    )
+    words = f'{metric} of {len(runs)} runs, best first, with bounds and without their own shots'
+    return _finished([bars] * has_bounds + [points, ticks], rows, words, _height(runs))
+
+
 def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
     """Draw the parts of the loss of each run as a stacked bar; negative ones are left of zero."""
     runs = drawn_names(runs)

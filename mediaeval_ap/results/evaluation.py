@@ -221,7 +221,8 @@ class Evaluation(ResultByQuery):
         return dict(zip(map(judged_column, self.K), self.judged.T, strict=True))
 
     @property
-    def _mean_judged(self) -> dict[str, float | None]:
+    def mean_judged(self) -> dict[str, float | None]:
+        """Judged@k: the mean share of the first k that is judged; nothing without judgements."""
         return {
             name: mean(values[~np.isnan(values)]) for name, values in self._judged_columns.items()
         }
@@ -247,13 +248,13 @@ class Evaluation(ResultByQuery):
 
     def _mean_row(self) -> dict[str, Any]:
         ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
-        others = self._mean_judged | self.mean_measures
+        others = self.mean_judged | self.mean_measures
         return {**ap, **others, 'n_relevant': int(self.n_relevant.sum())}
 
     def _means(self) -> dict[str, float | None]:
         names = [f'M{name}' for name in self._ap_columns]
         means = dict(zip(names, self.map.tolist(), strict=True))
-        return means | self._mean_judged | self.mean_measures
+        return means | self.mean_judged | self.mean_measures
 
     def _compared(self) -> Compared:
         ap = {f'M{name}': each for name, each in zip(self._ap_columns, self.ap.T, strict=True)}

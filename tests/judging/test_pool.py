@@ -13,7 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import FormatError, ParameterError, UncertainOrderWarning
+from mediaeval_ap.results.run_names import teams_in_file
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -147,3 +148,88 @@ def test_csv_has_a_row_for_each_run_in_each_state(pool):
     assert [float(row[4]) for row in rows[3:6]] == [
         pool.without[0].means[run]['MAP@10'] for run in pool.runs
     ]
+
+
+# Two of five shots are judged; 2 and w, which runs return, could be relevant to ann and to bob.
+JUDGED = [('x', 'v', '0'), ('x', 'v', '1')]
+
+
+@pytest.fixture
+def of_judged():
+    evaluator = AveragePrecision(REFERENCE[:1], K=[1, 10], definition='trec', judged=JUDGED)
+    with pytest.warns(UncertainOrderWarning) as caught:
+        pool = evaluator.pool({'a_1': ANN[:3], 'b_1': RUNS['b_1']}, ['ann', 'bob'])
+    return pool, [each for each in caught if each.category is UncertainOrderWarning]
+
+
+def test_bounds_with_judgements(of_judged):
+    pool, _ = of_judged
+    assert (pool.counts['pool'], pool.counts['unjudged']) == (4, 2)
+    # a_1 has 0 at rank 1, and 2 at rank 3; b_1 has w alone.
+    of_a, of_b = pool.bounds['a_1'], pool.bounds['b_1']
+    assert of_a.low == {'MAP@1': 1 / 4, 'MAP@10': (1 + 2 / 3) / 4}
+    assert of_a.high == {'MAP@1': 1 / 2, 'MAP@10': 1 / 2}
+    assert (of_b.low['MAP@10'], of_b.high['MAP@10']) == (0, 1 / 2)
+    assert of_a.judged == {'Judged@1': 1, 'Judged@10': 2 / 3}
+    assert (of_a.n_unjudged, of_b.n_unjudged) == (1, 1)
+    assert (pool.certain, pool.uncertain) == ([], [('a_1', 'b_1')])
+
+
+def test_a_warning_names_two_runs_whose_order_could_turn(of_judged):
+    (warning,) = of_judged[1]
+    assert str(warning.message) == (
+        '<rows>: a_1 (MAP@10 0.500, Judged@10 0.667) and b_1 (MAP@10 0.000, Judged@10 0.500) could '
+        'change places if the 2 unjudged shots of the pool were judged'
+    )
+    evaluator = AveragePrecision(REFERENCE[:1], K=[10], definition='trec', judged=JUDGED)
+    pool = evaluator.pool({'a_1': ANN[:3], 'a_2': ANN[2:3]}, ['ann'])
+    (order,) = pool.certain
+    assert (order.better, order.worse) == ('a_1', 'a_2')
+    assert order.margin == pytest.approx((1 + 2 / 3) / 2 - 1 / 2, rel=1e-15)  # two roundings
+    assert not [each for each in pool.warnings if isinstance(each, UncertainOrderWarning)]
+
+
+def test_bounds_in_every_format(of_judged):
+    pool, _ = of_judged
+    value = json.loads(pool.to_json())
+    jsonschema.Draft202012Validator(SHAPE).validate(value)
+    assert set(value) == set(SHAPE['properties'])
+    assert [each['run'] for each in value['bounds']] == pool.runs
+    head, first, *rest = [line.split(',') for line in pool.to_csv().splitlines()]
+    row = dict(zip(head, first, strict=True))
+    assert (row['low MAP@1'], row['high MAP@10'], row['n_unjudged']) == ('0.25', '0.5', '1')
+    assert [each[6:] for each in rest[1:]] == [[''] * 7] * 4
+    for text in pool.to_markdown(), pool.to_latex():
+        assert 'Bounds: what unjudged shots could change' in text
+        assert 'whatever labels unjudged shots get: 0 of 1 pair of runs' in text
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+def test_nothing_is_relevant_at_the_first_judgement(definition):
+    """The first label that is found may be any of the pool."""
+    evaluator = AveragePrecision([], K=[10], definition=definition, judged=JUDGED)
+    pool = evaluator.pool({'a': ANN[:2], 'b': ANN[2:3]}, ['ann'])
+    assert pool.counts['unjudged'] == 1
+    empty = definitions.get(definition).without_relevant
+    least = 0 if empty else pool.means['a']['MAP@10']
+    assert (pool.bounds['a'].low['MAP@10'], pool.bounds['a'].high['MAP@10']) == (least, empty)
+
+
+def test_condensed_lists_have_no_bounds():
+    evaluator = AveragePrecision(REFERENCE[:1], judged=JUDGED, unjudged='skip')
+    with pytest.raises(ParameterError, match=r"^pool: found unjudged='skip', expected 'nonrel"):
+        evaluator.pool(RUNS)
+
+
+def test_teams_from_a_file(tmp_path):
+    path = tmp_path / 'teams.csv'
+    path.write_text('run,team\na_1,x\nb_1,y\nother,z\n')
+    assert teams_in_file(path, ['b_1', 'a_1'], 100) == {'b_1': 'y', 'a_1': 'x'}
+    with pytest.raises(FormatError, match=r"run: found no row of 'c', expected the team of each"):
+        teams_in_file(path, ['a_1', 'c'], 100)
+    path.write_text('run,team\na_1,x\na_1,y\n')
+    with pytest.raises(FormatError, match=r"line 3, run: found 'a_1' again, expected each run"):
+        teams_in_file(path, ['a_1'], 100)
+    path.write_text('run,team\na_1,\n')
+    with pytest.raises(FormatError, match=r'line 2, team: found nothing'):
+        teams_in_file(path, ['a_1'], 100)

@@ -30,6 +30,11 @@ def leaderboard(runs):
     return figures.leaderboard(runs, maps, none, all, groups=['a'] * len(runs))
 
 
+def pool(runs):
+    maps = [0.9 - 0.9 * i / max(len(runs), 1) for i in range(len(runs))]
+    return figures.pool(runs, maps, [0.0] * len(runs), [1.0] * len(runs), maps)
+
+
 def map_by_k(runs):
     return figures.map_by_k(runs, [1, 10, 'all'], [[0.1 * i, 0.3, 0.4] for i in range(len(runs))])
 
@@ -40,6 +45,7 @@ def scatter(queries):
 
 OF_RUNS = {
     'leaderboard': leaderboard,
+    'pool': pool,
     'loss': lambda runs: figures.loss(runs, {part: [0.05] * len(runs) for part in PARTS}),
     'map_by_k': map_by_k,
     'watch': lambda runs: figures.watch(
@@ -160,6 +166,17 @@ def test_leaderboard_draws_no_interval_that_is_not_there():
     assert rows_of(chart) == expected
     assert page.drawn(chart, 'svg').count('aria-roledescription="rule mark"') == 1
     assert page.drawn(chart, 'svg').count('aria-roledescription="point"') == 2
+
+
+def test_pool_draws_bounds_only_where_they_are_known():
+    marks = {}
+    for bounds in (0.25, 0.75), (None, None):
+        low, high = ([each, each] for each in bounds)
+        svg = page.drawn(figures.pool(['one', 'two'], [0.5, 0.4], low, high, [0.5, 0.3]), 'svg')
+        roles = ('rule mark', 'point', 'tick')
+        marks[bounds] = [svg.count(f'aria-roledescription="{role}"') for role in roles]
+        assert ('bounds' in texts_of(svg)) == (bounds[0] is not None)
+    assert [*marks.values()] == [[2, 2, 2], [0, 2, 2]]
 
 
 def test_loss_stacks_what_is_negative_to_the_left():

@@ -323,6 +323,7 @@ Page.ready.then((data) => {
 
   tableRows.forEach((row, query) => row.cells[0].replaceChildren(queryButton(query)));
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
+  if (data.figures.pool) draw('pool', data.figures.pool);
   if (metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
   readAddress();
   update();

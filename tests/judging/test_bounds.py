@@ -1,0 +1,199 @@
+"""Bounds over all labels of unjudged shots of the pool, against each label in turn."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.definitions import Definition, Repeats, ap_column
+from mediaeval_ap.judging import bounds as bounds_module
+from mediaeval_ap.judging.bounds import bounds_by_number
+from mediaeval_ap.metrics import average_precision_of_hits
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+MOST_UNJUDGED = 5  # of all queries together: each has 2 to this power of labels
+
+runs = st.dictionaries(st.sampled_from('abc'), strategies.hypothesis_rows, min_size=1, max_size=3)
+
+
+def pool_of(runs, query, depth, near, definition):
+    """Return the shots that some run returned for a query, by the slow ranking."""
+    pool = set()
+    for rows in runs.values():
+        ranking = oracle.ranked(rows, query)
+        if oracle.REPEATS[definition] == 'dropped':
+            first = {}
+            for row in ranking:
+                first.setdefault(row[:3], row)
+            ranking = list(first.values())
+        pool |= {
+            row[:3]
+            for row in ranking[:depth]
+            if oracle.normalized_distance(query, row[3]) <= Fraction(near)
+        }
+    return pool
+
+
+def all_choices(shots):
+    return [chosen for n in range(len(shots) + 1) for chosen in combinations(sorted(shots), n)]
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(
+    st.lists(st.tuples(*strategies.fields[:4]), max_size=8),
+    runs,
+    st.sampled_from([1, 4, 25]),
+    st.sampled_from([0, 0.5, 0.75]),
+    strategies.cutoffs,
+    st.lists(strategies.names, min_size=1, max_size=2, unique=True),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+@strategies.examples(1 / 2)
+def test_bounds_are_those_over_all_labels(
+    definition, reference, runs, depth, near, K, queries, random, of_pairs
+):
+    """Equal for each run and cutoff; and no order that is certain turns under any labels."""
+    K = strategies.allowed(K, definition)
+    relevant = {query: {row[:3] for row in reference if row[3] == query} for query in queries}
+    pools = {query: pool_of(runs, query, depth, near, definition) for query in queries}
+    # Only what nobody found to be relevant may be unjudged, and only for few pairs of the pool.
+    open_pairs = [
+        (shot, query)
+        for query in queries
+        for shot in sorted(pools[query])
+        if shot not in (relevant[query] if of_pairs else {row[:3] for row in reference})
+    ]
+    chosen = set(random.sample(open_pairs, min(MOST_UNJUDGED, len(open_pairs))))
+    if of_pairs:
+        known = {(*shot, query) for query in queries for shot in pools[query]} | {*reference}
+        judged = [
+            (*row, int(row in reference))
+            for row in sorted(known)
+            if (row[:3], row[3]) not in chosen
+        ]
+    else:
+        shots = {shot for shot, _ in chosen}
+        chosen = {(shot, query) for shot in shots for query in queries if shot in pools[query]}
+        assume(len(chosen) <= MOST_UNJUDGED + 1)
+        judged = [
+            shot
+            for shot in sorted({row[:3] for row in reference}.union(*pools.values()))
+            if shot not in shots
+        ]
+    assume(judged)
+    unjudged = {query: [shot for shot, asked in chosen if asked == query] for query in queries}
+    evaluator = AveragePrecision(reference, K, definition=definition, judged=judged)
+    pool = evaluator.pool(runs, queries, depth=depth, near=near)
+    assert pool.counts['unjudged'] == len(chosen)
+    values = {}  # by run, query and labels
+    for name, rows in runs.items():
+        for query in queries:
+            for labels in all_choices(unjudged[query]):
+                added = [*reference, *((*shot, query) for shot in labels)]
+                ap, _ = oracle.evaluate(added, rows, query, K, definition)
+                values[name, query, labels] = ap
+    for name in runs:
+        for column, k in enumerate(K):
+            metric = f'M{ap_column(k)}'
+            for side, of_all in ('low', min), ('high', max):
+                extremes = [
+                    of_all(values[name, query, labels][column] for labels in all_choices(shots))
+                    for query, shots in unjudged.items()
+                ]
+                expected = float(sum(extremes) / Fraction(len(queries)))
+                found = getattr(pool.bounds[name], side)[metric]
+                assert found == pytest.approx(expected, **oracle.CLOSE)
+    for order in pool.certain:
+        lead = sum(
+            min(
+                values[order.better, query, labels][-1] - values[order.worse, query, labels][-1]
+                for labels in all_choices(shots)
+            )
+            for query, shots in unjudged.items()
+        ) / Fraction(len(queries))
+        assert 0 < order.margin <= float(lead) + oracle.CLOSE['abs']
+    assert {(each.better, each.worse) for each in pool.certain} | {*pool.uncertain} == {
+        *combinations(pool.runs, 2)
+    }
+
+
+quantities = st.sampled_from('RkN'), st.sampled_from('RkNH')
+some_definitions = st.builds(
+    Definition,
+    name=st.just('any'),
+    depth=st.sets(quantities[0], min_size=1).map(lambda each: tuple(sorted(each))),
+    denominator=st.sets(quantities[1], min_size=1).map(lambda each: tuple(sorted(each))),
+    without_relevant=st.sampled_from([0.0, 0.5, 1.0]),
+    repeats=st.just(Repeats.COUNT),
+    source=st.just('none'),
+)
+
+
+@given(
+    some_definitions,
+    st.lists(st.integers(0, 7), max_size=14),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.lists(st.integers(1, 16), min_size=1, max_size=3, unique=True),
+)
+@strategies.examples(4)
+def test_any_definition_and_shots_that_stand_often(definition, owners, n_outside, more_relevant, K):
+    """A shot of 0 is not relevant, one of 1 is, all others are unjudged."""
+    known, unjudged, n_unjudged = ranks_of(owners, n_outside)
+    n_relevant = len(known) + more_relevant
+    found = bounds_by_number(known, unjudged, n_unjudged, n_relevant, len(owners), K, definition)
+    lows, highs = extremes(owners, n_outside, n_relevant, K, definition)
+    np.testing.assert_allclose(found.low, lows, rtol=1e-14, atol=1e-15)  # as oracle.CLOSE
+    np.testing.assert_allclose(found.high, highs, rtol=1e-14, atol=1e-15)
+    assert found.is_exact.all()
+
+
+@given(
+    some_definitions,
+    st.lists(st.integers(0, 7), min_size=4, max_size=14),
+    st.integers(0, 2),
+    st.lists(st.integers(1, 16), min_size=1, max_size=2, unique=True),
+)
+@strategies.examples(2)
+def test_bounds_hold_where_there_are_too_many_choices(definition, owners, n_outside, K):
+    known, unjudged, n_unjudged = ranks_of(owners, n_outside)
+    given = len(known), len(owners), K, definition
+    most, bounds_module.MOST_CHOICES = bounds_module.MOST_CHOICES, 3
+    try:
+        found = bounds_by_number(known, unjudged, n_unjudged, *given)
+    finally:
+        bounds_module.MOST_CHOICES = most
+    lows, highs = extremes(owners, n_outside, len(known), K, definition)
+    assert (found.low <= lows + 1e-14).all()  # a sum in another order
+    assert (found.high >= highs - 1e-14).all()
+    exact = found.is_exact
+    np.testing.assert_allclose(found.low[:, exact], lows[:, exact], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(found.high[:, exact], highs[:, exact], rtol=1e-14, atol=1e-15)
+
+
+def ranks_of(owners, n_outside):
+    ranks = [np.flatnonzero(np.equal(owners, shot)) + 1 for shot in range(1, 8)]
+    unjudged = [each for each in ranks[1:] if len(each)]
+    return ranks[0], unjudged, len(unjudged) + n_outside
+
+
+def extremes(owners, n_outside, n_relevant, K, definition):
+    """Return the least and greatest value over all labels, by how many are relevant, and cutoff."""
+    shots = [*sorted({*owners} - {0, 1}), *(f'outside {n}' for n in range(n_outside))]
+    rows = []
+    for n in range(len(shots) + 1):
+        labels = [{1, *chosen} for chosen in combinations(shots, n)]
+        ranked = list(enumerate(owners, 1))[: max(K)]  # as far as an evaluation looks
+        hits = [[rank for rank, owner in ranked if owner in each] for each in labels]
+        rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
+        ranks = np.array([rank for each in hits for rank in each], dtype=np.int64)
+        R = np.full(len(labels), n_relevant + n)
+        rows.append(average_precision_of_hits(rankings, ranks, R, len(owners), K, definition))
+    return np.array([row.min(axis=0) for row in rows]), np.array([row.max(axis=0) for row in rows])
