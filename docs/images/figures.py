@@ -1,7 +1,8 @@
-"""Draw figures of the docs from the samples: leaderboards, and the parts of the loss.
+"""Draw figures of the docs from the samples: leaderboards, the parts of the loss, bounds.
 
 `python docs/images/figures.py` writes `leaderboard.svg` and `loss.svg`, which `docs/report.md`
-shows, and `is-my-system-better.svg`, which the tutorial of that name shows.
+shows, `is-my-system-better.svg`, which the tutorial of that name shows, and `pool.svg`, which
+`docs/judging.md` shows.
 """
 
 from pathlib import Path
@@ -45,6 +46,18 @@ def runs():
     return {'whole': whole, 'confident': confident, 'flat': flat}
 
 
+def pool():
+    """The bounds of the sample run, its confident rows and its last ones, four fifths judged."""
+    reference, run = (SAMPLES / 'reference.txt').read_text().splitlines(), sample_run()
+    shots = sorted({tuple(row.split()[:3]) for row in reference} | {row[:3] for row in run})
+    judged = [shot for number, shot in enumerate(shots, 1) if number % 5]
+    settings = {'K': [100], 'definition': 'trec', 'judged': judged, 'judged_only': True}
+    average_precision = AveragePrecision(SAMPLES / 'reference.txt', **settings)
+    confident = [row for row in run if row[-1] >= CONFIDENT]
+    found = average_precision.pool({'a_all': run, 'a_sure': confident, 'b_late': run[-9000:]})
+    return found.plot.leaderboard()
+
+
 def charts():
     average_precision = AveragePrecision(SAMPLES / 'reference.txt', K=[100], definition='trec')
     evaluations = {name: average_precision.evaluate(run) for name, run in runs().items()}
@@ -52,7 +65,8 @@ def charts():
     first, *others = (average_precision.explain(run) for run in runs().values())
     loss = first.plot.loss(*others, names=list(runs()))
     leaderboard = comparison.plot.leaderboard()
-    return {'leaderboard': leaderboard, 'loss': loss, 'is-my-system-better': better()}
+    drawn_here = {'leaderboard': leaderboard, 'loss': loss, 'pool': pool()}
+    return {**drawn_here, 'is-my-system-better': better()}
 
 
 if __name__ == '__main__':

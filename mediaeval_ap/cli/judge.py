@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 @main.command(
     examples=[
         'mediaeval-ap pool reference.txt hypothesis.txt --queries queries.txt -K 100',
-        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap pool reference.txt a=hypothesis.txt b=- "
-        '-o pool.json',
-        "cut -d ' ' -f 1-3 hypothesis.txt reference.txt | sort -u > judged.txt; "
-        'mediaeval-ap pool reference.txt hypothesis.txt --judged judged.txt',
+        "cut -d ' ' -f 1-3 reference.txt hypothesis.txt | sort -u | mediaeval-ap pool "
+        'reference.txt a=hypothesis.txt --judged - -o pool.json',
     ]
 )
 @options.REFERENCE

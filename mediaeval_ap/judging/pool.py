@@ -202,7 +202,8 @@ class Pool(Described):
         require('altair', 'report', 'plot')
         from mediaeval_ap.judging.pool_plot import PoolPlot
 
-        return PoolPlot(self)
+        without_own = {run: self.without_own(run) for run in self.runs}
+        return PoolPlot(self.runs, self.means, without_own, self.bounds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, and a manifest of what it was computed from, for JSON.

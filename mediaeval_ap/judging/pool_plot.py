@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mediaeval_ap.choices import check_policy
@@ -11,7 +12,9 @@ from mediaeval_ap.render.plot import Plot
 if TYPE_CHECKING:
     import altair
 
-    from mediaeval_ap.judging.pool import Pool
+    from mediaeval_ap.judging.unjudged import Bounds
+
+Means = Mapping[str, Mapping[str, float]]  # of each run, by the names of the run and the mean
 
 
 class PoolPlot(Plot):
@@ -27,8 +30,11 @@ class PoolPlot(Plot):
     [('a_1', 1.0, 0.0)]
     """
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(
+        self, runs: Sequence[str], means: Means, without_own: Means, bounds: Mapping[str, Bounds]
+    ) -> None:
+        self._runs, self._means, self._without_own = runs, means, without_own
+        self._bounds = [bounds.get(run) for run in runs]
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their bounds and without their own team's shots.
@@ -50,15 +56,13 @@ class PoolPlot(Plot):
         ParameterError
             When there is no such mean.
         """
-        pool, runs = self._pool, self._pool.runs
-        known = tuple(pool.means[runs[0]])
+        known = tuple(self._means[self._runs[0]])
         metric = known[-1] if metric is None else check_policy('metric', metric, known)
-        bounds = [pool.bounds.get(run) for run in runs]
         return figures.pool(
-            runs,
-            [pool.means[run][metric] for run in runs],
-            [its and its.low[metric] for its in bounds],
-            [its and its.high[metric] for its in bounds],
-            [pool.without_own(run)[metric] for run in runs],
+            self._runs,
+            [self._means[run][metric] for run in self._runs],
+            [each and each.low[metric] for each in self._bounds],
+            [each and each.high[metric] for each in self._bounds],
+            [self._without_own[run][metric] for run in self._runs],
             metric=metric,
         )

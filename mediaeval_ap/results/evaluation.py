@@ -162,6 +162,8 @@ class Evaluation(ResultByQuery):
     def _notes_of_campaign(self) -> Iterator[str]:
         """Say what to type for the score that a campaign publishes, where this may be another."""
         n_videos, n_known = (self.counts.get(f'videos{of}', 0) for of in ('', '_in_reference'))
+        if 'judged' in self.inputs:  # which says what was looked at
+            return
         asked = '' if 'queries' in self.inputs else ', and its queries by --queries FILE'
         if 'subset' not in self.inputs and 0 < n_known < n_videos:
             yield (

@@ -156,6 +156,32 @@ def test_the_data_are_as_the_schema_says(report, validator):
     assert set(value) == set(SHAPES['report-1.schema.json']['required'])
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_judgements_are_shown(average_precision, report, validator):
+    """Judged@k of `evaluate`, the document of `pool`, and an order that could turn."""
+    assert report.pool is None
+    judged = sorted({row[:3] for row in REFERENCE[::2]})
+    settings = {'K': [30, 5], 'judged': judged, 'judged_only': True}
+    evaluator = AveragePrecision(REFERENCE, **settings)
+    runs = {name: RUNS[name] for name in ('one', 'other')}
+    made = evaluator.report(runs, QUERIES, near=0.3, **QUICK)
+    value = jsoned(made.to_dict())
+    validator.validate(value)
+    assert value['pool'] == jsoned(evaluator.pool(runs, QUERIES, near=0.3).to_dict())
+    for name in runs:
+        assert value['judged'][name] == evaluator.evaluate(runs[name], QUERIES).mean_judged
+    (text,) = [each for each in value['lead']['caveats'] if 'could change places' in each]
+    assert text.startswith(f'{made.comparison.runs[0]} (MAP@5 ')
+    cells = PageText(made.to_html()).cells
+    for name in runs:
+        assert figure(made.pool.bounds[name].low['MAP@5']) in cells
+        assert figure(value['judged'][name]['Judged@30']) in cells
+    condensed = AveragePrecision(REFERENCE, **settings, unjudged='skip')
+    made = condensed.report(runs, QUERIES, **QUICK)
+    assert made.pool is None
+    assert made.to_dict()['judged']
+
+
 def test_the_leaderboard_shows_every_standing(report, page):
     cells = PageText(page).cells
     for standing in report.comparison.leaderboard:
