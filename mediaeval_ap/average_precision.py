@@ -636,6 +636,7 @@ class AveragePrecision:
         teams: Mapping[str, str] | None = None,
         depth: int = POOL_DEPTH,
         near: float = NEAR,
+        sampled_queries: Names | None = None,
         progress: bool = False,
     ) -> Pool:
         """Say who found the relevant shots, and score all runs without what one team found.
@@ -648,6 +649,9 @@ class AveragePrecision:
             How many first ranks of each ranking count as returned.
         near : float
             The largest distance from the query to a name under which a shot counts as returned.
+        sampled_queries : like queries, optional
+            At least 100 of the queries, which were drawn at random and judged completely: the means
+            over all queries are estimated from them, with predictions for the others.
 
         Returns
         -------
@@ -656,13 +660,15 @@ class AveragePrecision:
             runs by the reference without the relevant shots that only this team returned, equal bit
             for bit to those of `evaluate` with that reference and these queries. With judgements,
             the lowest and highest MAP of each run over all labels that the unjudged shots of the
-            pool could get, and the orders of two runs that hold whatever these are.
+            pool could get, and the orders of two runs that hold whatever these are. With a sample,
+            the last mean of each run over all queries, and its interval at 95 %.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
-            As of `report`, when the depth is no positive integer, and when unjudged shots leave the
-            ranking (``unjudged='skip'``).
+            As of `report`, when the depth is no positive integer, when unjudged shots leave the
+            ranking (``unjudged='skip'``), and when fewer than 100 queries are sampled, or one of
+            them is not judged completely.
         MissingExtraError
             When the extra ``compare`` is not installed, and there are two runs or more.
 
@@ -702,7 +708,8 @@ class AveragePrecision:
         of_runs = {run: given.get(run) or team_of(run) for run in by_name}
         asked = self._criteria.read_queries(queries)
         depth, near = check_cutoff(depth, 'depth'), check_near(near)
-        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near)
+        sampled = self._criteria.read_queries(sampled_queries)
+        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near, sampled)
         warn_caller(found.warnings)
         return found
 

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 @options.SCORING
 @options.JUDGED
 @options.JUDGED_ONLY
+@options.input_file(
+    '--sampled-queries', 'Queries drawn at random and judged completely: MAP over all from these.'
+)
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
 @options.NEAR
 @options.FORMAT
@@ -56,6 +59,7 @@ def pool(
     names: str | None,
     teams: str | None,
     queries: str | None,
+    sampled_queries: str | None,
     depth: int,
     near: float,
     format: str,
@@ -74,7 +78,13 @@ def pool(
     if teams is not None:
         of_runs = teams_in_file(teams, by_name, max_bytes)
     average_precision = options.read_reference(**criteria)
-    made = average_precision.pool(by_name, queries, teams=of_runs, depth=depth, near=near)
+    given: dict[str, Any] = {
+        'teams': of_runs,
+        'depth': depth,
+        'near': near,
+        'sampled_queries': sampled_queries,
+    }
+    made = average_precision.pool(by_name, queries, **given)
     write_document(made._document(), format, output)
 
 

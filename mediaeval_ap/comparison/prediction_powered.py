@@ -96,11 +96,7 @@ def prediction_powered(
         raise ParameterError(
             f'predicted: found {len(guessed):,} for {n:,} measured queries, expected as many'
         )
-    if n < LEAST_MEASURED:
-        raise ParameterError(
-            f'measured: found {n} queries, expected {LEAST_MEASURED} or more: in simulations, '
-            'intervals of PPI++ at 95 % held the mean in 87.9 % of draws of 25, 90.9 % of 50'
-        )
+    check_measured(n, 'measured')
     mean = float(exact.mean())
     weight, rectified, estimate = 0.0, exact, mean
     if len(others) and np.ptp(guessed) > 0:
@@ -118,6 +114,15 @@ def prediction_powered(
         *(estimate, estimate - half, estimate + half, weight, n, n_population),
         *(mean - classical, mean + classical),
     )
+
+
+def check_measured(n: int, name: str) -> None:
+    """Refuse fewer measured queries than an interval needs."""
+    if n < LEAST_MEASURED:
+        raise ParameterError(
+            f'{name}: found {n} queries, expected {LEAST_MEASURED} or more: in simulations, '
+            'intervals of PPI++ at 95 % held the mean in 87.9 % of draws of 25, 90.9 % of 50'
+        )
 
 
 def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:

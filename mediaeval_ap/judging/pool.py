@@ -18,6 +18,7 @@ import numpy as np
 
 from mediaeval_ap import __version__
 from mediaeval_ap.comparison.comparable_runs import agreement
+from mediaeval_ap.comparison.prediction_powered import PredictionPowered, check_measured
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
 from mediaeval_ap.errors import (
     DataWarning,
@@ -109,6 +110,8 @@ class Pool(Described):
         What each run could have if all shots of the pool were judged; empty without judgements.
     certain : list of CertainOrder
         The pairs of runs whose order by the last mean cannot turn then; likewise.
+    sampled : dict of str to PredictionPowered
+        The last mean of each run over all queries, from those of a sample alone; empty without one.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Pool(Described):
     warnings: tuple[DataWarning, ...] = ()
     bounds: dict[str, Bounds] = field(default_factory=dict)
     certain: list[CertainOrder] = field(default_factory=list)
+    sampled: dict[str, PredictionPowered] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         of_teams = counted(len(self.without), 'team', 'teams')
@@ -214,7 +218,7 @@ class Pool(Described):
             ``schema``, ``version``, ``runs`` (``run``, ``team``, ``means``, ``rank``),
             ``returned_by`` (``n_teams``, ``n_relevant``), ``without`` (as `WithoutTeam`), ``notes``
             and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
-            (as `CertainOrder`).
+            (as `CertainOrder`); with a sample, ``sampled`` (``run``, and as `PredictionPowered`).
         """
         of_bounds = (
             {
@@ -224,6 +228,7 @@ class Pool(Described):
             if self.bounds
             else {}
         )
+        of_sample = [{'run': run, **asdict(each)} for run, each in self.sampled.items()]
         return {
             'schema': SCHEMA,
             'version': __version__,
@@ -241,6 +246,7 @@ class Pool(Described):
             ],
             'without': [asdict(each) for each in self.without],
             **of_bounds,
+            **({'sampled': of_sample} if of_sample else {}),
             'notes': self.notes,
             'manifest': {
                 'version': __version__,
@@ -280,6 +286,21 @@ class Pool(Described):
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
         if self.bounds:
             yield from self._blocks_of_bounds(metric)
+        if self.sampled:
+            one = next(iter(self.sampled.values()))
+            yield Heading(
+                f'{metric} over all {one.n_population:,} queries, from {one.n:,} judged completely',
+                '95 % intervals: with predictions for the others, and without',
+            )
+            best_first = sorted(self.sampled.items(), key=lambda item: -item[1].estimate)
+            ends = 'low', 'high', 'weight', 'classical_low', 'classical_high'
+            yield Grid(
+                ['run', metric, 'low', 'high', 'weight', 'low without', 'high without'],
+                [
+                    [run, each.estimate, *(getattr(each, end) for end in ends)]
+                    for run, each in best_first
+                ],
+            )
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
 
@@ -429,7 +450,7 @@ class Pooling:
         self._depth, self._near = depth, near
         self.queries, self._n_skipped, about_queries = names_asked(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
-        self._pooled: dict[str, _Pooled] = {}
+        self.pooled: dict[str, _Pooled] = {}
         self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
         self._unjudged = None if criteria.judgements is None else UnjudgedPool(self.queries)
@@ -442,14 +463,14 @@ class Pooling:
             for judgement in pooled.relevant_of(query, each):
                 self._finders[judgement].add(self._teams[name])
         scored = [top.first(max(depths(self._criteria.K))) for top in tops]
-        self._pooled[name] = _Pooled(run, scored)
+        self.pooled[name] = _Pooled(run, scored)
         if self._unjudged is not None:
             self._unjudged.add(name, run, tops, returned)
         self._found |= {str(each): each for each in run.warnings_with([])}
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
-        criteria, names, pooled = self._criteria, self.queries, self._pooled
+        criteria, names, pooled = self._criteria, self.queries, self.pooled
         finders, reference = self._finders, criteria.reference
         table, asked = reference.table, set(names)
         rows = list(zip(*map(table.texts, (*SHOT, 'person_name')), strict=True))
@@ -510,7 +531,7 @@ class Pooling:
             kept = reference.table.select(np.array([row not in alone for row in rows], np.bool_))
             others = [*reference.names, *reference.elsewhere]
             reduced = Reference(kept, reference.counts_again, others)
-            its = {name: each.means(names, reduced) for name, each in self._pooled.items()}
+            its = {name: each.means(names, reduced) for name, each in self.pooled.items()}
             last = [list(map(_last, each.values())) for each in (means, its)]
             order = agreement('the whole reference', last[0], f'that without {team}', last[1])
             n_emptied = sum(not reduced.n_relevant(name) for name in had)
@@ -527,7 +548,7 @@ class Pooling:
         unjudged, table = self._unjudged, self._unjudged.table
         found = {}
         for name in tracked(runs, 'bounding', ' runs'):
-            pooled = self._pooled[name]
+            pooled = self.pooled[name]
             found[name] = unjudged.bounds_of(pooled.run, pooled.tops, table)
         metrics = _names(self._criteria.K)
         bounds = {name: unjudged.described(name, found[name], metrics) for name in runs}
@@ -541,14 +562,27 @@ def pool_runs(
     teams: Mapping[str, str],
     depth: int,
     near: float,
+    sampled: Table | None = None,
 ) -> Pool:
     """Return the pool of runs, by their names; `teams` has that of each."""
+    if sampled is not None:  # before anything takes its time
+        check_measured(len(sampled), 'sampled_queries')
     pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
         run = read_counted(criteria, hypothesis)
         run.scorer.check_cutoffs()
         pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
-    return pooling.result()
+    pool = pooling.result()
+    if sampled is None:
+        return pool
+    from mediaeval_ap.judging.candidates import pool_pairs
+    from mediaeval_ap.judging.sampled import means_of_sample
+
+    rankings = {name: each.run.ranking for name, each in pooling.pooled.items()}
+    pairs = pool_pairs(criteria, rankings, queries, teams, depth, near)
+    means = means_of_sample(pairs, sampled.texts('person_name'))
+    inputs = {**pool.inputs, 'sampled_queries': asdict(sampled.source)}
+    return replace(pool, sampled=means, inputs=inputs)
 
 
 def _last(means: Mapping[str, float]) -> float:

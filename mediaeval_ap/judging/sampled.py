@@ -24,7 +24,7 @@ FOLDS = 5  # each is predicted from the four others
 
 
 def means_of_sample(pairs: PoolPairs, sampled: Sequence[str]) -> dict[str, PredictionPowered]:
-    """Return MAP at the last cutoff over all queries of the pool, by run, from those in a sample."""
+    """Return MAP at the last cutoff over all queries, by run, from those in a sample."""
     numbers = _numbers(pairs, sampled)
     labels = pairs.labels(pairs.criteria.reference)
     _refuse_unjudged(pairs, numbers)
