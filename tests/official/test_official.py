@@ -8,6 +8,7 @@ what trec_eval 10.0 prints for them, `trec_eval-10.txt`.
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from commands import run_line
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.tables import HYPOTHESIS, read
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
 
 pytestmark = [
     pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning'),
@@ -204,3 +205,49 @@ def test_who_found_what_is_as_the_page_about_judging_says(pool):
     before, after = (f'{each.means[its]["MAP@100"]:.3f}'[1:] for each in (found, motif))
     assert f'the {motif.n_alone} of motif alone,' in said
     assert f'from {before} to {after} under `mediaeval-2016`, as {motif.n_emptied} queries' in said
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_reference_that_is_judged_while_the_board_is_up(pool):
+    """From the annotation of September to the final one: each run has what the final one gives."""
+    dates = ['2016-09-14', '2016-10-16']
+    first, last = (
+        Counter(read(f'reference/reference.{date}.txt', REFERENCE).rows()) for date in dates
+    )
+    begin, end = (
+        AveragePrecision(f'reference/reference.{date}.txt', [10, 100], subset='reference/test.eval')
+        for date in dates
+    )
+    for name in 'eumssi_primary', 'tokyotech_primary':
+        live = begin.live(f'submissions/{name}.txt')
+        before = live.evaluate('reference/queries.txt')
+        live.judge([*(last - first).elements()])
+        live.unjudge([*(first - last).elements()])
+        after = live.evaluate('reference/queries.txt')
+        expected = end.evaluate(f'submissions/{name}.txt', 'reference/queries.txt')
+        assert after.ap.tolist() == expected.ap.tolist() != before.ap.tolist()
+        assert live.send(expected.queries[0]).ap == expected.ap[0].tolist()
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_condensed_lists_are_listings_without_unjudged_shots(pool):
+    """On shots that are annotated, by the whole listing of a few queries alone."""
+    reference = list(read('reference/reference.2016-10-16.txt', REFERENCE).rows())
+    judged = {row[:3] for row in reference}
+    settings = {'subset': 'reference/test.eval', 'definition': 'kaggle'}
+    path, run = 'reference/reference.2016-10-16.txt', 'submissions/motif_primary.txt'
+    condensed = AveragePrecision(path, [10, 100], judged=judged, unjudged='skip', **settings)
+    queries = condensed.queries[::90]
+    evaluation = condensed.evaluate(run, queries)
+    for query, ap in zip(queries, evaluation.ap.tolist(), strict=True):
+        listing = AveragePrecision(path, **settings).rank(run, query, 10**6)
+        shots = list(zip(*(listing[field] for field in REFERENCE.texts[:3]), strict=True))
+        relevant = {row[:3] for row in reference if row[3] == query}
+        shots, hits, seen = [shot for shot in shots if shot in judged], [], set()
+        for rank, shot in enumerate(shots, 1):
+            if shot in relevant - seen:
+                hits.append((len(hits) + 1) / rank * (rank <= 100))
+                seen.add(shot)
+        in_subset = set(read('reference/test.eval', SUBSET).rows())
+        n_relevant = sum(shot[:2] in in_subset for shot in relevant)
+        assert ap[1] == pytest.approx(sum(hits) / min(n_relevant, 100), abs=WRITTEN)
