@@ -5,6 +5,7 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -58,6 +59,11 @@ def write_judged(path: Path, shots: list[Shot], share: float, seed: int) -> Path
     return path
 
 
+def spread(values: Sequence[float], form: str = '') -> str:
+    """Return the least and the greatest of some values, or the one that all have."""
+    return ' to '.join(dict.fromkeys(f'{each:{form}}' for each in (min(values), max(values))))
+
+
 def width_of(pool: Pool) -> float:
     metric = f'MAP@{K[-1]}'
     widths = [each.high[metric] - each.low[metric] for each in pool.bounds.values()]
@@ -108,9 +114,9 @@ def measure(reference: Path, queries: Path, subset: Path, runs: list[Path], made
                     f'{len(campaign)}',
                     f'{1 - share:.0%}',
                     f'{pools[0].counts["unjudged"]:,} of {pools[0].counts["pool"]:,}',
-                    f'{min(widths):.3f} to {max(widths):.3f}',
-                    f'{min(certain)} to {max(certain)} of {n_pairs}',
-                    f'{min(apart)} to {max(apart)}',
+                    spread(widths, '.3f'),
+                    f'{spread(certain)} of {n_pairs}',
+                    spread(apart),
                     f'{wider}',
                 ]
             )

@@ -45,6 +45,15 @@ class ByNumber(NamedTuple):
     is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than need be
 
 
+class _Shared(NamedTuple):
+    """What is the same for all labels of one query in one ranking."""
+
+    known: Ranks
+    n_relevant: int
+    n_returned: int
+    definition: Definition
+
+
 class _Hits(NamedTuple):
     """Rankings with a hit or none at each of some ranks, and how many shots of the pool are hits.
 
@@ -95,23 +104,16 @@ def bounds_by_number(
     at_once = [list(K)]
     if unjudged and ('H' in definition.denominator or max(map(len, unjudged)) > 1):
         at_once = [[k] for k in K]  # shots beyond a cutoff differ from those within it
-    parts = [
-        _at_cutoffs(known, unjudged, n_unjudged, n_relevant, n_returned, each, definition)
-        for each in at_once
-    ]
+    shared = _Shared(known, n_relevant, n_returned, definition)
+    parts = [_at_cutoffs(shared, unjudged, n_unjudged, each) for each in at_once]
     low, high, is_exact = zip(*parts, strict=True)
     return ByNumber(np.hstack(low), np.hstack(high), np.concatenate(is_exact))
 
 
 def _at_cutoffs(
-    known: Ranks,
-    unjudged: Sequence[Ranks],
-    n_unjudged: int,
-    n_relevant: int,
-    n_returned: int,
-    K: list[int],
-    definition: Definition,
+    shared: _Shared, unjudged: Sequence[Ranks], n_unjudged: int, K: list[int]
 ) -> ByNumber:
+    known, n_relevant, n_returned, definition = shared
     if 'k' in definition.depth:
         known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
     inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
@@ -137,7 +139,7 @@ def _at_cutoffs(
         best = _with_outside_last(best, n_outside)
         worst = _with_outside_first(worst, n_outside)
     both = _Hits(*(np.concatenate(pair) for pair in zip(best, worst, strict=True)))
-    values = _average_precision(both, ranks, known, n_relevant, n_returned, K, definition)
+    values = _average_precision(both, ranks, shared._replace(known=known), K)
     high, low = (np.full((n_unjudged + 1, len(K)), each) for each in (-np.inf, np.inf))
     n_best = len(best.n_shots)
     np.maximum.at(high, best.n_shots, values[:n_best])
@@ -214,15 +216,10 @@ def _with_any_outside(hits: _Hits, n_outside: int) -> _Hits:
 
 
 def _average_precision(
-    hits: _Hits,
-    ranks: Ranks,
-    known: Ranks,
-    n_relevant: int,
-    n_returned: int,
-    K: list[int],
-    definition: Definition,
+    hits: _Hits, ranks: Ranks, shared: _Shared, K: list[int]
 ) -> NDArray[np.float64]:
     """Return the values of rankings, which all have the known hits, too."""
+    known, n_relevant, n_returned, definition = shared
     order = np.concatenate([ranks, known]).argsort()
     all_ranks = np.concatenate([ranks, known])[order]
     values = []

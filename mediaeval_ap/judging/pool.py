@@ -220,14 +220,10 @@ class Pool(Described):
             and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
             (as `CertainOrder`); with a sample, ``sampled`` (``run``, and as `PredictionPowered`).
         """
-        of_bounds = (
-            {
-                'bounds': [{'run': run, **asdict(self.bounds[run])} for run in self.runs],
-                'certain': [asdict(each) for each in self.certain],
-            }
-            if self.bounds
-            else {}
-        )
+        of_bounds: dict[str, Any] = {}
+        if self.bounds:
+            of_bounds['bounds'] = [{'run': run, **asdict(self.bounds[run])} for run in self.runs]
+            of_bounds['certain'] = [asdict(each) for each in self.certain]
         of_sample = [{'run': run, **asdict(each)} for run, each in self.sampled.items()]
         return {
             'schema': SCHEMA,
@@ -311,9 +307,8 @@ class Pool(Described):
             f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
         )
         yield self._grid_of_bounds(metric)
-        if len(self.runs) == 1:
-            return
-        yield f'{self.certainty}\n'
+        if self.certainty:
+            yield f'{self.certainty}\n'
         if not (pairs := self.uncertain):
             return
         yield Heading('Orders that unjudged shots could turn', 'best runs first')
@@ -334,15 +329,11 @@ class Pool(Described):
 
     @property
     def certainty(self) -> str:
-        """How many orders of two runs are certain, as a sentence; empty without judgements."""
-        if not self.bounds:
-            return ''
+        """How many orders of two runs are certain, as a sentence; empty if there is none."""
         n_pairs = len(self.uncertain) + len(self.certain)
-        pairs = counted(n_pairs, 'pair', 'pairs')
-        return (
-            f'The order is certain, whatever labels unjudged shots get: {len(self.certain):,} of '
-            f'{pairs} of runs'
-        )
+        said = 'The order is certain, whatever labels unjudged shots get:'
+        pairs = f'{counted(n_pairs, "pair", "pairs")} of runs'
+        return f'{said} {len(self.certain):,} of {pairs}' if n_pairs else ''
 
     @property
     def uncertain(self) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ import jsonschema
 import oracle
 import pytest
 import strategies
+from commands import run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -68,8 +69,8 @@ def test_a_team_is_left_out_as_by_another_reference(
         assert each.n_emptied == len({row[3] for row in reference} - names)
         assume(kept)  # a reference without rows is refused elsewhere
         evaluate = AveragePrecision(kept, **settings).evaluate
-        for name, run in runs.items():
-            assert [*each.means[name].values()] == evaluate(run, queries).map.tolist()
+        for name, rows in runs.items():
+            assert [*each.means[name].values()] == evaluate(rows, queries).map.tolist()
 
 
 REFERENCE = [('x', 'v', str(n), 'ann') for n in range(4)] + [('x', 'w', '1', 'bob')]
@@ -219,6 +220,25 @@ def test_condensed_lists_have_no_bounds():
     evaluator = AveragePrecision(REFERENCE[:1], judged=JUDGED, unjudged='skip')
     with pytest.raises(ParameterError, match=r"^pool: found unjudged='skip', expected 'nonrel"):
         evaluator.pool(RUNS)
+
+
+def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('reference').write_text('x v 0 ann\nx v 9 ann\n')
+    Path('judged').write_text(''.join(f'{" ".join(shot)}\n' for shot in JUDGED))
+    Path('teams').write_text('run,team\na_1,one\na_2,other\n')
+    for name in 'a_1', 'a_2':
+        Path(name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in RUNS[name]))
+    arguments = ['pool', 'reference', 'a_1', 'a_2', '--judged', 'judged', '--teams', 'teams']
+    assert "shot_id: found 'x/v/9', expected a shot that judged lists" in run(*arguments).output
+    done = run(*arguments, '--judged-only', '--format', 'json', '-q')
+    value = json.loads(done.stdout)
+    assert {each['run']: each['team'] for each in value['runs']} == {'a_1': 'one', 'a_2': 'other'}
+    assert value['manifest']['counts']['unjudged'] == 1
+    evaluator = AveragePrecision('reference', judged='judged', judged_only=True)
+    runs = {name: name for name in ('a_1', 'a_2')}
+    pool = evaluator.pool(runs, teams={'a_1': 'one', 'a_2': 'other'})
+    assert {**value, 'manifest': None} == {**json.loads(pool.to_json()), 'manifest': None}
 
 
 def test_teams_from_a_file(tmp_path):
