@@ -834,7 +834,7 @@ class AveragePrecision:
 
         Notes
         -----
-        A round judges ten, or a twentieth of all before, and then the strategy is asked again.
+        A round judges ten, or a tenth of all before, and then the strategy is asked again.
 
         Examples
         --------

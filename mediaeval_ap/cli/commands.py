@@ -33,8 +33,8 @@ from mediaeval_ap.render.formats import DIGITS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --names --against --shots --videos --evidence-reference '
-    '--evidence --consensus --reference --columns --truth-columns --follow --skip-bad --judged --judged-only '
-    '--replay',
+    '--evidence --consensus --reference --columns --truth-columns --judged --judged-only --follow '
+    '--replay --skip-bad',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
     '--ties --missing --unknown --every --loss-cutoff --baseline --by --strategy --seconds-each '
     '--keep',

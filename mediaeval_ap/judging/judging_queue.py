@@ -85,16 +85,16 @@ class Chooser:
     def _fixed(self) -> Floats:
         """The score of each pair by a strategy that learns nothing."""
         pairs = self.pairs
+        scores: Floats
         if self.strategy == 'names':
             return pairs.n_names[pairs.shot].astype(np.float64)
         if self.strategy == 'random':
-            return np.random.default_rng(self.seed).random(self.unit.max() + 1)[self.unit]
+            scores = np.random.default_rng(self.seed).random(self.unit.max() + 1)
+            return scores[self.unit]
         reciprocal = np.divide(
             1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=pairs.ranks > 0
         )
-        scores: Floats = (
-            reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
-        )
+        scores = reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
         return scores
 
     def scores(self, labels: Labels, p: Floats | None = None) -> Floats:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 'mediaeval-ap/replay/1'
 SETTLED = 0.95  # tau-b from which the order counts as right
-LEAST_ROUND, SHARE_OF_ROUND = 10, 20  # a round judges so many, or this part of all before
+LEAST_ROUND, SHARE_OF_ROUND = 10, 10  # a round judges so many, or this part of all before
 ROWS = [0, *(base * 10**power for power in (1, 2, 3, 4, 5) for base in (1, 2, 5)), 10**6]
 
 
