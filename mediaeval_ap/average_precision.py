@@ -846,7 +846,7 @@ class AveragePrecision:
         ...     strategies=['random', 'rank-sum'],
         ... )
         >>> {step.strategy: step.n_found for step in replay.steps if step.n_judged == 20}
-        {'names': 5, 'rank-sum': 5}
+        {'random': 5, 'rank-sum': 5}
         """
         from mediaeval_ap.judging.replay import Replay, replay_pool
 

@@ -84,8 +84,6 @@ def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
         'sure=- -n 5 --strategy rank-sum',
         "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap judge-next reference.txt "
         'hypothesis.txt sure.txt --queries queries.txt --replay reference.txt -o replay.json',
-        'echo corpus video shot | mediaeval-ap judge-next reference.txt hypothesis.txt '
-        '--queries queries.txt --strategy depth --follow',
     ],
 )
 @options.REFERENCE
@@ -113,7 +111,9 @@ def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
 @options.number(
     '--seconds-each', choices.SECONDS_EACH, choices.check_seconds, 'Time of a judgement.'
 )
-@options.option('--figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.')
+@options.option(
+    '--plot', 'figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.'
+)
 @options.file_format([*FORMATS, *FIGURE_FORMATS])
 @options.OUTPUT
 def judge_next(
@@ -130,14 +130,15 @@ def judge_next(
     output: Output,
     **settings: Any,
 ) -> None:
-    """Say what to judge next, so that the order of the runs is right soon.
+    """Say what to judge next.
 
-    A line is a shot (--by pair: a shot and a name) in the first ranks of a run, with its reason.
-    What --judged lists is not asked for again; without it, nothing is judged yet. With --follow,
-    lines of standard input are judgements, "corpus video shot" and the names that are relevant
-    there, or "corpus video shot name relevance" with 0 or 1 by pair; the first line of output is
-    the first to judge, and each judgement is answered with the next. With --replay, each strategy
-    judges again from nothing, and the table says how soon the order by MAP was right.
+    What comes first makes the order of the runs right soonest. A line is a shot (--by pair: a shot
+    and a name) in the first ranks of a run, with its reason. What --judged lists is not asked for
+    again; without it, nothing is judged yet. With --follow, lines of standard input are judgements,
+    "corpus video shot" and the names that are relevant there, or "corpus video shot name relevance"
+    with 0 or 1 by pair; the first line of output is the first to judge, and each judgement is
+    answered with the next. With --replay, each strategy judges again from nothing, and the table
+    says how soon the order by MAP was right.
     """
     of_pool = {each: settings.pop(each) for each in ('by', 'seed', 'depth', 'near')}
     is_figure = figure is not None or format in FIGURE_FORMATS
@@ -146,8 +147,8 @@ def judge_next(
     if replay is not None and (follow or settings['judged'] is not None):
         raise click.UsageError('--replay starts with nothing judged: without --judged, --follow')
     if is_figure and (figure is None or format not in FIGURE_FORMATS):
-        expected = f'--figure with -o or --format {", ".join(FIGURE_FORMATS)}'
-        raise click.UsageError(f'found figure {figure} and format {format}, expected {expected}')
+        expected = f'--plot with -o or --format {", ".join(FIGURE_FORMATS)}'
+        raise click.UsageError(f'found --plot {figure} and format {format}, expected {expected}')
     if follow:
         _check_following(format, output)
     by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)

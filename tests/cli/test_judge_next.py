@@ -100,9 +100,9 @@ def test_a_replay(folder):
     rows = run(*ASKED, '--replay', 'reference.txt', *chosen, '--format', 'csv').stdout.splitlines()
     assert [row.split(',')[0] for row in rows] == ['strategy', *['depth'] * 2, *['random'] * 2]
     assert [row.split(',')[1] == f'{float(row.split(",")[-1]):g}' for row in rows[1:]] == [True] * 4
-    drawn = run(*ASKED, '--replay', 'reference.txt', '--figure', 'found', '--format', 'svg')
+    drawn = run(*ASKED, '--replay', 'reference.txt', '--plot', 'found', '--format', 'svg')
     assert drawn.stdout.startswith('<svg')
-    run(*ASKED, '--replay', 'reference.txt', '--figure', 'order', '-o', 'order.png')
+    run(*ASKED, '--replay', 'reference.txt', '--plot', 'order', '-o', 'order.png')
     assert (folder / 'order.png').read_bytes()[1:4] == b'PNG'
 
 
@@ -111,11 +111,11 @@ def test_a_replay(folder):
     [
         (['--strategy', 'best'], "found 'best', expected one of mtc"),
         (['--strategy', 'mtc,depth'], 'several strategies are of --replay'),
-        (['--figure', 'order'], 'figures and several strategies are of --replay'),
+        (['--plot', 'order'], 'figures and several strategies are of --replay'),
         (['--replay', 'reference.txt', '--follow'], '--replay starts with nothing judged'),
         (['--replay', 'reference.txt', '--judged', 'run.txt'], '--replay starts with nothing'),
-        (['--replay', 'reference.txt', '--figure', 'order'], 'found figure order and format table'),
-        (['--replay', 'reference.txt', '--figure', 'order', '--format', 'png'], 'is not text'),
+        (['--replay', 'reference.txt', '--plot', 'order'], 'found --plot order and format table'),
+        (['--replay', 'reference.txt', '--plot', 'order', '--format', 'png'], 'is not text'),
         (['--follow', '-n', '3'], '-n: --follow goes on until all is judged'),
         (['--follow', '--format', 'csv'], '--follow writes to standard output'),
         (['--seconds-each', '0'], 'expected a number above 0'),
