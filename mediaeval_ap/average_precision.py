@@ -769,7 +769,8 @@ class AveragePrecision:
         For mtc, a logistic regression gives each pair the probability p that it is relevant, from
         the teams, ranks, distances and confidences of the runs, and the judgements. First comes the
         largest p (1 - p) times the variance over runs of the derivative of expected AP by p; the
-        score of a shot is the sum over its pairs.
+        score of a shot is the sum over its pairs. Relevant shots that no run returned high enough
+        count in no expected AP.
 
         References
         ----------
@@ -797,10 +798,9 @@ class AveragePrecision:
             n,
             {**pairs.parameters, **settings},
             pairs.inputs,
-            tuple(pairs.warnings),
+            pairs.warnings,
             _chooser=Chooser(pairs, by, strategy, seed),
             _labels=pairs.known(),
-            _outside=pairs.n_outside(),
         )
         warn_caller(found.warnings)
         return found
@@ -852,7 +852,7 @@ class AveragePrecision:
 
         Notes
         -----
-        A round judges ten, or a twentieth of all before, and then the strategy is asked again.
+        A round judges ten, or a tenth of all before, and then the strategy is asked again.
 
         Examples
         --------
@@ -864,7 +864,7 @@ class AveragePrecision:
         ...     strategies=['random', 'rank-sum'],
         ... )
         >>> {step.strategy: step.n_found for step in replay.steps if step.n_judged == 20}
-        {'names': 5, 'rank-sum': 5}
+        {'random': 5, 'rank-sum': 5}
         """
         from mediaeval_ap.judging.replay import Replay, replay_pool
 
@@ -885,7 +885,7 @@ class AveragePrecision:
             **found,
             parameters={**pairs.parameters, **settings},
             inputs=pairs.inputs,
-            warnings=tuple(pairs.warnings),
+            warnings=pairs.warnings,
         )
 
     def _pool_pairs(

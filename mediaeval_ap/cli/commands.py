@@ -34,9 +34,9 @@ from mediaeval_ap.render.formats import DIGITS
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns --follow --follow-reference '
-    '--skip-bad --replay',
+    '--skip-bad',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --every --loss-cutoff --baseline --by --strategy --keep',
+    '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',

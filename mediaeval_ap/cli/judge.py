@@ -103,8 +103,6 @@ def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
         'sure=- -n 5 --strategy rank-sum',
         "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap judge-next reference.txt "
         'hypothesis.txt sure.txt --queries queries.txt --replay reference.txt -o replay.json',
-        'echo corpus video shot | mediaeval-ap judge-next reference.txt hypothesis.txt '
-        '--queries queries.txt --strategy depth --follow',
     ],
 )
 @options.REFERENCE
@@ -132,7 +130,9 @@ def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
 @options.number(
     '--seconds-each', choices.SECONDS_EACH, choices.check_seconds, 'Time of a judgement.'
 )
-@options.option('--figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.')
+@options.option(
+    '--plot', 'figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.'
+)
 @options.file_format([*FORMATS, *FIGURE_FORMATS])
 @options.OUTPUT
 def judge_next(
@@ -149,29 +149,27 @@ def judge_next(
     output: Output,
     **settings: Any,
 ) -> None:
-    """Say what to judge next, so that the order of the runs is right soon.
+    """Say what to judge next.
 
-    A line is a shot (--by pair: a shot and a name) in the first ranks of a run, with its reason.
-    What --judged lists is not asked for again; without it, nothing is judged yet. With --follow,
-    lines of standard input are judgements, "corpus video shot" and the names that are relevant
-    there, or "corpus video shot name relevance" with 0 or 1 by pair; the first line of output is
-    the first to judge, and each judgement is answered with the next. With --replay, each strategy
-    judges again from nothing, and the table says how soon the order by MAP was right.
+    What comes first makes the order of the runs right soonest. A line is a shot (--by pair: a shot
+    and a name) in the first ranks of a run, with its reason. What --judged lists is not asked for
+    again; without it, nothing is judged yet. With --follow, lines of standard input are judgements,
+    "corpus video shot" and the names that are relevant there, or "corpus video shot name relevance"
+    with 0 or 1 by pair; the first line of output is the first to judge, and each judgement is
+    answered with the next. With --replay, each strategy judges again from nothing, and the table
+    says how soon the order by MAP was right.
     """
     of_pool = {each: settings.pop(each) for each in ('by', 'seed', 'depth', 'near')}
-    if replay is None and (figure or format in FIGURE_FORMATS or len(strategies) > 1):
+    is_figure = figure is not None or format in FIGURE_FORMATS
+    if replay is None and (is_figure or len(strategies) > 1):
         raise click.UsageError('figures and several strategies are of --replay: give it, too')
     if replay is not None and (follow or settings['judged'] is not None):
         raise click.UsageError('--replay starts with nothing judged: without --judged, --follow')
-    if (figure is not None) != (format in FIGURE_FORMATS):
-        raise click.UsageError(f'--figure: found the format {format}, expected -o with .svg')
+    if is_figure and (figure is None or format not in FIGURE_FORMATS):
+        expected = f'--plot with -o or --format {", ".join(FIGURE_FORMATS)}'
+        raise click.UsageError(f'found --plot {figure} and format {format}, expected {expected}')
     if follow:
-        if format not in ('table', 'jsonl') or output != STANDARD_STREAM:
-            raise click.UsageError('--follow writes to standard output: as text or --format jsonl')
-        if options.first_given('-n'.__eq__):
-            raise click.UsageError('-n: --follow goes on until all is judged')
-        check_paths(click.get_current_context(), STANDARD_STREAM)
-        n = 1
+        _check_following(format, output)
     by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)
     of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
     if replay is not None or (strategies or ['mtc']) == ['mtc']:
@@ -184,23 +182,39 @@ def judge_next(
         if figure is None:
             write_document(made._document(), format, output)
         else:
-            from mediaeval_ap.render.page import drawn
-
-            content = drawn(getattr(made.plot, figure)(), format)
-            if format == 'svg':
-                write(content, output)
-            else:
-                write_whole(output, content)
+            _draw(made.plot, figure, format, output)
         return
     (strategy,) = strategies or ['mtc']
+    n = 1 if follow else n
     queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
     if follow:
-        _answer(queue, format, output)
+        _answer(queue, format)
     else:
         write_document(queue._document(), format, output)
 
 
-def _answer(queue: Queue, format: str, output: Output) -> None:
+def _check_following(format: str, output: Output) -> None:
+    """Refuse what does not go with judgements that come on standard input."""
+    if format not in ('table', 'jsonl') or output != STANDARD_STREAM:
+        raise click.UsageError('--follow writes to standard output: as text or --format jsonl')
+    if options.first_given('-n'.__eq__):
+        raise click.UsageError('-n: --follow goes on until all is judged')
+    check_paths(click.get_current_context(), STANDARD_STREAM)
+
+
+def _draw(plot: Any, figure: str, format: str, output: Output) -> None:
+    from mediaeval_ap.render.page import drawn
+
+    content = drawn(getattr(plot, figure)(), format)
+    if format == 'svg':
+        write(content, output)
+    elif output == STANDARD_STREAM:
+        raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
+    else:
+        write_whole(output, content)
+
+
+def _answer(queue: Queue, format: str) -> None:
     """Answer each judgement with the next line, and what is none with an error in its place."""
     from mediaeval_ap.tables.reading import lines_of_standard_input
 
@@ -209,7 +223,7 @@ def _answer(queue: Queue, format: str, output: Output) -> None:
 
     def show() -> None:
         grid = queue._rows()
-        write(answers.row(grid.headers, grid.rows[0]), output)
+        write(answers.row(grid.headers, grid.rows[0]))
 
     if queue.lines:
         show()
@@ -221,7 +235,7 @@ def _answer(queue: Queue, format: str, output: Output) -> None:
             text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
             told = str(error).removeprefix('judgement: ')
             where = '' if told.startswith('<stdin>') else f'<stdin>, line {number}: '
-            write(answers.error(text, f'{where}{told}'), output)
+            write(answers.error(text, f'{where}{told}'))
             continue
         if not queue.lines:
             break

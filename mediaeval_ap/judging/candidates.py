@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from mediaeval_ap.errors import (
     UnknownQueriesWarning,
 )
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import CountedRun, names_asked, read_counted
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -59,14 +59,12 @@ class PoolPairs:
     shot: NDArray[np.int64]  # likewise, ascending in a query
     ranks: NDArray[np.int64]  # (n_runs, n_pairs): where it is returned as near and high; else 0
     distances: Floats  # (n_runs, n_pairs) of the name that it is returned under; else 1
-    confidences: (
-        Floats  # (n_runs, n_pairs): the share of the run's pairs that are less sure; else 0
-    )
-    parameters: dict[str, Any]  # of a manifest, as the inputs
-    inputs: dict[str, Any]
+    confidences: Floats  # (n_runs, n_pairs): share of the run's pairs that are less sure; else 0
     n_names: NDArray[np.int64]  # of each shot: distinct names that the runs have for it
     places: Places
-    warnings: list[DataWarning]
+    parameters: dict[str, Any]  # of a manifest, as the inputs
+    inputs: dict[str, Any]
+    warnings: tuple[DataWarning, ...]
 
     def __len__(self) -> int:
         return len(self.query)
@@ -78,21 +76,6 @@ class PoolPairs:
         return list(zip(*(ids[field] for field in SHOT), strict=True))
 
     @cached_property
-    def number_of_shot(self) -> dict[tuple[str, ...], int]:
-        return {text: number for number, text in enumerate(self.texts)}
-
-    @cached_property
-    def number_of_query(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self.queries)}
-
-    @cached_property
-    def relevant_rows(self) -> set[tuple[str, ...]]:
-        """The rows that are known to be relevant at the start."""
-        if self.criteria.judgements is None:
-            return set()
-        return set(self.criteria.reference.table.rows())
-
-    @cached_property
     def n_returned(self) -> NDArray[np.int64]:
         """The length of each ranking, N of the definitions, for each run."""
         is_distinct = self.criteria.definition.repeats is Repeats.DROP
@@ -102,42 +85,35 @@ class PoolPairs:
 
     def labels(self, reference: Reference) -> Labels:
         """Return 1 for each pair that is in a reference, else 0."""
-        relevance = Relevance(reference, self.shots)
-        labels = np.zeros(len(self), dtype=np.int8)
-        for number, query in enumerate(self.queries):
-            begin, end = self.query.searchsorted([number, number + 1])
-            labels[begin:end] = np.isin(self.shot[begin:end], relevance.relevant_shots(query))
-        return labels
+        return self._are_in(reference.table).astype(np.int8)
 
     def known(self) -> Labels:
         """Return what the criteria know of each pair; nothing where they have no judgements."""
-        labels = np.full(len(self), UNJUDGED, dtype=np.int8)
         if self.criteria.judgements is None:
-            return labels
-        judged = self.criteria.judgements.judged.of(self.shots)
-        relevant = self.labels(self.criteria.reference)
-        for number, query in enumerate(self.queries):
-            begin, end = self.query.searchsorted([number, number + 1])
-            is_judged = judged.mask(query)[self.shot[begin:end]]
-            labels[begin:end][is_judged] = relevant[begin:end][is_judged]
-        return labels
+            return np.full(len(self), UNJUDGED, dtype=np.int8)
+        judged = self.criteria.judgements.judged
+        is_judged = np.isin(self.shot, self.shots.find(judged.table))
+        if judged.is_of_pairs:
+            is_judged = self._are_in(judged.table)
+        return np.where(is_judged, self.labels(self.criteria.reference), UNJUDGED).astype(np.int8)
 
-    def n_outside(self) -> NDArray[np.int64]:
-        """Return how many relevant shots of each query are known that are no pool pairs."""
-        if self.criteria.judgements is None:
-            return np.zeros(len(self.queries), dtype=np.int64)
-        reference = self.criteria.reference
-        inside = np.bincount(self.query[self.labels(reference) == 1], minlength=len(self.queries))
-        return np.array(list(map(reference.n_relevant, self.queries)), dtype=np.int64) - inside
+    def _are_in(self, table: Table) -> NDArray[np.bool_]:
+        """Return whether each pair is in a table of shots and names."""
+        numbers = {name: number for number, name in enumerate(self.queries)}
+        name, shot = table['person_name'], self.shots.find(table)
+        query = np.array([numbers.get(each, -1) for each in name.values], dtype=np.int64)
+        query = query[name.codes]
+        keys = (query * len(self.shots) + shot)[(query >= 0) & (shot >= 0)]
+        return np.isin(self.query * len(self.shots) + self.shot, keys)
 
-    def maps(self, labels: Labels, n_outside: NDArray[np.int64]) -> Floats:
+    def maps(self, labels: Labels) -> Floats:
         """Return MAP of each run at the last cutoff; what is not judged is not relevant."""
         run, query, pair, rank, is_first = self.places
         definition, n_queries = self.criteria.definition, len(self.queries)
         is_hit = labels[pair] == 1
         if not self.criteria.reference.counts_again:
             is_hit &= is_first
-        n_relevant = np.bincount(self.query[labels == 1], minlength=n_queries) + n_outside
+        n_relevant = np.bincount(self.query[labels == 1], minlength=n_queries)
         ap = average_precision_of_hits(
             (run * n_queries + query)[is_hit],
             rank[is_hit],
@@ -175,24 +151,30 @@ def pool_pairs(
         found |= {str(each): each for each in run.warnings_with([])}
         read_runs.append(run)
         of_runs.append(_first_ranks(run, names, depth, near))
-    texts, numbers = _numbered_shots(read_runs, of_runs)
-    if not texts:
-        raise ParameterError('runs: found no shot under a name near a query, expected some')
-    shots = Shots(read(texts, JUDGED_SHOTS))
+    shots, numbers = _numbered_shots(read_runs, of_runs)
     keys = [
         each.query * len(shots) + number[each.shot]
         for each, number in zip(of_runs, numbers, strict=True)
     ]
     pairs = np.unique(np.concatenate(keys))
     shape = len(runs), len(pairs)
-    ranks, distances = np.zeros(shape, dtype=np.int64), np.ones(shape)
-    confidences = np.zeros(shape)
+    ranks, distances, confidences = np.zeros(shape, np.int64), np.ones(shape), np.zeros(shape)
     for row, (each, of_run) in enumerate(zip(of_runs, keys, strict=True)):
         first = first_occurrences(of_run)
-        at = pairs.searchsorted(of_run[first])
+        at, sure = pairs.searchsorted(of_run[first]), each.confidence[first]
         ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
-        sure = each.confidence[first]
         confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
+    judgements, subset, table = criteria.judgements, criteria.subset, criteria.reference.table
+    sources = {
+        'reference': table.source,
+        'judged': judgements and judgements.judged.source,
+        'subset': None if subset is None else subset.source,
+        'queries': None if queries is None else queries.source,
+    }
+    sources_of_runs = [asdict(each.ranking.source) for each in read_runs]
+    inputs = {role: asdict(source) for role, source in sources.items() if source is not None}
+    metric = f'M{ap_column(criteria.K[-1])}'
+    given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
     return PoolPairs(
         criteria,
         names,
@@ -204,15 +186,11 @@ def pool_pairs(
         ranks,
         distances,
         confidences,
-        _parameters(criteria, depth, near),
-        _inputs(criteria, queries, runs, read_runs),
         _names_of_shots(read_runs, numbers, len(shots)),
         _places(read_runs, names, numbers, pairs, len(shots)),
-        [
-            each
-            for each in found.values()
-            if len(criteria.reference.table) or not _of_reference(each)
-        ],
+        {**given, **criteria.parameters},
+        {**inputs, 'runs': dict(zip(runs, sources_of_runs, strict=True))},
+        tuple(each for each in found.values() if len(table) or not _of_reference(each)),
     )
 
 
@@ -220,30 +198,6 @@ def _of_reference(warning: DataWarning) -> bool:
     """Return whether a warning says what an empty reference lacks, where judging begins."""
     is_of_run = isinstance(warning, EmptyRunWarning)
     return isinstance(warning, NoOverlapWarning | UnknownQueriesWarning) and not is_of_run
-
-
-def _parameters(criteria: Criteria, depth: int, near: float) -> dict[str, Any]:
-    metric = f'M{ap_column(criteria.K[-1])}'
-    given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
-    return {**given, **criteria.parameters}
-
-
-def _inputs(
-    criteria: Criteria, queries: Table | None, runs: Iterable[str], read_runs: list[CountedRun]
-) -> dict[str, Any]:
-    """Return where everything was read, for a manifest."""
-    judgements, subset = criteria.judgements, criteria.subset
-    sources = {
-        'reference': criteria.reference.table.source,
-        'judged': judgements and judgements.judged.source,
-        'subset': None if subset is None else subset.source,
-        'queries': None if queries is None else queries.source,
-    }
-    of_runs = {
-        name: asdict(each.ranking.source) for name, each in zip(runs, read_runs, strict=True)
-    }
-    given = {role: asdict(source) for role, source in sources.items() if source is not None}
-    return {**given, 'runs': of_runs}
 
 
 class _First(NamedTuple):
@@ -270,26 +224,22 @@ def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: floa
 
 def _numbered_shots(
     runs: Sequence[CountedRun], of_runs: Sequence[_First]
-) -> tuple[list[tuple[str, ...]], list[NDArray[np.int64]]]:
-    """Return the shots of all runs that are in the pool, and their numbers by those of each run."""
-    returned = [np.unique(each.shot) for each in of_runs]
-    texts = []
-    for run, shots in zip(runs, returned, strict=True):
-        ids = run.ranking.shots.ids_of(shots)
-        texts += list(zip(*(ids[field] for field in SHOT), strict=True))
-    distinct = list(dict.fromkeys(texts))
-    if not distinct:
-        return [], []
-    table = read(distinct, JUDGED_SHOTS)
-    found = Shots(table)
-    order = dict(zip(distinct, found.codes.tolist(), strict=True))
-    numbers = []
+) -> tuple[Shots, list[NDArray[np.int64]]]:
+    """Return the shots of the pool, and their numbers by those that each run has for them."""
+    texts: dict[tuple[str, ...], None] = {}
+    for run, each in zip(runs, of_runs, strict=True):
+        ids = run.ranking.shots.ids_of(np.unique(each.shot))
+        texts |= dict.fromkeys(zip(*(ids[field] for field in SHOT), strict=True))
+    if not texts:
+        raise ParameterError('runs: found no shot under a name near a query, expected some')
+    table = read(list(texts), JUDGED_SHOTS)
+    shots, numbers = Shots(table), []
     for run in runs:
         number = np.full(len(run.ranking.shots), -1)
         its = run.ranking.shots.find(table)
-        number[its[its >= 0]] = found.codes[its >= 0]
+        number[its[its >= 0]] = shots.codes[its >= 0]
         numbers.append(number)
-    return sorted(distinct, key=order.__getitem__), numbers
+    return shots, numbers
 
 
 def _names_of_shots(

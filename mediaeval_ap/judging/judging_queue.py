@@ -26,22 +26,7 @@ DECIMALS = 12  # of scores that are ranked: the last bits depend on the order of
 
 @dataclass(frozen=True)
 class ToJudge:
-    """A shot, or a shot and a name, that is to be judged.
-
-    Parameters
-    ----------
-    corpus_id, video_id, shot_id : str
-        The shot.
-    person_name : str or None
-        The name; None where a judgement says who of all names is in the shot.
-    score : float
-        What it was ordered by; each strategy has its own unit.
-    ranks : dict of str to int
-        The best rank at which each run returns it, for the runs that do, best first.
-    n_queries : int
-        Number of queries that a judgement of it answers.
-    n_runs : int
-        Number of all runs.
+    """A shot, or a shot and a name, that is to be judged, and what speaks for it.
 
     Examples
     --------
@@ -52,11 +37,11 @@ class ToJudge:
     corpus_id: str
     video_id: str
     shot_id: str
-    person_name: str | None
-    score: float
-    ranks: dict[str, int]
-    n_queries: int
-    n_runs: int
+    person_name: str | None  # None where a judgement says who of all names is in the shot
+    score: float  # each strategy has its own unit
+    ranks: dict[str, int]  # the best at which each run returns it, for the runs that do, best first
+    n_queries: int  # that a judgement of it answers
+    n_runs: int  # in all
 
     @property
     def reason(self) -> str:
@@ -89,45 +74,39 @@ class Chooser:
         return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
 
     @cached_property
-    def n_units(self) -> int:
-        return len(self.pairs.shots) if self.by == 'shot' else len(self.pairs)
-
-    @cached_property
     def model(self) -> RelevanceModel:
         return RelevanceModel(self.pairs)
 
     @cached_property
-    def expected(self) -> ExpectedAP:
+    def _expected(self) -> ExpectedAP:
         return ExpectedAP(self.pairs)
 
     @cached_property
     def _fixed(self) -> Floats:
         """The score of each pair by a strategy that learns nothing."""
         pairs = self.pairs
+        scores: Floats
         if self.strategy == 'names':
             return pairs.n_names[pairs.shot].astype(np.float64)
         if self.strategy == 'random':
-            return np.random.default_rng(self.seed).random(self.n_units)[self.unit]
+            scores = np.random.default_rng(self.seed).random(self.unit.max() + 1)
+            return scores[self.unit]
         reciprocal = np.divide(
             1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=pairs.ranks > 0
         )
-        scores: Floats = (
-            reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
-        )
+        scores = reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
         return scores
 
-    def scores(
-        self, labels: Labels, n_outside: NDArray[np.int64], p: Floats | None = None
-    ) -> Floats:
+    def scores(self, labels: Labels, p: Floats | None = None) -> Floats:
         """Return the score of each unit, -1 where nothing of it is to be judged."""
         if self.strategy == 'mtc':
             p = self.model.probabilities(labels) if p is None else p
-            spread = self.expected.derivatives(p, n_outside).var(axis=0)
+            spread = self._expected.derivatives(p).var(axis=0)
             values = p * (1 - p) * spread
         else:
             values = self._fixed
         open_ = np.flatnonzero(labels == UNJUDGED)
-        scores = np.full(self.n_units, -1.0)
+        scores = np.full(self.unit.max() + 1, -1.0)
         scores[self.unit[open_]] = 0
         # A shot is as good as all its pairs together, or as the first of them.
         combine = np.add if self.strategy in ('mtc', 'rank-sum') else np.maximum
@@ -152,10 +131,6 @@ class Queue(Described):
     ----------
     n : int
         How many lines it has at most.
-    n_judged : int
-        Number of pool pairs that are judged.
-    n_pairs : int
-        Number of pool pairs: a query and a shot that some run returned high enough for it.
     parameters, inputs, warnings
         Of the manifest, and what there was to warn of.
 
@@ -177,8 +152,6 @@ class Queue(Described):
     warnings: tuple[DataWarning, ...] = ()
     _chooser: Chooser = field(kw_only=True, repr=False)
     _labels: Labels = field(kw_only=True, repr=False)
-    _outside: NDArray[np.int64] = field(kw_only=True, repr=False)
-    _told: frozenset[tuple[Any, ...]] = field(kw_only=True, default=frozenset(), repr=False)
 
     def __repr__(self) -> str:
         judged = f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged'
@@ -191,14 +164,14 @@ class Queue(Described):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pool pairs."""
+        """Number of pool pairs: a query and a shot that some run returned high enough for it."""
         return len(self._labels)
 
     @cached_property
     def lines(self) -> list[ToJudge]:
         """What to judge, best first; equal scores by video, corpus, shot and then query."""
         chooser = self._chooser
-        scores = chooser.scores(self._labels, self._outside)
+        scores = chooser.scores(self._labels)
         return [self._line(unit, scores[unit]) for unit in chooser.first(scores, self.n).tolist()]
 
     def _line(self, unit: int, score: float) -> ToJudge:
@@ -242,27 +215,18 @@ class Queue(Described):
             names = {rest[0]: int(rest[1])}
         else:
             names = dict.fromkeys(rest, 1)
-        if (number := pairs.number_of_shot.get(shot)) is None:
+        if shot not in pairs.texts:
             found = shown('/'.join(map(str, shot)))
             raise ParameterError(f'judgement: found {found}, expected a shot of the pool')
-        if strangers := names.keys() - pairs.number_of_query.keys():
+        if strangers := names.keys() - set(pairs.queries):
             expected = 'the name of a query; leave others out'
             raise ParameterError(f'judgement: found {shown(min(strangers))}, expected {expected}')
-        labels, outside, told = self._labels.copy(), self._outside.copy(), set(self._told)
-        of_shot = np.flatnonzero(pairs.shot == number)
+        labels, of_shot = self._labels.copy(), pairs.shot == pairs.texts.index(shot)
         if by == 'shot':
             labels[of_shot] = 0
-            told -= {each for each in self._told if each[1] == number}
         for name, is_relevant in names.items():
-            query = pairs.number_of_query[name]
-            at = of_shot[pairs.query[of_shot] == query]
-            labels[at] = is_relevant
-            told.discard((query, number))
-            if is_relevant and not len(at) and (*shot, name) not in pairs.relevant_rows:
-                told.add((query, number))
-        for each, sign in [(each, -1) for each in self._told] + [(each, 1) for each in told]:
-            outside[each[0]] += sign
-        return replace(self, _labels=labels, _outside=outside, _told=frozenset(told))
+            labels[of_shot & (pairs.query == pairs.queries.index(name))] = is_relevant
+        return replace(self, _labels=labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the queue, and a manifest of what it was computed from, for JSON.
@@ -270,21 +234,17 @@ class Queue(Described):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``lines`` (as `ToJudge`, with ``reason``), ``n_judged``,
-            ``n_pairs`` and ``manifest``.
+            As the schema of a queue says.
         """
+        definition = self._chooser.pairs.criteria.definition.to_dict()
+        manifest = {'version': __version__, 'definition': definition}
         return {
             'schema': SCHEMA,
             'version': __version__,
             'lines': [{**asdict(each), 'reason': each.reason} for each in self.lines],
             'n_judged': self.n_judged,
             'n_pairs': self.n_pairs,
-            'manifest': {
-                'version': __version__,
-                'definition': self._chooser.pairs.criteria.definition.to_dict(),
-                'parameters': self.parameters,
-                'inputs': self.inputs,
-            },
+            'manifest': {**manifest, 'parameters': self.parameters, 'inputs': self.inputs},
         }
 
     def _document(self) -> Document:
@@ -299,17 +259,14 @@ class Queue(Described):
         yield self._rows(is_exact=False)
 
     def _rows(self, is_exact: bool = True) -> Grid:
-        of_pairs = self._chooser.by == 'pair'
+        fields = [*SHOT, *['person_name'] * (self._chooser.by == 'pair')]
         largest = max((each.score for each in self.lines), default=1) or 1
-        return Grid(
-            [*SHOT, *['person_name'] * of_pairs, 'score', 'reason'],
+        rows = [
             [
-                [
-                    *(each.corpus_id, each.video_id, each.shot_id),
-                    *[each.person_name] * of_pairs,
-                    each.score if is_exact else each.score / largest,
-                    each.reason,
-                ]
-                for each in self.lines
-            ],
-        )
+                *(getattr(each, name) for name in fields),
+                each.score if is_exact else each.score / largest,
+                each.reason,
+            ]
+            for each in self.lines
+        ]
+        return Grid([*fields, 'score', 'reason'], rows)

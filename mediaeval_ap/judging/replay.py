@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 'mediaeval-ap/replay/1'
 SETTLED = 0.95  # tau-b from which the order counts as right
-LEAST_ROUND, SHARE_OF_ROUND = 10, 20  # a round judges so many, or this part of all before
+LEAST_ROUND, SHARE_OF_ROUND = 10, 10  # a round judges so many, or this part of all before
 ROWS = [0, *(base * 10**power for power in (1, 2, 3, 4, 5) for base in (1, 2, 5)), 10**6]
 
 
@@ -38,29 +36,13 @@ ROWS = [0, *(base * 10**power for power in (1, 2, 3, 4, 5) for base in (1, 2, 5)
 class ReplayStep:
     """What is known after so many judgements.
 
-    Parameters
-    ----------
-    strategy : str
-        Who chose them.
-    n_judged : int
-        Number of judgements: shots or pairs.
-    n_found : int
-        Number of relevant pool pairs among them.
-    tau, expected_tau : float or None
-        Kendall's tau-b between the order of the runs by the truth and that by MAP, where what is
-        not judged is not relevant, and by expected MAP of the model; None without an order.
-    error, expected_error : float
-        Mean absolute error of these MAPs over runs.
-
-    Examples
-    --------
-    >>> ReplayStep('depth', 10, 3, 0.5, 0.25, 1.0, 0.125).n_found
-    3
+    Errors are means over runs, of MAP where what is not judged is not relevant, and of expected
+    MAP. tau is Kendall's tau-b of the runs by these against the truth; None without an order.
     """
 
     strategy: str
-    n_judged: int
-    n_found: int
+    n_judged: int  # shots or pairs
+    n_found: int  # relevant pool pairs among them
     tau: float | None
     error: float
     expected_tau: float | None
@@ -77,15 +59,11 @@ class Replay(Described):
     ----------
     steps : list of ReplayStep
         The state after each round, strategy after strategy.
-    n_pairs, n_relevant : int
-        Number of pool pairs, and of the relevant ones among them, which are the truth.
-    whole_tau : float or None
-        Kendall's tau-b between the order by this truth and that by all of the reference, some of
-        whose shots no run returned high enough.
-    whole_error : float
-        Mean absolute difference of these MAPs.
-    n_outside : int
-        Number of relevant shots of the reference that are no pool pairs.
+    n_pairs, n_relevant, n_outside : int
+        Number of pool pairs; of relevant ones, which are the truth; of other relevant shots.
+    whole_tau, whole_error : float
+        Kendall's tau-b (None without an order) and mean absolute difference between MAP by this
+        truth and by all of the reference.
     parameters, inputs, warnings
         Of the manifest, and what there was to warn of.
 
@@ -124,12 +102,8 @@ class Replay(Described):
 
         Parameters
         ----------
-        strategy : str
-            One of the strategies.
-        expected : bool
-            By expected MAP instead of MAP.
-        level : float
-            The least tau.
+        strategy, expected, level
+            One of the strategies; by expected MAP instead of MAP; the least tau.
 
         Returns
         -------
@@ -156,30 +130,22 @@ class Replay(Described):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``strategies`` (``strategy``, ``settled``,
-            ``expected_settled``, ``steps`` as `ReplayStep`), the other fields, and ``manifest``.
+            As the schema of a replay says.
         """
         strategies = [
             {
-                'strategy': strategy,
-                'settled': self.settled(strategy),
-                'expected_settled': self.settled(strategy, expected=True),
-                'steps': [asdict(each) for each in steps],
+                'strategy': each,
+                'settled': self.settled(each),
+                'expected_settled': self.settled(each, expected=True),
+                'steps': [asdict(step) for step in self.steps if step.strategy == each],
             }
-            for strategy, steps in groupby(self.steps, lambda each: each.strategy)
+            for each in self.parameters['strategies']
         ]
         fields = 'n_pairs', 'n_relevant', 'n_outside', 'whole_tau', 'whole_error'
-        return {
-            'schema': SCHEMA,
-            'version': __version__,
-            'strategies': strategies,
-            **{name: getattr(self, name) for name in fields},
-            'manifest': {
-                'version': __version__,
-                'parameters': self.parameters,
-                'inputs': self.inputs,
-            },
-        }
+        manifest = {'version': __version__, 'parameters': self.parameters, 'inputs': self.inputs}
+        of_pool = {name: getattr(self, name) for name in fields}
+        head = {'schema': SCHEMA, 'version': __version__, 'strategies': strategies}
+        return {**head, **of_pool, 'manifest': manifest}
 
     def _hours(self, n_judged: int | None) -> float | None:
         return None if n_judged is None else n_judged * self.parameters['seconds_each'] / 3600
@@ -200,17 +166,15 @@ class Replay(Described):
             rows.append([strategy, both[0], self._hours(both[0]), both[1], self._hours(both[1])])
         yield Grid(['strategy', 'by MAP', 'hours', 'by expected MAP', 'hours'], rows)
         yield Heading('After so many judgements')
-        yield self._grid([each for each in self.steps if each.n_judged in {*ROWS} | self._lasts])
+        last = {each.strategy: each for each in self.steps}
+        yield self._grid(
+            [each for each in self.steps if each.n_judged in ROWS or each is last[each.strategy]]
+        )
         tau = 'none' if self.whole_tau is None else f'{self.whole_tau:.3f}'
         yield (
             f'{self.n_outside:,} relevant shots are no pool pairs: by all of the truth, {metric} '
             f'differs by {self.whole_error:.3f} on average, and the order has tau-b {tau}\n'
         )
-
-    @cached_property
-    def _lasts(self) -> set[int]:
-        groups = groupby(self.steps, lambda each: each.strategy)
-        return {[*steps][-1].n_judged for _, steps in groups}
 
     def _rows(self) -> Grid:
         return self._grid(self.steps)
@@ -222,58 +186,27 @@ class Replay(Described):
 
 
 class ReplayPlot(Plot):
-    """Figures of a replay; `Replay.plot` makes it.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision
-    >>> runs, truth = {'a': [('x', 'v', '1', 'ann', 0.5)]}, [('x', 'v', '1', 'ann')]
-    >>> replay = AveragePrecision(truth, K=[10]).replay(runs, truth, strategies=['depth'])
-    >>> rows = replay.plot.found().to_dict()['data']['values']
-    >>> [(row['x'], row['value']) for row in rows]
-    [(0, 0.0), (1, 1.0)]
-    """
+    """Figures of a replay, each with a line for each strategy; `Replay.plot` makes it."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
 
-    def order(self, *, expected: bool = False) -> altair.LayerChart:
-        """Draw tau of the runs against judgements.
-
-        Parameters
-        ----------
-        expected : bool
-            By expected MAP instead of MAP.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line for each strategy; it begins where the runs have an order.
-        """
-        name = 'expected_tau' if expected else 'tau'
-        return self._drawn(name, 'tau-b by expected MAP' if expected else 'tau-b', 1)
+    def order(self, *, expected: bool = True) -> altair.LayerChart:
+        """Draw tau-b of the runs against judgements, by expected MAP or by MAP."""
+        field, kind = ('expected_tau', 'expected MAP') if expected else ('tau', 'MAP')
+        return self._drawn(field, f'tau-b by {kind}', 1)
 
     def found(self) -> altair.LayerChart:
-        """Draw the share of relevant pool pairs that is found against judgements.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line for each strategy.
-        """
+        """Draw the share of relevant pool pairs that is found against judgements."""
         return self._drawn('n_found', 'share of relevant pool pairs', self._replay.n_relevant)
 
     def _drawn(self, field: str, title: str, whole: int) -> altair.LayerChart:
         from mediaeval_ap.render import figures
 
-        series = {
-            strategy: [
-                (each.n_judged, getattr(each, field) / max(whole, 1))
-                for each in steps
-                if getattr(each, field) is not None
-            ]
-            for strategy, steps in groupby(self._replay.steps, lambda each: each.strategy)
-        }
+        series: dict[str, list[tuple[float, float]]] = {}
+        for step in self._replay.steps:
+            if (value := getattr(step, field)) is not None:
+                series.setdefault(step.strategy, []).append((step.n_judged, value / max(whole, 1)))
         return figures.curves(series, 'judgements', title)
 
 
@@ -287,8 +220,7 @@ def replay_pool(
 ) -> tuple[list[ReplayStep], dict[str, Any]]:
     """Return the steps of each strategy, and what the pool has of the truth."""
     right = pairs.labels(truth)
-    nothing = np.zeros(len(pairs.queries), dtype=np.int64)
-    target, whole = pairs.maps(right, nothing), pairs.maps_by(truth)
+    target, whole = pairs.maps(right), pairs.maps_by(truth)
     compared = agreement('the truth', whole.tolist(), 'the pool', target.tolist())
     steps: list[ReplayStep] = []
     model, expected = RelevanceModel(pairs, prior), ExpectedAP(pairs)
@@ -298,13 +230,13 @@ def replay_pool(
             labels, n_judged = np.full(len(pairs), UNJUDGED, dtype=np.int8), 0
             while True:
                 p = model.probabilities(labels)
-                by_mean = pairs.maps(labels, nothing), expected(p).mean(axis=1)
+                by_mean = pairs.maps(labels), expected(p).mean(axis=1)
                 found = [each for means in by_mean for each in _compared(means, target)]
                 n_found = int(np.count_nonzero(labels == 1))
                 steps.append(ReplayStep(strategy, n_judged, n_found, *found))
                 upto = n_judged + max(LEAST_ROUND, n_judged // SHARE_OF_ROUND)
                 upto = min([upto, *(each for each in ROWS if each > n_judged)])
-                units = chooser.first(chooser.scores(labels, nothing, p), upto - n_judged)
+                units = chooser.first(chooser.scores(labels, p), upto - n_judged)
                 if not len(units):
                     break
                 asked = np.isin(chooser.unit, units)

@@ -41,10 +41,11 @@ def _numbers(pairs: PoolPairs, sampled: Sequence[str]) -> NDArray[np.int64]:
     if repeated := [name for name, times in Counter(sampled).items() if times > 1]:
         found = f'{shown(repeated[0])} twice'
         raise ParameterError(f'sampled_queries: found {found}, expected each query once')
-    if strangers := [name for name in sampled if name not in pairs.number_of_query]:
+    number_of = {name: number for number, name in enumerate(pairs.queries)}
+    if strangers := [name for name in sampled if name not in number_of]:
         expected = 'queries of the runs, from which the sample was drawn'
         raise ParameterError(f'sampled_queries: found {shown(strangers[0])}, expected {expected}')
-    return np.array([pairs.number_of_query[name] for name in sampled], dtype=np.int64)
+    return np.array([number_of[name] for name in sampled], dtype=np.int64)
 
 
 def _refuse_unjudged(pairs: PoolPairs, numbers: NDArray[np.int64]) -> None:

@@ -53,6 +53,7 @@ OF_RUNS = {
     ),
     'distribution': lambda runs: figures.distribution(runs, [[0, 1, 0.5, 0.2]] * len(runs)),
     'precision_recall': lambda runs: figures.precision_recall(runs, [[1, 3]] * len(runs), 2),
+    'curves': lambda runs: figures.curves({run: [(0, 0.1), (9, 1)] for run in runs}, 'n', 'tau-b'),
 }
 CONFUSED = {
     'confused': lambda names: figures.confused(names, names[::-1], range(1, len(names) + 1))

@@ -1,0 +1,362 @@
+"""What to judge next: strategies, the queue and replays, beside slow versions."""
+
+import json
+import math
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.choices import STRATEGIES
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.judging.expected_ap import ExpectedAP
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+ROOT = Path(__file__).parents[2]
+QUEUE, REPLAY = (
+    json.loads((ROOT / f'docs/reference/schemas/{name}-1.schema.json').read_text())
+    for name in ('queue', 'replay')
+)
+FIXED = [each for each in STRATEGIES if each != 'mtc']
+
+runs = st.dictionaries(
+    st.sampled_from(['a_1', 'a_2', 'b_1', 'c']), strategies.hypothesis_rows, min_size=1
+)
+
+
+def pool_of(runs, queries, depth, near):
+    """By the slow ranking: the best rank of each query and shot in each run."""
+    ranks = defaultdict(dict)
+    for run, rows in runs.items():
+        for query in queries:
+            for rank, row in enumerate(oracle.ranked(rows, query)[:depth], 1):
+                if oracle.normalized_distance(query, row[3]) <= Fraction(near):
+                    ranks[query, row[:3]].setdefault(run, rank)
+    return ranks
+
+
+def slow_score(strategy, runs, ranks, pairs):
+    """The score of a unit, which is judged for some pairs."""
+    if strategy == 'names':
+        (shot,) = {shot for _, shot in pairs}
+        return len({row[3] for rows in runs.values() for row in rows if row[:3] == shot})
+    if strategy == 'depth':
+        return max(1 / rank for pair in pairs for rank in ranks[pair].values())
+    return math.fsum(1 / rank for pair in pairs for rank in ranks[pair].values())
+
+
+def unit_of(line):
+    return (line.corpus_id, line.video_id, line.shot_id), line.person_name
+
+
+@given(strategies.reference_rows, runs, st.integers(1, 5), st.sampled_from([0, 0.25, 0.5]))
+@pytest.mark.parametrize('strategy', [each for each in FIXED if each != 'random'])
+@pytest.mark.parametrize('by', ['shot', 'pair'])
+@strategies.examples(1 / 5)
+def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, near):
+    queries = sorted({row[3] for row in reference if row[3][0] != '?'})
+    ranks = pool_of(runs, queries, depth, near)
+    assume(ranks)
+    found = AveragePrecision(reference, K=[3]).judge_next(
+        runs, by=by, strategy=strategy, depth=depth, near=near
+    )
+    units = defaultdict(list)
+    for query, shot in ranks:
+        units[shot, None if by == 'shot' else query].append((query, shot))
+    assert {unit_of(line) for line in found.lines} == set(units)
+    for line in found.lines:
+        pairs = units[unit_of(line)]
+        # Sums are rounded in another order.
+        assert line.score == pytest.approx(slow_score(strategy, runs, ranks, pairs), rel=1e-12)
+        assert line.n_queries == len(pairs)
+        best = defaultdict(list)
+        for pair in pairs:
+            for run, rank in ranks[pair].items():
+                best[run].append(rank)
+        assert line.ranks == {run: min(each) for run, each in best.items()}
+    scores = [line.score for line in found.lines]
+    assert scores == sorted(scores, reverse=True) or strategy == 'rank-sum'
+
+
+REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'ann'), ('x', 'v', '2', 'bob')]
+RUNS = {
+    'a_1': [('x', 'v', n, 'ann', c) for n, c in (('1', 0.9), ('2', 0.8), ('3', 0.7))],
+    'a_2': [('x', 'v', '3', 'ann', 0.9), ('x', 'v', '2', 'bob', 0.3)],
+    'b_1': [('x', 'v', '4', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.8), ('x', 'v', '5', 'bob', 0.1)],
+}
+EMPTY = AveragePrecision([], K=[3], judged=[], definition='trec')
+
+
+def pairs_of(definition='trec', K=3):
+    evaluator = AveragePrecision(REFERENCE, K=[K], definition=definition)
+    return evaluator._pool_pairs(evaluator._criteria, RUNS, None, None, 20, 0.2)
+
+
+P = [Fraction(n, 11) for n in (3, 9, 1, 5, 7, 2, 8)]
+
+
+def labellings(pairs):
+    """All labels of the pool pairs, each with its probability."""
+    for labels in product((0, 1), repeat=len(pairs)):
+        yield labels, math.prod(p if h else 1 - p for h, p in zip(labels, P, strict=False))
+
+
+def sums_of_precision(pairs, labels, run, query):
+    at = [
+        (rank, labels[pair])
+        for r, q, pair, rank, is_first in zip(*map(np.ndarray.tolist, pairs.places), strict=True)
+        if (r, q, is_first) == (run, query, True)
+    ]
+    return sum(
+        Fraction(sum(h for _, h in at[: number + 1]), rank)
+        for number, (rank, hit) in enumerate(at)
+        if hit
+    )
+
+
+def relevant(pairs, labels, query):
+    return sum(h for h, q in zip(labels, pairs.query.tolist(), strict=True) if q == query)
+
+
+def expectation(pairs, value):
+    return sum(weight * value(labels) for labels, weight in labellings(pairs))
+
+
+@pytest.mark.parametrize('K', [1, 2, 3])
+def test_expected_ap_by_all_labels(K):
+    """E[S] over E[R | R > 0]; and the derivative is what S gains by a label, over the same."""
+    pairs = pairs_of(K=K)
+    p = np.array(list(map(float, P[: len(pairs)])))
+    expected, derivatives = ExpectedAP(pairs)(p), ExpectedAP(pairs).derivatives(p)
+    for run, query in product(range(len(RUNS)), range(len(pairs.queries))):
+
+        def total(labels, run=run, query=query):
+            return sums_of_precision(pairs, labels, run, query)
+
+        none = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q) == 0)
+        mean = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q)) / (1 - none)
+        value = expectation(pairs, total) / mean
+        assert expected[run, query] == pytest.approx(float(value), abs=1e-14)
+        for pair in np.flatnonzero(pairs.query == query).tolist():
+            by_label = []
+            for label in (0, 1):
+                fixed = [
+                    (labels, weight)
+                    for labels, weight in labellings(pairs)
+                    if labels[pair] == label
+                ]
+                weights = sum(weight for _, weight in fixed)
+                by_label.append(sum(weight * total(each) for each, weight in fixed) / weights)
+            gain = (by_label[1] - by_label[0]) / mean
+            assert derivatives[run, pair] == pytest.approx(float(gain), abs=1e-14)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(strategies.reference_rows, runs, st.integers(1, 5))
+@strategies.examples(1 / 5)
+def test_known_labels_give_ap_itself(definition, reference, runs, k):
+    """Where no shot is returned again; and what no run returned near enough counts, too."""
+    runs = {name: list({row[:3]: row for row in rows}.values()) for name, rows in runs.items()}
+    reference = list(dict.fromkeys(reference))
+    shots = {row[:3] for rows in [reference, *runs.values()] for row in rows}
+    evaluator = AveragePrecision(reference, K=[k], definition=definition, judged=list(shots))
+    queries = evaluator.queries
+    assume(queries)
+    assume(pool_of(runs, queries, 20, 0.5))
+    pairs = evaluator._pool_pairs(evaluator._criteria, runs, None, None, 20, 0.5)
+    labels = pairs.known()
+    n_relevant = np.array(list(map(evaluator._criteria.reference.n_relevant, queries)))
+    n_outside = n_relevant - np.bincount(pairs.query[labels == 1], minlength=len(queries))
+    got = ExpectedAP(pairs)(labels.astype(float), n_outside)
+    for number, rows in enumerate(runs.values()):
+        whole = AveragePrecision(reference, K=[k], definition=definition).evaluate(rows)
+        for query, ap in zip(queries, whole.ap[:, 0].tolist(), strict=True):
+            near = [
+                row
+                for row in oracle.ranked(rows, query)[:k]
+                if (*row[:3], query) in reference
+                and (query, row[:3]) not in pool_of(runs, [query], 20, 0.5)
+            ]
+            assume(not near)  # what is relevant, but stands under a name that is not near
+            assert got[number, queries.index(query)] == pytest.approx(ap, abs=1e-12)
+
+
+def test_mtc_takes_what_separates_the_runs_most():
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
+    chooser = queue._chooser
+    p = chooser.model.probabilities(queue._labels)
+    slopes = ExpectedAP(chooser.pairs).derivatives(p)
+    want = {
+        (chooser.pairs.texts[shot], chooser.pairs.queries[query]): p[at]
+        * (1 - p[at])
+        * sum((slope - slopes[:, at].mean()) ** 2 for slope in slopes[:, at])
+        / 3
+        for at, (query, shot) in enumerate(
+            zip(chooser.pairs.query.tolist(), chooser.pairs.shot.tolist(), strict=True)
+        )
+    }
+    assert {unit_of(line): line.score for line in queue.lines} == pytest.approx(want)
+    by_shot = EMPTY.judge_next(RUNS, ['ann', 'bob'])
+    sums = defaultdict(float)
+    for (shot, _), score in want.items():
+        sums[shot, None] += score
+    assert {unit_of(line): line.score for line in by_shot.lines} == pytest.approx(dict(sums))
+    scores = [line.score for line in by_shot.lines]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_probabilities_follow_the_judgements():
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
+    model = queue._chooser.model
+    labels = queue._labels.copy()
+    before = model.probabilities(labels)
+    assert ((before > 0) & (before < 1)).all()
+    at = np.flatnonzero(queue._chooser.pairs.query == 0)[:2]
+    means = []
+    for label in (0, 1):
+        labels[at] = label
+        p = model.probabilities(labels)
+        assert p[at].tolist() == [label, label]
+        means.append(np.delete(p, at).mean())
+    assert means[0] < np.delete(before, at).mean() < means[1]
+
+
+@pytest.mark.parametrize('strategy', STRATEGIES)
+@pytest.mark.parametrize('by', ['shot', 'pair'])
+@given(st.data())
+@strategies.examples(1 / 10)
+def test_a_judgement_is_as_if_it_were_there_at_the_start(by, strategy, data):
+    """The next queue equals that of an evaluator with all judgements; nothing is asked twice."""
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by=by, strategy=strategy)
+    relevant, judged = set(), {}
+    for _ in range(data.draw(st.integers(1, 4))):
+        n, name = data.draw(st.sampled_from('12345')), data.draw(st.sampled_from(['ann', 'bob']))
+        shot, said = ('x', 'v', n), data.draw(st.booleans())
+        if by == 'pair':
+            judged[*shot, name] = int(said)
+            queue = queue.after((*shot, name, int(said)))
+        else:
+            for each in ('ann', 'bob'):
+                judged[*shot, each] = int(said and each == name)
+            queue = queue.after((*shot, *[name] * said))
+    relevant = [row for row, label in judged.items() if label]
+    rows = [(*row, label) for row, label in judged.items()]
+    evaluator = AveragePrecision(
+        relevant,
+        K=[3],
+        definition='trec',
+        judged=rows if by == 'pair' else list(dict.fromkeys(row[:3] for row in rows)),
+    )
+    again = evaluator.judge_next(RUNS, ['ann', 'bob'], by=by, strategy=strategy)
+    assert again.lines == queue.lines
+    if by == 'shot':
+        assert not {line.shot_id for line in queue.lines} & {row[2] for row in judged}
+    else:
+        asked = {(*shot, name) for shot, name in map(unit_of, queue.lines)}
+        assert not asked & set(judged)
+
+
+@pytest.mark.parametrize(
+    ('by', 'judgement', 'message'),
+    [
+        ('shot', ('x', 'v', '9'), "found 'x/v/9', expected a shot of the pool"),
+        ('shot', ('x', 'v', '1', 'eve'), "found 'eve', expected the name of a query"),
+        ('pair', ('x', 'v', '1', 'ann'), 'person_name relevance, with 0 or 1'),
+        ('pair', ('x', 'v', '1', 'ann', 2), 'person_name relevance, with 0 or 1'),
+    ],
+)
+def test_wrong_judgements(by, judgement, message):
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by=by, strategy='depth')
+    with pytest.raises(ParameterError, match=message):
+        queue.after(judgement)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'n': 0}, r'^n: found 0'),
+        ({'by': 'name'}, r'^by: found'),
+        ({'strategy': 'best'}, r'^strategy: found'),
+        ({'seed': -1}, r'^seed: found'),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        EMPTY.judge_next(RUNS, ['ann'], **settings)
+    with pytest.raises(ParameterError, match='no shot under a name near a query'):
+        EMPTY.judge_next(RUNS, ['somebody_else'])
+
+
+def test_a_random_order_is_that_of_its_seed():
+    orders = [
+        [line.shot_id for line in EMPTY.judge_next(RUNS, ['ann', 'bob'], **given).lines]
+        for given in (
+            {'strategy': 'random', 'seed': 1},
+            {'strategy': 'random', 'seed': 1},
+            {'strategy': 'random', 'seed': 2},
+        )
+    ]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == list('12345')
+
+
+@pytest.fixture(scope='module')
+def replay():
+    return AveragePrecision(REFERENCE, K=[3], definition='trec').replay(
+        {run: [*rows, *long_run(run)] for run, rows in RUNS.items()}, [*REFERENCE, *long_truth()]
+    )
+
+
+def long_run(run):
+    first = 3 * len(run) % 5 + ord(run[0])
+    return [('x', 'w', str(n), 'ann', (n * first % 37) / 100) for n in range(30)]
+
+
+def long_truth():
+    return [('x', 'w', str(n), 'ann') for n in range(0, 30, 3)]
+
+
+def test_a_replay_ends_with_all_that_can_be_known(replay):
+    for strategy in STRATEGIES:
+        first, *_, last = [step for step in replay.steps if step.strategy == strategy]
+        assert (first.n_judged, first.n_found, first.tau) == (0, 0, None)
+        assert last.n_found == replay.n_relevant
+        assert (last.tau, last.error) == (1.0, 0.0)
+        # Sums are rounded in another order.
+        assert (last.expected_tau, last.expected_error) == (1.0, pytest.approx(0, abs=1e-12))
+        assert replay.settled(strategy, level=0) <= last.n_judged
+    assert replay.n_relevant + replay.n_outside == len(REFERENCE) + len(long_truth())
+
+
+def test_it_settles_where_no_later_order_is_worse(replay):
+    for strategy, expected in product(STRATEGIES, (False, True)):
+        found = replay.settled(strategy, expected=expected)
+        steps = [step for step in replay.steps if step.strategy == strategy]
+        taus = {step.n_judged: step.expected_tau if expected else step.tau for step in steps}
+        assert all(tau >= 0.95 for n, tau in taus.items() if n >= found)
+        before = [tau for n, tau in taus.items() if n < found]
+        assert not before or before[-1] is None or before[-1] < 0.95
+
+
+def test_json_is_as_the_schemas_say(replay):
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'])
+    for made, shape in ((queue, QUEUE), (replay, REPLAY)):
+        value = json.loads(made.to_json())
+        jsonschema.Draft202012Validator(shape).validate(value)
+        assert set(value) == set(shape['required'])
+
+
+def test_figures_have_a_line_for_each_strategy(replay):
+    for chart in (replay.plot.order(), replay.plot.order(expected=True), replay.plot.found()):
+        rows = chart.to_dict()['data']['values']
+        assert {row['series'] for row in rows} == set(STRATEGIES)
+        assert all(-1 <= row['value'] <= 1 for row in rows)
