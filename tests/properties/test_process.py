@@ -436,8 +436,8 @@ OUT_OF_MEMORY = (
     'Error: out of memory: give the command more, or less to do at once '
     '(fewer runs or queries, smaller cutoffs)\n'
 )
-# Seen in one of some hundred: glibc ends a process where a thread of pyarrow finds no room for its
-# own data. Nothing of Python runs then, so nothing can be told.
+# Seen in one of some hundred, and on a busy machine in one of six: glibc ends a process where a
+# thread of pyarrow finds no room for its own data. Nothing of Python runs then, so nothing is told.
 BY_GLIBC = 'cannot allocate memory for thread-local data: ABORT'
 
 
@@ -446,7 +446,7 @@ BY_GLIBC = 'cannot allocate memory for thread-local data: ABORT'
     ('suffix', 'bulk_bytes', 'mib', 'command'),
     [
         ('.txt', 1 << 40, 8, 'evaluate reference.txt'),
-        ('.txt', 0, 24, 'evaluate reference.txt'),
+        ('.txt', 0, 16, 'evaluate reference.txt'),
         ('.parquet', 0, 24, 'evaluate reference.txt'),
         *slow(
             ('.txt', 1 << 40, 24, 'evaluate reference.txt'),
@@ -460,7 +460,7 @@ BY_GLIBC = 'cannot allocate memory for thread-local data: ABORT'
 )
 def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
     arguments = [str(mib), str(bulk_bytes), *command.split(), suffix]
-    for _ in range(3):
+    for _ in range(8):
         done = subprocess.run(
             [sys.executable, '-c', LIMITED, *arguments],
             cwd=runs,
