@@ -29,7 +29,7 @@ Content: TypeAlias = str | bytes | Writer
 
 _STANDARD_STREAMS = {'/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2}
 _open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
-_CLOSED = -1  # a descriptor that the system refuses
+_CLOSED = -1  # in the place of a descriptor
 
 _begun: list[Callable[[], object]] = []  # what to undo before a signal ends the process
 _is_placing = False
@@ -73,10 +73,12 @@ class Destination(os.PathLike[str]):
     def __exit__(self, *exception: object) -> None:
         if self._folder is not None and self._folder != _CLOSED:
             os.close(self._folder)
-            self._folder = _CLOSED
+        self._folder = _CLOSED
 
     def _standing(self) -> os.stat_result | None:
         """Return the status of the file that will be replaced, if there is one."""
+        if self._folder == _CLOSED:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         try:
             status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:

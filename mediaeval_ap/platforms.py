@@ -111,7 +111,7 @@ def lock_at_once(descriptor: int) -> None:
 def _lock_by_msvcrt(descriptor: int, how: str) -> None:
     os.lseek(descriptor, 0, os.SEEK_SET)  # it locks bytes from where the file stands
     try:
-        msvcrt.locking(descriptor, getattr(msvcrt, how), 1)  # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, getattr(msvcrt, how), 1)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EDEADLK):
             raise BlockingIOError(error.errno, error.strerror) from error
@@ -164,13 +164,16 @@ def wait_for_end_of(parent: int) -> None:
             process.join()
 
 
-def mapped_file(descriptor: int, size: int) -> Any:
-    """Map a file, which can be closed meanwhile, for as long as an array of its bytes is held."""
+def file_bytes(descriptor: int, size: int) -> Any:
+    """Return what numpy makes an array of: the file, mapped; or what it holds, read.
+
+    Windows replaces no file, and no folder, while a process maps something of it.
+    """
     if IS_POSIX:
         return _Mapping(descriptor, size)
-    import mmap
-
-    return memoryview(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with open(descriptor, 'rb', closefd=False) as file:
+        return memoryview(file.read(size))
 
 
 class _Mapping:

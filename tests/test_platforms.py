@@ -7,10 +7,12 @@ from importlib.util import module_from_spec
 from pathlib import Path
 
 import pytest
-from without_posix import sitecustomize
 
 from mediaeval_ap import platforms
 
+sitecustomize = pytest.importorskip(
+    'without_posix.sitecustomize', reason='takes the other side on POSIX', exc_type=ImportError
+)
 FOLDER = Path(sitecustomize.__file__).parent
 
 
@@ -81,11 +83,11 @@ def test_a_folder_to_write_into_must_be_one(side, path):
     assert (folder is None) == (not side.IS_POSIX)
 
 
-def test_a_mapped_file_outlives_its_descriptor_and_cannot_be_written_to(side, path):
+def test_the_bytes_of_a_file_outlive_its_descriptor_and_cannot_be_written_to(side, path):
     numpy = pytest.importorskip('numpy')
     path.write_bytes(b'abc')
     with path.open('rb') as file:
-        array = numpy.asarray(side.mapped_file(file.fileno(), 3))
+        array = numpy.asarray(side.file_bytes(file.fileno(), 3))
     assert (array.tobytes(), array.dtype, array.flags.writeable) == (b'abc', numpy.uint8, False)
 
 

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.platforms import mapped_file
+from mediaeval_ap.platforms import file_bytes
 from mediaeval_ap.ranking.edit_distances import WIDTHS
 
 SUFFIX = '.npy'
@@ -102,7 +102,7 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
             check_content(file, f'{path}/{name}{SUFFIX}', column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
-        pages = np.asarray(mapped_file(file.fileno(), column.size))
+        pages = np.asarray(file_bytes(file.fileno(), column.size))
         return pages[begin:].view(column.dtype).reshape(column.shape)
 
 

@@ -11,7 +11,6 @@ import mmap
 import os
 import pkgutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -27,7 +26,7 @@ OF_SIGNAL = """
     pthread_sigmask setitimer sigwait
 """.split()
 OF_MMAP = ['MAP_SHARED', 'MAP_PRIVATE', 'PROT_READ', 'PROT_WRITE']
-WITH_FOLDERS = 'access chmod link mkdir open readlink rename replace rmdir stat unlink utime'.split()
+WITH_FOLDERS = 'access chmod link mkdir open rename replace rmdir stat unlink utime'.split()
 
 
 def without_descriptors_of_folders(function):
@@ -46,7 +45,6 @@ def same_parent_for_ever():
 def lose_posix():
     # The standard library and pyarrow may keep what they have imported: they know Windows.
     import asyncio  # noqa: F401
-    import multiprocessing.util
     import platform
 
     import pandas
