@@ -9,7 +9,7 @@ import _signal  # type: ignore[import-not-found]  # signal imports others first,
 import os
 import sys
 
-NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT')  # Windows lacks the last two
+NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK')  # those that the system has
 SIGNALS = [getattr(_signal, name) for name in NAMES if hasattr(_signal, name)]
 MULTIPLYING = ('compare', 'compare-results', 'report')  # matrices, where threads may help
 

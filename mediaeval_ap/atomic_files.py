@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from io import BufferedWriter
 from typing import BinaryIO, Self, TypeAlias
 
 from mediaeval_ap.errors import Error, WriteError
+from mediaeval_ap.platforms import (
+    NEW_FILE,
+    OPEN_FILES_MOVE,
+    STREAM,
+    is_read_only,
+    lock,
+    machine,
+    open_folder,
+    take_after,
+)
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
 Writer: TypeAlias = Callable[[BinaryIO], object]
@@ -20,7 +29,7 @@ Content: TypeAlias = str | bytes | Writer
 
 _STANDARD_STREAMS = {'/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2}
 _open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
-_CLOSED = -1  # a descriptor that the system refuses
+_CLOSED = -1  # in the place of a descriptor
 
 _begun: list[Callable[[], object]] = []  # what to undo before a signal ends the process
 _is_placing = False
@@ -50,8 +59,10 @@ class Destination(os.PathLike[str]):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             self.is_stream = not stat.S_ISREG(mode)
             self._standing()
-            folder, self._name = os.path.split(self._name)
-            self._folder = os.open(folder, os.O_DIRECTORY | os.O_PATH)
+            folder, name = os.path.split(self._name)
+            self._folder = open_folder(folder)
+            if self._folder is not None:
+                self._name = name
 
     def __fspath__(self) -> str:
         return self._path
@@ -62,10 +73,12 @@ class Destination(os.PathLike[str]):
     def __exit__(self, *exception: object) -> None:
         if self._folder is not None and self._folder != _CLOSED:
             os.close(self._folder)
-            self._folder = _CLOSED
+        self._folder = _CLOSED
 
     def _standing(self) -> os.stat_result | None:
         """Return the status of the file that will be replaced, if there is one."""
+        if self._folder == _CLOSED:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         try:
             status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -82,60 +95,52 @@ class Destination(os.PathLike[str]):
             if self._stream is not None:
                 descriptor = os.dup(self._stream)
             else:
-                flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW
-                descriptor = os.open(self._name, flags, dir_fd=self._folder)
+                descriptor = os.open(self._name, STREAM, dir_fd=self._folder)
             with open(descriptor, 'wb') as stream:
                 content(stream)
 
     @contextmanager
     def beside(self, content: Writer) -> Iterator[str]:
         """Write a file beside the one to replace, and yield its name; remove it if it stays."""
-        temporary = f'.{machine()}{os.urandom(8).hex()}.tmp'
+        name = f'.{machine()}{os.urandom(8).hex()}.tmp'
+        temporary = os.path.join(os.path.dirname(self._name), name)
+        opened: list[BufferedWriter] = []
 
         def remove() -> None:
             with suppress(OSError):
+                if opened and not OPEN_FILES_MOVE:
+                    opened[0].raw.close()
                 os.unlink(temporary, dir_fd=self._folder)
 
         with undone_at_once(remove), ExitStack() as until_placed:
             with named(self._path), self._created(temporary) as file:
-                until_placed.callback(os.close, os.dup(file.fileno()))  # keeps the lock
+                opened.append(file)
+                if OPEN_FILES_MOVE:
+                    until_placed.callback(os.close, os.dup(file.fileno()))  # keeps the lock
                 content(file)
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
 
-    def _created(self, temporary: str) -> BinaryIO:
+    def _created(self, temporary: str) -> BufferedWriter:
         """Return a new file that has its final owner and mode before anything is in it."""
         standing = self._standing()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         while True:
             mode = 0o666 if standing is None else 0o600  # until it has its owner
-            file = os.open(temporary, flags, mode, dir_fd=self._folder)
-            lock(file)
+            file = os.open(temporary, NEW_FILE, mode, dir_fd=self._folder)
+            if OPEN_FILES_MOVE:
+                lock(file)
             if os.fstat(file).st_nlink:
                 break
             os.close(file)  # another process took it for abandoned before it was locked
         if standing is not None:
-            _take_after(file, standing)
+            take_after(file, standing)
         return open(file, 'wb')
 
     def place(self, temporary: str) -> None:
         """Put a file that was written beside the old one in its place."""
         with named(self._path):
             os.replace(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-
-
-def _take_after(descriptor: int, standing: os.stat_result) -> None:
-    """Give a file the owner, group and mode of another, as far as the system allows it."""
-    mode = stat.S_IMODE(standing.st_mode)
-    try:
-        os.fchown(descriptor, standing.st_uid, standing.st_gid)
-    except OSError:
-        mode &= 0o777  # set-user-id was meant for the owner that it had
-        with suppress(OSError):
-            os.fchown(descriptor, -1, standing.st_gid)
-    with suppress(OSError):
-        os.fchmod(descriptor, mode)
 
 
 def replace_folder(folder: str, target: str, older: str) -> None:
@@ -168,37 +173,8 @@ def _flush_names(folder: str) -> None:
 
 def why_not_writable(path: str) -> OSError:
     """Return why a file or folder cannot be written to, which `os.access` does not say."""
-    is_read_only = os.statvfs(path).f_flag & os.ST_RDONLY
-    number = errno.EROFS if is_read_only else errno.EACCES
+    number = errno.EROFS if is_read_only(path) else errno.EACCES
     return OSError(number, os.strerror(number))
-
-
-@cache
-def machine() -> str:
-    """Return eight hexadecimal digits that stand for this machine in names of temporary files.
-
-    Only here does a lock tell whether its process is alive: network file systems may keep the locks
-    of each machine to itself.
-    """
-    with open('/proc/sys/kernel/random/boot_id') as file:
-        return file.read(8)
-
-
-def lock(descriptor: int) -> None:
-    """Lock a temporary file as long as it is open here, where the file system has locks."""
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-
-@contextmanager
-def lock_abandoned(path: str) -> Iterator[None]:
-    """Lock what a process of this machine left behind, to remove it.
-
-    Raise `BlockingIOError` if that process is alive, another `OSError` if nobody can know.
-    """
-    with open(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW), 'rb') as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
 
 
 def give_up() -> bool:

@@ -2,12 +2,10 @@
 
 import contextlib
 import os
-import pty
 import re
 import shlex
 import subprocess
 import sys
-import termios
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,6 +38,9 @@ def run(*arguments, input=None):
 
 def on_terminal(*arguments, columns=80, **environment):
     """Return what a terminal of that width shows of a command."""
+    import pty  # which Windows lacks
+    import termios
+
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, columns))
     clean = {name: value for name, value in os.environ.items() if name not in NOT_OF_TERMINALS}

@@ -30,6 +30,7 @@ from mediaeval_ap.cli.output import (
 )
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import DataWarning, Error, FormatError
+from mediaeval_ap.platforms import LONGEST_WAIT
 from mediaeval_ap.progress import hidden
 from mediaeval_ap.render.formats import ANSWER_FORMATS, POINT_FORMATS, find_format, short
 
@@ -222,7 +223,7 @@ def together(run: Iterator[tuple[Any, ...]], reference: Iterator[tuple[Any, ...]
         Thread(target=_put, args=(arrived, *each), daemon=True).start()
     n_open, next_one = 2, None
     while n_open:
-        is_judged, row, error = next_one or arrived.get()
+        is_judged, row, error = next_one or _next(arrived)
         next_one = None
         if error is not None:
             raise error
@@ -245,6 +246,12 @@ def _put(arrived: Queue[Came], is_judged: bool, rows: Iterator[tuple[Any, ...]])
     arrived.put((is_judged, None, error))
 
 
+def _next(arrived: Queue[Came]) -> Came:
+    while True:
+        with suppress(Empty):
+            return arrived.get(timeout=LONGEST_WAIT)
+
+
 def _judged_by_now(first: Any, arrived: Queue[Came]) -> tuple[list[Any], Came | None]:
     """Return a row and those judged behind it that wait already, and what else comes next."""
     rows = [first]
@@ -259,9 +266,11 @@ def _judged_by_now(first: Any, arrived: Queue[Came]) -> tuple[list[Any], Came | 
 
 ROWS_AHEAD = 10_000  # that were read and wait to be scored
 Show = Callable[['Point'], None]
-# After these the last point is shown; after SIGHUP nobody would see it. Windows has no SIGQUIT.
+# After these the last point is shown; after SIGHUP nobody would see it. Each system lacks some.
 LAST_POINT = [
-    getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGQUIT') if hasattr(signal, name)
+    getattr(signal, name)
+    for name in ('SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGBREAK')
+    if hasattr(signal, name)
 ]
 LISTED = 100  # skipped lines on a page: enough to see what is wrong with the run
 SECONDS_BETWEEN_WRITES, SECONDS_BETWEEN_RELOADS = 2, 5  # of a file, and of a page in a browser

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
-from mediaeval_ap.atomic_files import lock_abandoned, machine, why_not_writable, write_whole
+from mediaeval_ap.atomic_files import why_not_writable, write_whole
 from mediaeval_ap.errors import (
     FormatError,
     ParameterError,
@@ -23,6 +23,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.scoring import with_skipped, with_warnings
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
+from mediaeval_ap.platforms import lock_abandoned, machine
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED

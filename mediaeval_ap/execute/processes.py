@@ -5,9 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-import signal
 import tempfile
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,13 +14,20 @@ from itertools import pairwise
 from threading import Thread
 from typing import Any, BinaryIO
 
-from mediaeval_ap.atomic_files import give_up, lock, lock_abandoned, machine, undone_at_once
+from mediaeval_ap.atomic_files import give_up, undone_at_once
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import ProcessError, WriteError
+from mediaeval_ap.platforms import (
+    begin_beside,
+    interrupts_of_others,
+    lock,
+    lock_abandoned,
+    machine,
+    wait_for_end_of,
+)
 
 # Libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
-LOOK_SECONDS = 0.1  # how often a process looks whether the one that began it is alive
 LOCK = 'lock'  # a file in a temporary folder, locked as long as its process is alive
 
 _shared: Any = None  # in a process beside: the value that all of its tasks share
@@ -68,28 +73,26 @@ def results(
 @contextmanager
 def _starting() -> Iterator[None]:
     """Let processes that start within be silent when a signal ends the one that starts them."""
-    # Inherited: on Ctrl-C, which the terminal sends to all of them, only this process acts.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     # loky's tracker removes the semaphores that are left, and would warn that it had to.
     filters = os.environ.get('PYTHONWARNINGS', '')
     os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
     try:
-        yield
+        with interrupts_of_others():
+            yield
     finally:
         del os.environ['PYTHONWARNINGS']
         if filters:
             os.environ['PYTHONWARNINGS'] = filters
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin(parent: int, shared: Any) -> None:
     """Prepare a process beside: it ends with the one that began it, whatever ended that."""
     global _shared
     _shared = shared
+    begin_beside()
 
     def end_with_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
+        wait_for_end_of(parent)
         give_up()
         os._exit(0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections import defaultdict
@@ -29,6 +28,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
+from mediaeval_ap.platforms import OPEN_FILES_MOVE, lock_at_once
 from mediaeval_ap.progress import shows_progress, step
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large
@@ -221,7 +221,7 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
         lock = open(work / LOCK, 'ab')  # noqa: SIM115
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_at_once(lock.fileno())
             is_there = os.path.samestat(os.fstat(lock.fileno()), os.stat(work / LOCK))
         except (BlockingIOError, FileNotFoundError):
             is_there = False
@@ -232,6 +232,8 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
         finally:
             with suppress(OSError):  # another process may begin now
                 if os.listdir(work) == [LOCK]:
+                    if not OPEN_FILES_MOVE:
+                        lock.close()
                     (work / LOCK).unlink()
                     work.rmdir()
 

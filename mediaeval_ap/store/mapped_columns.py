@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
-import mmap
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -13,13 +11,13 @@ from dataclasses import dataclass
 from io import FileIO
 from math import prod
 from typing import Any, Self
-from weakref import finalize
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.platforms import file_bytes
 from mediaeval_ap.ranking.edit_distances import WIDTHS
 
 SUFFIX = '.npy'
@@ -37,35 +35,6 @@ DTYPES: Mapping[str, tuple[str, ...]] = {  # that a column may have; all but let
     **{f'{text}_ends': ('<i8',) for text in TEXTS},
     **dict.fromkeys(LETTERS, ('|u1', '<u2', '<u4')),
 }
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.mmap.restype = ctypes.c_void_p
-_libc.mmap.argtypes = (
-    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
-    ctypes.c_long,
-)
-_libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
-_FAILED = ctypes.c_void_p(-1).value
-
-
-class _Mapping:
-    """The bytes of a file, mapped for as long as an array of them is held.
-
-    The file can be closed meanwhile. `mmap.mmap` would hold another descriptor of it (until Python
-    3.13), and a store has some 17 files, where a process may often have 1,024 descriptors.
-    """
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-        if address == _FAILED:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        finalize(self, _libc.munmap, address, size).atexit = False  # threads may still read
-        self.__array_interface__ = {
-            'version': 3,
-            'typestr': '|u1',
-            'shape': (size,),
-            'data': (address, True),  # read only
-        }
 
 
 @dataclass(frozen=True)
@@ -133,7 +102,7 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
             check_content(file, f'{path}/{name}{SUFFIX}', column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
-        pages = np.asarray(_Mapping(file.fileno(), column.size))
+        pages = np.asarray(file_bytes(file.fileno(), column.size))
         return pages[begin:].view(column.dtype).reshape(column.shape)
 
 

@@ -19,6 +19,7 @@ from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import plan
 from mediaeval_ap.execute.blocks import TEMPORARY_SECONDS, Block, BlockFile, BlockFolder
+from mediaeval_ap.platforms import IS_POSIX
 from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
@@ -209,6 +210,7 @@ def test_no_path(campaign, folder):
 @pytest.mark.parametrize(
     ('flag', 'reason'), [(0, 'Permission denied'), (os.ST_RDONLY, 'Read-only file system')]
 )
+@pytest.mark.skipif(not IS_POSIX, reason='a file system says that it is read-only')
 def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason):
     """Told before anything is computed; what is done can be used all the same."""
     part_of(part=(1, 2))
@@ -245,6 +247,7 @@ def without_locks(*_):
 
 
 @pytest.mark.parametrize('has_locks', [True, False])
+@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
 def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks):
     """Of this machine, what nobody has locked; where no lock can be seen, what is old."""
     part_of()
@@ -266,6 +269,7 @@ def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks)
     assert {each for each in os.listdir('out') if each.startswith('.')} == left
 
 
+@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
 def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, monkeypatch):
     """As by another process, which takes it for one that was left."""
     lock, removed = atomic_files.lock, []

@@ -16,6 +16,7 @@ from mediaeval_ap import AveragePrecision, choices, definitions
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError
 from mediaeval_ap.execute import evaluating, processes
 from mediaeval_ap.execute.evaluating import Clock
+from mediaeval_ap.platforms import IS_POSIX
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -125,6 +126,7 @@ def test_other_processes_give_what_one_gives(tmp_path):
         (process_tasks.write_and_interrupt, KeyboardInterrupt),
     ],
 )
+@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
 def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error):
     monkeypatch.setattr(evaluating, 'score_block', task)
     blocks = tmp_path / 'blocks'

@@ -10,6 +10,7 @@ import pytest
 from block_folders import blocks_in
 
 from mediaeval_ap import AveragePrecision, collect
+from mediaeval_ap.platforms import IS_POSIX
 
 SCRIPT = Path(__file__).with_name('killed_parts.py')
 SECONDS = 120  # far more than it takes; then it hangs
@@ -39,7 +40,8 @@ def test_killed_at_any_step(campaign):
         assert n_killed > 5
         (evaluation,) = collect(folder)
         assert evaluation.to_json(per_query=True) == whole()
-        assert temporaries(folder) == []  # calls remove what those before them left
+        if IS_POSIX:  # elsewhere only age tells what is abandoned
+            assert temporaries(folder) == []  # calls remove what those before them left
         n_left += n_of_folder
     assert n_left  # else no part was killed as it wrote
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
-    set('arrays atomic_files choices cores definitions errors progress render'.split()),
+    set('arrays atomic_files choices cores definitions errors platforms progress render'.split()),
     {'tables'},
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'store', 'validation'},

@@ -12,6 +12,7 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import WriteError
+from mediaeval_ap.platforms import IS_POSIX
 
 ROW = ('x', 'v', '1', 'ann', 0.5)
 OLD, NEW = 'old\n' * 1000, 'new\n' * 1000
@@ -130,6 +131,7 @@ def small_disk(tmp_path):
     subprocess.run([unmount, folder], check=True)
 
 
+@pytest.mark.skipif(not IS_POSIX, reason='a file system says that it is read-only')
 def test_a_read_only_disk(small_disk):
     """Where there is a file or a folder, rights alone would say that permission is denied."""
     path, blocks = small_disk / 'map.txt', small_disk / 'blocks'

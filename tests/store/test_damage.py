@@ -316,7 +316,7 @@ def test_values_that_contradict_each_other(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ('step', 'number', 'file'),
-    [('FileIO', errno.EMFILE, 'manifest.json'), ('_Mapping', errno.ENOMEM, 'shot_at.npy')],
+    [('FileIO', errno.EMFILE, 'manifest.json'), ('file_bytes', errno.ENOMEM, 'shot_at.npy')],
 )
 def test_lack_of_descriptors_or_memory(tmp_path, monkeypatch, step, number, file):
     """To index the run again would not help."""
