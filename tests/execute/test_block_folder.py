@@ -209,7 +209,7 @@ def test_no_path(campaign, folder):
 @pytest.mark.parametrize(
     ('flag', 'reason'), [(0, 'Permission denied'), (os.ST_RDONLY, 'Read-only file system')]
 )
-@pytest.mark.skipif(not IS_POSIX, reason='a file system says that it is read-only')
+@pytest.mark.skipif(not IS_POSIX, reason='needs a system that tells a read-only disk')
 def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason):
     """Told before anything is computed; what is done can be used all the same."""
     part_of(part=(1, 2))
@@ -246,7 +246,7 @@ def without_locks(*_):
 
 
 @pytest.mark.parametrize('has_locks', [True, False])
-@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
+@pytest.mark.skipif(not IS_POSIX, reason='needs outputs that are locked')
 def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks):
     """Of this machine, what nobody has locked; where no lock can be seen, what is old."""
     part_of()
@@ -268,7 +268,7 @@ def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks)
     assert {each for each in os.listdir('out') if each.startswith('.')} == left
 
 
-@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
+@pytest.mark.skipif(not IS_POSIX, reason='needs outputs that are locked')
 def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, monkeypatch):
     """As by another process, which takes it for one that was left."""
     lock, removed = platforms.lock, []
