@@ -11,17 +11,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedWriter
 from typing import BinaryIO, Self, TypeAlias
 
+from mediaeval_ap import platforms
 from mediaeval_ap.errors import Error, WriteError
-from mediaeval_ap.platforms import (
-    NEW_FILE,
-    OPEN_FILES_MOVE,
-    STREAM,
-    is_read_only,
-    lock,
-    machine,
-    open_folder,
-    take_after,
-)
 
 COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
 Writer: TypeAlias = Callable[[BinaryIO], object]
@@ -60,7 +51,7 @@ class Destination(os.PathLike[str]):
             self.is_stream = not stat.S_ISREG(mode)
             self._standing()
             folder, name = os.path.split(self._name)
-            self._folder = open_folder(folder)
+            self._folder = platforms.open_folder(folder)
             if self._folder is not None:
                 self._name = name
 
@@ -95,27 +86,27 @@ class Destination(os.PathLike[str]):
             if self._stream is not None:
                 descriptor = os.dup(self._stream)
             else:
-                descriptor = os.open(self._name, STREAM, dir_fd=self._folder)
+                descriptor = os.open(self._name, platforms.STREAM, dir_fd=self._folder)
             with open(descriptor, 'wb') as stream:
                 content(stream)
 
     @contextmanager
     def beside(self, content: Writer) -> Iterator[str]:
         """Write a file beside the one to replace, and yield its name; remove it if it stays."""
-        name = f'.{machine()}{os.urandom(8).hex()}.tmp'
+        name = f'.{platforms.machine()}{os.urandom(8).hex()}.tmp'
         temporary = os.path.join(os.path.dirname(self._name), name)
         opened: list[BufferedWriter] = []
 
         def remove() -> None:
             with suppress(OSError):
-                if opened and not OPEN_FILES_MOVE:
+                if opened and not platforms.IS_POSIX:
                     opened[0].raw.close()
                 os.unlink(temporary, dir_fd=self._folder)
 
         with undone_at_once(remove), ExitStack() as until_placed:
             with named(self._path), self._created(temporary) as file:
                 opened.append(file)
-                if OPEN_FILES_MOVE:
+                if platforms.IS_POSIX:
                     until_placed.callback(os.close, os.dup(file.fileno()))  # keeps the lock
                 content(file)
                 file.flush()
@@ -127,14 +118,14 @@ class Destination(os.PathLike[str]):
         standing = self._standing()
         while True:
             mode = 0o666 if standing is None else 0o600  # until it has its owner
-            file = os.open(temporary, NEW_FILE, mode, dir_fd=self._folder)
-            if OPEN_FILES_MOVE:
-                lock(file)
+            file = os.open(temporary, platforms.NEW_FILE, mode, dir_fd=self._folder)
+            if platforms.IS_POSIX:
+                platforms.lock(file)
             if os.fstat(file).st_nlink:
                 break
             os.close(file)  # another process took it for abandoned before it was locked
         if standing is not None:
-            take_after(file, standing)
+            platforms.take_after(file, standing)
         return open(file, 'wb')
 
     def place(self, temporary: str) -> None:
@@ -173,7 +164,7 @@ def _flush_names(folder: str) -> None:
 
 def why_not_writable(path: str) -> OSError:
     """Return why a file or folder cannot be written to, which `os.access` does not say."""
-    number = errno.EROFS if is_read_only(path) else errno.EACCES
+    number = errno.EROFS if platforms.is_read_only(path) else errno.EACCES
     return OSError(number, os.strerror(number))
 
 

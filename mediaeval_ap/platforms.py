@@ -1,7 +1,7 @@
 """What POSIX and Windows do in different ways; where there is no `fcntl`, the other side is taken.
 
-The other side promises less: a folder that is renamed meanwhile redirects an output, and what is
-open can be neither renamed nor removed.
+The other side promises less: a folder that is renamed meanwhile redirects an output. What is open
+can be neither renamed nor removed, so outputs are not locked to their place.
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ except ImportError:
 else:
     IS_POSIX = True
 
-# Outputs are locked to their place only where a file that is open can be renamed.
-OPEN_FILES_MOVE = IS_POSIX
 # A thread of Windows that waits for another one is not woken by Ctrl-C.
 LONGEST_WAIT = None if IS_POSIX else 0.1  # seconds
-LOOK_SECONDS = 0.1  # how often a process looks whether the one that began it is alive
 
 _NO_LINK = getattr(os, 'O_NOFOLLOW', 0)
 _BYTES = getattr(os, 'O_BINARY', 0)  # else Windows writes \r\n for \n
@@ -80,7 +77,7 @@ def machine() -> str:
     Only here does a lock tell whether its process is alive: network file systems may keep the locks
     of each machine to itself. Nothing where outputs are not locked: then their age tells.
     """
-    if not OPEN_FILES_MOVE:
+    if not IS_POSIX:
         return ''
     try:
         with open('/proc/sys/kernel/random/boot_id') as file:
@@ -127,7 +124,7 @@ def lock_abandoned(path: str) -> Iterator[None]:
     flags = os.O_RDWR | getattr(os, 'O_NONBLOCK', 0) | _NO_LINK | _BYTES
     with open(os.open(path, flags), 'rb') as file:
         lock_at_once(file.fileno())
-        if OPEN_FILES_MOVE:
+        if IS_POSIX:
             yield
             return
     yield
@@ -156,7 +153,7 @@ def wait_for_end_of(parent: int) -> None:
     """Wait until the process that began this one has ended."""
     if IS_POSIX:
         while os.getppid() == parent:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(0.1)
     else:  # which tells the same parent for ever
         from multiprocessing import parent_process
 
@@ -206,10 +203,8 @@ def _libc() -> Any:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (
-        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
-        ctypes.c_long,
-    )
-    libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
+    number, pointer = ctypes.c_int, ctypes.c_void_p
+    libc.mmap.restype = pointer
+    libc.mmap.argtypes = pointer, ctypes.c_size_t, number, number, number, ctypes.c_long
+    libc.munmap.argtypes = pointer, ctypes.c_size_t
     return libc

@@ -70,7 +70,7 @@ def test_a_new_file_has_its_mode_from_the_start(folder, modes, mask):
 
 
 @pytest.mark.parametrize(('mode', 'mask'), [(0o640, 0o022), (0o604, 0o022), (0o666, 0o077)])
-@pytest.mark.skipif(not IS_POSIX, reason='files have modes')
+@pytest.mark.skipif(not IS_POSIX, reason='needs files with modes')
 def test_a_replaced_file_lends_its_mode_before_the_content(folder, modes, mode, mask):
     """Also beyond the umask; never more than it will have."""
     Path('map.txt').write_text('old')
@@ -84,7 +84,7 @@ def test_a_replaced_file_lends_its_mode_before_the_content(folder, modes, mode, 
 
 @as_root
 @pytest.mark.parametrize('mode', [0o640, 0o4755, 0o2664])
-@pytest.mark.skipif(not IS_POSIX, reason='files have owners')
+@pytest.mark.skipif(not IS_POSIX, reason='needs files with owners')
 def test_owner_and_group_are_kept(folder, modes, mode):
     Path('map.txt').write_text('old')
     os.chown('map.txt', 1234, 5678)
@@ -97,7 +97,7 @@ def test_owner_and_group_are_kept(folder, modes, mode):
 
 
 @as_root
-@pytest.mark.skipif(not IS_POSIX, reason='files have owners')
+@pytest.mark.skipif(not IS_POSIX, reason='needs files with owners')
 def test_what_the_system_does_not_allow_is_not_kept(tmp_path):
     """An owner; and with it what lets a file be run in the owner's name."""
     path = tmp_path / 'map.txt'
@@ -120,7 +120,7 @@ write_whole(sys.argv[1], 'new')
     assert (status.st_uid, status.st_gid, mode_of(path)) == (NOBODY, NOBODY, 0o757)
 
 
-@pytest.mark.skipif(not IS_POSIX, reason='the folder of an output is held open')
+@pytest.mark.skipif(not IS_POSIX, reason='needs descriptors of folders')
 def test_the_folder_is_that_of_the_beginning(tmp_path):
     (tmp_path / 'out').mkdir()
     (tmp_path / 'elsewhere').mkdir()
@@ -187,7 +187,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize('command', COMMANDS)
-@pytest.mark.skipif(not IS_POSIX, reason='the folder of an output is held open')
+@pytest.mark.skipif(not IS_POSIX, reason='needs descriptors of folders')
 def test_commands_find_their_outputs_before_they_read(folder, monkeypatch, command):
     Path('reference.txt').write_text('x v 1 ann\n')
     Path('run.txt').write_text('x v 1 ann 0.5\n')

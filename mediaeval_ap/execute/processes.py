@@ -14,17 +14,10 @@ from itertools import pairwise
 from threading import Thread
 from typing import Any, BinaryIO
 
+from mediaeval_ap import platforms
 from mediaeval_ap.atomic_files import give_up, undone_at_once
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import ProcessError, WriteError
-from mediaeval_ap.platforms import (
-    begin_beside,
-    interrupts_of_others,
-    lock,
-    lock_abandoned,
-    machine,
-    wait_for_end_of,
-)
 
 # Libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
@@ -73,26 +66,26 @@ def results(
 @contextmanager
 def _starting() -> Iterator[None]:
     """Let processes that start within be silent when a signal ends the one that starts them."""
-    # loky's tracker removes the semaphores that are left, and would warn that it had to.
-    filters = os.environ.get('PYTHONWARNINGS', '')
-    os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
-    try:
-        with interrupts_of_others():
+    with platforms.interrupts_of_others():
+        # loky's tracker removes the semaphores that are left, and would warn that it had to.
+        filters = os.environ.get('PYTHONWARNINGS', '')
+        os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
+        try:
             yield
-    finally:
-        del os.environ['PYTHONWARNINGS']
-        if filters:
-            os.environ['PYTHONWARNINGS'] = filters
+        finally:
+            del os.environ['PYTHONWARNINGS']
+            if filters:
+                os.environ['PYTHONWARNINGS'] = filters
 
 
 def _begin(parent: int, shared: Any) -> None:
     """Prepare a process beside: it ends with the one that began it, whatever ended that."""
     global _shared
     _shared = shared
-    begin_beside()
+    platforms.begin_beside()
 
     def end_with_parent() -> None:
-        wait_for_end_of(parent)
+        platforms.wait_for_end_of(parent)
         give_up()
         os._exit(0)
 
@@ -114,7 +107,7 @@ def _outcome(function: Callable[[Any, Any], Any], argument: Any) -> tuple[Any, l
 @contextmanager
 def temporary_folder() -> Iterator[str]:
     """Make a folder for temporary stores; remove it at the end, and what killed processes left."""
-    prefix = os.path.join(tempfile.gettempdir(), f'mediaeval_ap-{machine()}-')
+    prefix = os.path.join(tempfile.gettempdir(), f'mediaeval_ap-{platforms.machine()}-')
     _remove_abandoned(prefix)
     folder = f'{prefix}{os.urandom(8).hex()}'
     with undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
@@ -132,7 +125,7 @@ def _locked_folder(path: str) -> BinaryIO:
         os.mkdir(path, 0o700)
         with suppress(FileNotFoundError):  # removed before it was locked, as one that was left
             file = open(os.path.join(path, LOCK), 'wb')  # noqa: SIM115
-            lock(file.fileno())
+            platforms.lock(file.fileno())
             os.stat(path)
             return file
 
@@ -142,5 +135,5 @@ def _remove_abandoned(prefix: str) -> None:
     for folder in glob.iglob(f'{glob.escape(prefix)}*'):
         with suppress(OSError):
             os.rmdir(folder)  # the process had not come to the lock
-        with suppress(OSError), lock_abandoned(os.path.join(folder, LOCK)):
+        with suppress(OSError), platforms.lock_abandoned(os.path.join(folder, LOCK)):
             shutil.rmtree(folder, ignore_errors=True)

@@ -28,7 +28,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.platforms import OPEN_FILES_MOVE, lock_at_once
+from mediaeval_ap.platforms import IS_POSIX, lock_at_once
 from mediaeval_ap.progress import shows_progress, step
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large
@@ -232,7 +232,7 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
         finally:
             with suppress(OSError):  # another process may begin now
                 if os.listdir(work) == [LOCK]:
-                    if not OPEN_FILES_MOVE:
+                    if not IS_POSIX:
                         lock.close()
                     (work / LOCK).unlink()
                     work.rmdir()

@@ -12,14 +12,13 @@ from types import SimpleNamespace
 import pytest
 from block_folders import blocks_in, kept_in, part_of
 
-from mediaeval_ap import Definition, atomic_files, collect
+from mediaeval_ap import Definition, collect, platforms
 from mediaeval_ap import __version__ as VERSION
-from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import plan
 from mediaeval_ap.execute.blocks import TEMPORARY_SECONDS, Block, BlockFile, BlockFolder
-from mediaeval_ap.platforms import IS_POSIX
+from mediaeval_ap.platforms import IS_POSIX, machine
 from mediaeval_ap.results import result
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
@@ -210,7 +209,7 @@ def test_no_path(campaign, folder):
 @pytest.mark.parametrize(
     ('flag', 'reason'), [(0, 'Permission denied'), (os.ST_RDONLY, 'Read-only file system')]
 )
-@pytest.mark.skipif(not IS_POSIX, reason='a file system says that it is read-only')
+@pytest.mark.skipif(not IS_POSIX, reason='needs a system that tells a read-only disk')
 def test_a_folder_that_cannot_be_written_to(campaign, monkeypatch, flag, reason):
     """Told before anything is computed; what is done can be used all the same."""
     part_of(part=(1, 2))
@@ -247,7 +246,7 @@ def without_locks(*_):
 
 
 @pytest.mark.parametrize('has_locks', [True, False])
-@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
+@pytest.mark.skipif(not IS_POSIX, reason='needs outputs that are locked')
 def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks):
     """Of this machine, what nobody has locked; where no lock can be seen, what is old."""
     part_of()
@@ -259,7 +258,7 @@ def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks)
         for name in {*old, *locked, theirs[3], ours[3]}:
             file = held.enter_context(open(f'out/{name}', 'w'))
             if name in locked:
-                atomic_files.lock(file.fileno())
+                platforms.lock(file.fileno())
         for name in old:
             os.utime(f'out/{name}', (hour_ago - 60, hour_ago - 60))
         if not has_locks:
@@ -269,10 +268,10 @@ def test_what_killed_processes_left_is_removed(campaign, monkeypatch, has_locks)
     assert {each for each in os.listdir('out') if each.startswith('.')} == left
 
 
-@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
+@pytest.mark.skipif(not IS_POSIX, reason='needs outputs that are locked')
 def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, monkeypatch):
     """As by another process, which takes it for one that was left."""
-    lock, removed = atomic_files.lock, []
+    lock, removed = platforms.lock, []
 
     def late(descriptor):
         if not removed:
@@ -281,7 +280,7 @@ def test_a_file_that_is_removed_before_it_is_locked_is_begun_again(campaign, mon
         lock(descriptor)
 
     part_of(part=(1, 2))
-    monkeypatch.setattr(atomic_files, 'lock', late)
+    monkeypatch.setattr(platforms, 'lock', late)
     part_of(part=(2, 2))
     assert len(removed) == 1
     with pytest.warns(WithoutRelevantWarning):

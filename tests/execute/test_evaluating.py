@@ -126,7 +126,7 @@ def test_other_processes_give_what_one_gives(tmp_path):
         (process_tasks.write_and_interrupt, KeyboardInterrupt),
     ],
 )
-@pytest.mark.skipif(not IS_POSIX, reason='outputs are locked')
+@pytest.mark.skipif(not IS_POSIX, reason='needs outputs that are locked')
 def test_no_temporary_file_of_a_block_is_left(tmp_path, monkeypatch, task, error):
     monkeypatch.setattr(evaluating, 'score_block', task)
     blocks = tmp_path / 'blocks'

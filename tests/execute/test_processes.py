@@ -13,10 +13,9 @@ import process_tasks
 import pytest
 from hanging import SECONDS, no_hang
 
-from mediaeval_ap.atomic_files import machine
 from mediaeval_ap.errors import FormatError, ProcessError, ReadError
 from mediaeval_ap.execute.processes import results, temporary_folder
-from mediaeval_ap.platforms import IS_POSIX
+from mediaeval_ap.platforms import IS_POSIX, machine
 
 # A command with a temporary folder, whose two processes tell their numbers and then do not end.
 WAITING = """

@@ -131,7 +131,7 @@ def small_disk(tmp_path):
     subprocess.run([unmount, folder], check=True)
 
 
-@pytest.mark.skipif(not IS_POSIX, reason='a file system says that it is read-only')
+@pytest.mark.skipif(not IS_POSIX, reason='needs a system that tells a read-only disk')
 def test_a_read_only_disk(small_disk):
     """Where there is a file or a folder, rights alone would say that permission is denied."""
     path, blocks = small_disk / 'map.txt', small_disk / 'blocks'

@@ -9,6 +9,7 @@ import pytest
 from stores import stored
 
 from mediaeval_ap.errors import WriteError
+from mediaeval_ap.platforms import IS_POSIX
 from mediaeval_ap.store import writing
 from mediaeval_ap.store.store import open_store
 
@@ -35,7 +36,7 @@ stored([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], sys.argv[1])
 @pytest.mark.parametrize(
     ('step', 'number', 'n_held', 'n_left'),
     [
-        ('fsync', signal.SIGTERM, 1, 0),
+        ('fsync', signal.SIGTERM, 1, 0 if IS_POSIX else 1),  # Windows removes nothing that is open
         ('rename', signal.SIGTERM, 2, 0),  # what is complete goes to its place
         ('fsync', signal.SIGKILL, 1, 1),  # nobody is left who could remove the folder
     ],
