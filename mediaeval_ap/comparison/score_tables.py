@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,15 +94,14 @@ def _first_line(source: ByteSource) -> bytes:
         return stream.read(N_FIRST_BYTES).removeprefix(b'\xef\xbb\xbf').split(b'\n')[0]
 
 
-def checked_range(given: Any) -> tuple[float, float] | None:
+def _checked_range(given: Any) -> tuple[float, float]:
     """Return the least and the largest value that there can be, or refuse what is no range."""
-    if given is None:
-        return None
-    bounds = list(given) if isinstance(given, list | tuple) else []
-    if len(bounds) == 2 and all(isinstance(each, Real) for each in bounds):
-        low, high = map(float, bounds)
+    try:
+        low, high = given
         if -np.inf < low < high < np.inf:
-            return low, high
+            return float(low), float(high)
+    except (TypeError, ValueError):
+        pass
     raise ParameterError(f'range: found {shown(given)}, expected two numbers, as (0, 1)')
 
 
@@ -117,9 +115,13 @@ def read_scores(
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING_SCORES)
-    names, bounds = _checked_columns(columns), checked_range(range)
+    names = _checked_columns(columns or {})
+    bounds = None if range is None else _checked_range(range)
     layouts = _layouts(names, columns or {}, by)
-    paths = [_path_of(table, number) for number, (_, table) in enumerate(tables, 1)]
+    paths = [
+        os.fsdecode(table) if isinstance(table, str | os.PathLike) else f'table {number}'
+        for number, (_, table) in enumerate(tables, 1)
+    ]
     called = run_names(paths, [name for name, _ in tables])
     files = [_read(table, layouts, max_bytes) for _, table in tables]
     cells = [
@@ -130,7 +132,7 @@ def read_scores(
     by_system: dict[str, NDArray[np.float64]] = {}
     sources: dict[str, Source] = {}
     place = {item: number for number, item in enumerate(items)}
-    clusters: dict[str, dict[str, str]] = {'cluster': {}, 'by': {}}
+    clusters: dict[str, dict[str, str]] = {'cluster': {}, 'group': {}}
     for records, columns_of in zip(files, cells, strict=True):
         at = np.array([place[item] for item in records['item'].to_pylist()])
         for system, rows, values in columns_of:
@@ -151,6 +153,8 @@ def read_scores(
         for role, known_groups in clusters.items():
             if role in records.layout.by_role:
                 _add_groups(records, role, known_groups)
+    if by == names['cluster']:
+        clusters['group'] = clusters['cluster']
     return _runs(by_system, items, clusters, missing, bounds, sources, names['value'])
 
 
@@ -196,8 +200,7 @@ def _runs(
     found = {}
     for role, known in groups.items():
         if known and (without := [each for each in kept if each not in known]):
-            what = 'cluster' if role == 'cluster' else 'group'
-            found_none = f'found no {what} of {shown(without[0])}'
+            found_none = f'found no {role} of {shown(without[0])}'
             raise ParameterError(f'compare: {found_none}, expected one for each item')
         found[role] = [known[each] for each in kept] if known else None
     return Runs(
@@ -214,27 +217,18 @@ def _runs(
         kind='scores',
         n_skipped=None,
         clusters=found['cluster'],
-        groups=found['by'],
+        groups=found['group'],
         width=high - low,
     )
 
 
-def _path_of(table: Any, number: int) -> str:
-    return os.fsdecode(table) if isinstance(table, str | os.PathLike) else f'table {number}'
-
-
-def _checked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:
     """Return the name of the column of each role."""
-    given = dict(columns or {})
-    if wrong := [role for role in given if role not in ROLES]:
-        raise ParameterError(
-            f'columns: found the role {shown(wrong[0])}, expected {", ".join(ROLES)}'
-        )
-    names = {**dict(zip(ROLES, ROLES, strict=True)), **given}
-    if wrong := [name for name in names.values() if not isinstance(name, str)]:
-        raise ParameterError(f'columns: found {shown(wrong[0])}, expected a name of the header')
-    if len(set(names.values())) < len(names):
-        raise ParameterError(f'columns: found {shown(names)}, expected each column once')
+    names = {role: role for role in ROLES} | dict(columns)
+    is_text = all(isinstance(name, str) for name in names.values())
+    if names.keys() != {*ROLES} or not is_text or len({*names.values()}) < len(names):
+        expected = f'different names of the header, for {", ".join(ROLES)}'
+        raise ParameterError(f'columns: found {shown(columns)}, expected {expected}')
     return names
 
 
@@ -246,7 +240,7 @@ def _layouts(
     if 'cluster' not in given:
         with_groups.append({})
     if by is not None and by not in names.values():
-        with_groups = [*({**each, 'by': by} for each in with_groups), *with_groups]
+        with_groups = [*({**each, 'group': by} for each in with_groups), *with_groups]
     layouts = []
     for number, shape in enumerate([('system', 'value'), ('value',), ()]):
         if {'system', 'value'} & given.keys() - {*shape}:

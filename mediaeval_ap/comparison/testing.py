@@ -173,10 +173,7 @@ def _with_power(pairs: Sequence[Pair], level: float) -> list[Pair]:
 
 @dataclass(frozen=True)
 class Power:
-    """The queries that tell a difference of two runs at 80 %, if it varies as theirs; or why none.
-
-    `sd` is the standard deviation of the differences of `a` and `b` by query.
-    """
+    """The queries that tell a difference at 80 %, if it varies by query (`sd`) as theirs."""
 
     metric: str
     a: str

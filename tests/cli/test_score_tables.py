@@ -8,7 +8,7 @@ import pandas
 import pytest
 from commands import run
 
-from mediaeval_ap import compare, evaluate_gap, evaluate_lrap, evaluate_map
+from mediaeval_ap import compare, evaluate_first_hit, evaluate_gap, evaluate_lrap, evaluate_map
 from mediaeval_ap.challenges import evaluate_by_group
 from mediaeval_ap.render.formats import render
 
@@ -171,3 +171,22 @@ def test_an_id_without_a_group_is_an_error():
     assert expected in result.stderr
     Path('of.csv').write_text('item,group\n' + ''.join(f'{n:04}.jpg,all\n' for n in range(40)))
     assert "the group 'all'" in run('map', *files, '--first-hit', '--by', 'of.csv').stderr
+
+
+def test_results_in_json_pass_or_not():
+    """Results of groups are as their schema says, and those of all ids have a verdict."""
+    truth, predictions = (str(SAMPLES / f'whales_{each}.csv') for each in ('truth', 'predictions'))
+    ids = [line.split(',')[0] for line in Path(truth).read_text().splitlines()[1:]]
+    Path('of.csv').write_text('item,group\n' + ''.join(f'{each},one\n' for each in ids))
+    Path('worse.csv').write_text('Image,Id\n' + ''.join(f'{each},none\n' for each in ids))
+    options = ['--first-hit', '--format', 'json', '--per-query', '--quiet']
+    for name, path in ('old', predictions), ('new', 'worse.csv'):
+        assert run('map', truth, path, *options, '-o', f'{name}.json').exit_code == 0
+    schema = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
+    of_groups = json.loads(run('map', truth, predictions, *options, '--by', 'of.csv').stdout)
+    jsonschema.Draft202012Validator(schema).validate(of_groups)
+    gate = ['--baseline', 'old', '--fail-if-worse', '0.01']
+    result = compared('new=new.json', 'old=old.json', *gate, expected=3)
+    value = evaluate_first_hit(truth, predictions).value  # that of the other is 0
+    assert result.stderr == f'new is worse: first-hit MAP@5 {-value:+.4f}\n'
+    compared('a=old.json', 'old=old.json', *gate)

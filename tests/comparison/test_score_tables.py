@@ -206,13 +206,15 @@ def by_hand(groups):
     }
 
 
-@pytest.mark.parametrize('of', ['column', 'frame', 'file', 'results'])
+@pytest.mark.parametrize('of', ['column', 'cluster', 'frame', 'file', 'results'])
 def test_means_of_groups(of, tmp_path):
     groups = ['new' if place % 3 else 'known' for place in range(40)]
     table = pandas.DataFrame({'item': ITEMS, 'group': groups})
     results, by = long_frame(), table
     if of == 'column':
         results, by = results.assign(kind=groups * 3), 'kind'
+    elif of == 'cluster':
+        results, by = results.assign(cluster=groups * 3), 'cluster'
     elif of == 'results':
         results = several(*VALUES, queries=ITEMS)
     elif of == 'file':
@@ -244,12 +246,16 @@ WRONG = {
     ),
     'out of range': (long_frame, {'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
     'range': (long_frame, {'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
-    'role': (long_frame, {'columns': {'run': 'a'}}, "columns: found the role 'run', expected item"),
-    'position': (long_frame, {'columns': {'item': 1}}, 'columns: found 1, expected a name'),
+    'role': (long_frame, {'columns': {'run': 'a'}}, 'columns: found .*, expected different names'),
+    'position': (
+        long_frame,
+        {'columns': {'item': 1}},
+        'columns: found .*, expected different names',
+    ),
     'one column': (
         long_frame,
         {'columns': {'item': 'value'}},
-        'columns: found .* each column once',
+        'columns: found .*, expected different names',
     ),
     'missing': (
         long_frame,
