@@ -124,7 +124,8 @@ class RecordLayout:
             return self
         others = tuple(name for name in header if name not in self.texts)
         roles = (*(self.roles or self.texts), *others)
-        return replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
+        known = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
+        return replace(known, classes=frozenset(others))
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the columns that a file with these columns lacks."""

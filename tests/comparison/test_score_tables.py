@@ -105,6 +105,8 @@ def test_true_and_false_are_one_and_zero():
     pair = pairs[frozenset('ab')]
     won = (int((a & ~b).sum()), int((b & ~a).sum()))
     assert (pair.wins, pair.losses) == (won if pair.a == 'a' else won[::-1])
+    wide = pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES > 0.5, strict=True))})
+    assert numbers(compare(wide, **FAST)) == numbers(compare(frame, **FAST))
 
 
 def test_clusters_are_resampled_and_flipped_together():
