@@ -188,9 +188,14 @@ def check_near(near: object) -> float:
 
 def check_seconds(seconds: object) -> float:
     """Return the time of a judgement as a float, or raise `ParameterError`."""
-    if _is_real(seconds) and 0 < seconds < sys.maxsize:
-        return float(seconds)
-    raise ParameterError(f'seconds_each: found {shown(seconds)}, expected a number above 0')
+    return check_above_zero(seconds, 'seconds_each')
+
+
+def check_above_zero(number: object, name: str) -> float:
+    """Return a finite number above 0 as a float, or raise `ParameterError`."""
+    if _is_real(number) and 0 < number < sys.maxsize:
+        return float(number)
+    raise ParameterError(f'{name}: found {shown(number)}, expected a number above 0')
 
 
 def check_level(level: object) -> float:

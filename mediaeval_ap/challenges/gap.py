@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,7 @@ def evaluate_gap(
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
     name: str | None = None,
+    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score predictions of one label for each query, in one list by confidence (GAP).
 
@@ -68,7 +70,7 @@ def evaluate_gap(
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    truth_columns, missing, unknown, progress, max_bytes, name
+    truth_columns, missing, unknown, progress, max_bytes, name, ids
         As for `evaluate_map`.
 
     Returns
@@ -108,7 +110,7 @@ def evaluate_gap(
 
     metric = GlobalAveragePrecision(ties)
     files = Files(
-        GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
+        GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name, ids
     )
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')

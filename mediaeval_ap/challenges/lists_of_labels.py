@@ -46,6 +46,7 @@ def evaluate_map(
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
     name: str | None = None,
+    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score ranked labels of users by mean average precision at k.
 
@@ -81,6 +82,8 @@ def evaluate_map(
         The name of the run; by default that of its file, without folder and suffix.
     max_bytes : int
         Limit of what a compressed file, Parquet or a pipe may come to.
+    ids : iterable of str, optional
+        Ids of the truth to score, as those of a group; by default all.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def evaluate_map(
     """
     metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
     files = Files(
-        MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
+        MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name, ids
     )
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
@@ -191,6 +194,7 @@ def evaluate_first_hit(
     progress: bool = False,
     max_bytes: int = MAX_BYTES,
     name: str | None = None,
+    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score ranked labels of images by the rank of the first correct one (first-hit MAP).
 
@@ -202,7 +206,7 @@ def evaluate_first_hit(
         As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
-    columns, truth_columns, missing, unknown, progress, max_bytes, name
+    columns, truth_columns, missing, unknown, progress, max_bytes, name, ids
         As for `evaluate_map`.
 
     Returns
@@ -235,7 +239,16 @@ def evaluate_first_hit(
     """
     metrics = [ReciprocalRank(each) for each in _each(k)]
     files = Files(
-        FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name
+        FIRST_HIT,
+        truth,
+        predictions,
+        columns,
+        truth_columns,
+        missing,
+        unknown,
+        max_bytes,
+        name,
+        ids,
     )
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)

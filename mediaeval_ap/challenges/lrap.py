@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def evaluate_lrap(
     max_bytes: int = MAX_BYTES,
     name: str | None = None,
     queries_without_relevant: WithoutRelevant = 'count',
+    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score numbers for every class by label ranking average precision (LRAP, or lwlrap).
 
@@ -84,7 +86,7 @@ def evaluate_lrap(
         Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    unknown, progress, max_bytes, name
+    unknown, progress, max_bytes, name, ids
         As for `evaluate_map`.
     queries_without_relevant : {'count', 'skip'}
         What becomes of samples without a label: each has an LRAP of 1 (in lwlrap, no weight), or
@@ -128,7 +130,9 @@ def evaluate_lrap(
         raise ParameterError('per_query: found True with per_class, expected one table or none')
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, max_bytes, name)
+    files = Files(
+        LRAP, truth, scores, columns, truth_columns, missing, unknown, max_bytes, name, ids
+    )
     classes = files.classes
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)

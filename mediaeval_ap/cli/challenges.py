@@ -17,21 +17,6 @@ from mediaeval_ap.definitions import Cutoff
 CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges
 
 
-def _columns(value: str | None) -> dict[str, str | int] | None:
-    """Return the column of each role; digits alone are a position."""
-    if value is None:
-        return None
-    columns: dict[str, str | int] = {}
-    for field in value.split(','):
-        role, _equals, column = field.partition('=')
-        if not role or not column or role in columns:
-            expected = 'ROLE=COLUMN between commas, each role once'
-            raise click.BadParameter(f'found {field!r}, expected {expected}')
-        is_position = column.isascii() and column.isdigit()
-        columns[role] = int(column) if is_position else column
-    return columns
-
-
 def _input(predictions: str, roles: str) -> options.Decorator:
     """Return the arguments and options of the files of a challenge."""
     return options.together(
@@ -40,16 +25,17 @@ def _input(predictions: str, roles: str) -> options.Decorator:
         options.option(
             '--columns',
             metavar='ROLE=COLUMN,...',
-            read=_columns,
+            read=options.columns_by_role,
             help=f'Columns of other files, by name, or by position from 1: {roles}.',
         ),
         options.option(
             '--truth-columns',
             metavar='ROLE=COLUMN,...',
-            read=_columns,
+            read=options.columns_by_role,
             help='Columns of TRUTH.  [default: as --columns]',
         ),
         options.other_ids('Ids', predictions, 'TRUTH'),
+        options.input_file('--by', 'Add the value of each group of ids: CSV with item,group.'),
         options.LIMITS,
     )
 
@@ -62,10 +48,18 @@ def _score(
     **settings: Any,
 ) -> None:
     """Score each run by a function, with the settings that are given; None is its default."""
-    refuse_to_read_again('TRUTH', truth, len(runs))
+    by = settings.pop('by')
+    refuse_to_read_again('TRUTH', truth, len(runs) + (by is not None))
+    for run in runs if by is not None else ():
+        refuse_to_read_again('each file of predictions', run, 2)
     given = {name: value for name, value in settings.items() if value is not None}
     given['per_query'] = reporting.per_query
-    reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
+    if by is None:
+        reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
+        return
+    from mediaeval_ap.challenges import evaluate_by_group
+
+    reporting.write(runs, lambda run: evaluate_by_group(evaluate, truth, run, by, **given))
 
 
 @main.command(

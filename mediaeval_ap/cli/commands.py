@@ -36,7 +36,7 @@ HEADINGS = {  # of options, and their order in the help; all others stand last, 
     '--evidence --consensus --reference --columns --truth-columns --follow --follow-reference '
     '--skip-bad',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --every --loss-cutoff --baseline --by --keep',
+    '--ties --missing --unknown --every --loss-cutoff --baseline --fail-if-worse --by --keep',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',
@@ -87,11 +87,13 @@ class Command(_Helping):
         *arguments: Any,
         examples: Sequence[str],
         exit_status: str = EXIT_STATUS,
+        advanced: str = '',
         **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
         self.exit_status = exit_status
+        self.advanced = advanced.split()  # options that stand under this heading, too
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
@@ -130,7 +132,8 @@ class Command(_Helping):
             if isinstance(each, click.Option)
         }
         for heading, names in HEADINGS.items():
-            listed = [options.pop(name) for name in names.split() or [*options] if name in options]
+            named = [each for each in names.split() if each not in self.advanced] or [*options]
+            listed = [options.pop(name) for name in named if name in options]
             records = [option.get_help_record(ctx) for option in listed]
             if rows := [record for record in records if record is not None]:
                 yield heading, rows

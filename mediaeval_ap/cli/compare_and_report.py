@@ -12,7 +12,7 @@ import click
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
 from mediaeval_ap.cli import options
-from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.commands import EXIT_STATUS, main
 from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import (
     FILE,
@@ -20,16 +20,19 @@ from mediaeval_ap.cli.output import (
     STANDARD_STREAM,
     Output,
     as_usage,
+    check_paths,
+    tell,
     write,
     write_document,
 )
-from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
 
@@ -38,6 +41,7 @@ CRITERIA = (
     *('reference', 'subset', 'cutoffs', 'definition', 'max_bytes'),
     *('queries_without_relevant', 'judged', 'unjudged', 'judged_only'),
 )
+FAILED = 3  # no error: errors exit with 1 and 2
 PROCEDURE = options.together(
     options.option(
         '--baseline', metavar='RUN', help='Run that all others are compared with, by its name.'
@@ -72,10 +76,60 @@ PROCEDURE = options.together(
     ),
     options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
+
+
+def _range(value: str | None) -> tuple[float, float] | None:
+    """Return two numbers between which all values are; `compare` checks them."""
+    try:
+        low, high = map(float, value.split(',')) if value is not None else (0, 0)
+    except ValueError:
+        raise click.BadParameter(f'found {value!r}, expected two numbers, as 0,1') from None
+    return None if value is None else (low, high)
+
+
+def _grouping(value: str | None) -> str | None:
+    return value.lower() if value and value.lower() in choices.GROUPINGS else value
+
+
 COMPARISON = options.together(
     PROCEDURE,
+    options.option(
+        '--by',
+        metavar='NAME',
+        read=_grouping,
+        help='Add means by corpus, relevant (number of shots), or groups: CSV with item,group.',
+    ),
+    options.option(
+        '--columns',
+        metavar='ROLE=NAME,...',
+        read=options.columns_by_role,
+        help='Columns of score tables: item, system, value and cluster.',
+    ),
     options.choice(
-        '--by', choices.GROUPINGS, None, 'Add means by {words} (number of relevant shots).'
+        '--missing',
+        MISSING_SCORES,
+        'error',
+        'Items of score tables that some system lacks: {words}.',
+    ),
+    options.option(
+        '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
+    ),
+    options.option(
+        '--power',
+        type=float,
+        metavar='DIFFERENCE',
+        read=lambda value: value and choices.check_above_zero(value, '--power'),
+        help='Say how many queries tell such a difference of each pair at 80 %.',
+    ),
+    options.option(
+        '--fail-if-worse',
+        type=float,
+        metavar='NUMBER',
+        read=lambda value: value and choices.check_above_zero(value, '--fail-if-worse'),
+        help='Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
+    ),
+    options.flag(
+        '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
     ),
     options.flag(
         '--anytime', help='Say after how many queries in random order runs are told apart.'
@@ -113,6 +167,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     return names
 
 
+OF_GATE = ('--fail-if-worse', '--require-better')
 OF_SCORING = (
     *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
     *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
@@ -125,7 +180,10 @@ OF_SCORING = (
         '--baseline hypothesis -o comparison.tex',
         'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
         '--format json --per-query | mediaeval-ap compare - -o comparison.md',
-    ]
+    ],
+    exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
+    'better as --require-better asks',
+    advanced='--columns --missing --fail-if-worse',
 )
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
@@ -159,20 +217,19 @@ def compare(
     It scores two RUNs or more on the same queries, and says which of them the data tell apart. A
     RUN may also be a file of results, which evaluate, evaluate-2015, evaluate-trec, map or lrap
     wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster video
-    and --by corpus.
+    and --by corpus. Instead of all these, score tables can be given, of any tool: CSV, Parquet or
+    JSON lines of item,system,value, or item,value, or item and a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
+    _check_options(settings, also_definitions, format)
+    if score_tables := _score_tables([reference, *runs], settings['columns']):
+        named = options.with_names(score_tables, names, max_bytes)
+        _write(_compare_tables(named, of_results, max_bytes, settings), pairs, format, output)
+        return
     known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
-    if settings['population'] is not None and not settings['anytime']:
-        raise click.UsageError('--population is of --anytime: give both')
-    more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
-    for option, value in {**more_tables, '--anytime': settings['anytime']}.items():
-        if value and format in ('csv', 'jsonl'):
-            told = f'{format} has one table; write it as json or markdown'
-            raise click.UsageError(f'{option}: {told}')
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
     if files:
@@ -203,8 +260,63 @@ def compare(
     if criteria['judged_only']:
         tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
-    compared = compare(best, **tables, also=results or None, **settings)
+    compared = compare(best, **tables, also=results or None, max_bytes=max_bytes, **settings)
+    _write(compared, pairs, format, output)
+
+
+def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
+    """Write a comparison, and exit with the status of a run that did not pass."""
     write_document(compared._document(pairs=pairs), format, output)
+    if failed := [each for each in compared.verdicts if each.verdict != 'passed']:
+        for each in failed:
+            tell(f'{printable(each.run)} is {each.verdict}: {each.metric} {each.difference:+.4f}')
+        click.get_current_context().exit(FAILED)
+
+
+def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
+    """Return the files if they are score tables; all are if their columns are given."""
+    from mediaeval_ap.comparison.score_tables import holds_scores
+
+    item = (columns or {}).get('item', 'item')
+    are_tables = [columns is not None or holds_scores(each, item) for each in files]
+    if any(are_tables) and not all(are_tables):
+        other = files[are_tables.index(False)]
+        raise click.UsageError(
+            f'found {shown(other)} beside score tables, expected score tables alone; name the '
+            'columns of one by --columns item=…,system=…,value=…'
+        )
+    return list(files) if all(are_tables) else []
+
+
+def _compare_tables(
+    files: Sequence[RunFile], of_results: str | None, max_bytes: int, settings: dict[str, Any]
+) -> Comparison:
+    """Compare the systems of score tables."""
+    of_others = {*OF_SCORING, '--reference', '--subset'}
+    if of_results is not None or (option := options.first_given(of_others.__contains__)):
+        given = '--reference' if of_results is not None else option
+        raise click.UsageError(f'{given}: found score tables, which are scored already')
+    require_libraries()
+    from mediaeval_ap.comparison.comparison import compare
+
+    return compare(files, max_bytes=max_bytes, **settings)
+
+
+def _check_options(
+    settings: Mapping[str, Any], also_definitions: Sequence[str], format: str
+) -> None:
+    """Refuse options that lack one that they need, or have more tables than the format."""
+    if (by := settings['by']) is not None and by not in choices.GROUPINGS:
+        check_paths(click.get_current_context(), by)
+    if settings['baseline'] is None and (option := options.first_given(OF_GATE.__contains__)):
+        raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
+    if settings['population'] is not None and not settings['anytime']:
+        raise click.UsageError('--population is of --anytime: give both')
+    more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
+    for option, value in {**more_tables, '--anytime': settings['anytime']}.items():
+        if value and format in ('csv', 'jsonl'):
+            told = f'{format} has one table; write it as json or markdown'
+            raise click.UsageError(f'{option}: {told}')
 
 
 def _score(

@@ -186,6 +186,21 @@ def other_ids(ids: str, run: str, truth: str) -> Decorator:
     )
 
 
+def columns_by_role(value: str | None) -> dict[str, str | int] | None:
+    """Return the column of each role; digits alone are a position."""
+    if value is None:
+        return None
+    columns: dict[str, str | int] = {}
+    for field in value.split(','):
+        role, _equals, column = field.partition('=')
+        if not role or not column or role in columns:
+            expected = 'ROLE=COLUMN between commas, each role once'
+            raise click.BadParameter(f'found {field!r}, expected {expected}')
+        is_position = column.isascii() and column.isdigit()
+        columns[role] = int(column) if is_position else column
+    return columns
+
+
 def definition(default: str | None, note: str = '') -> Decorator:
     help = 'AP definition: {words}; see "mediaeval-ap help definitions".'
     return choice('--definition', definitions.names(), default, help + note)

@@ -30,6 +30,10 @@ LARGEST_BET = 1.0  # so that no capital gets below 0, whatever comes
 LARGEST_LOG = 690.0  # of an e-value: JSON has no infinity
 LOOKED_AT_ONCE = 1 << 21  # values, to keep memory low
 HALVINGS = 40  # of what is looked through for the end of an interval
+COUNT_ONCE = (
+    "score by a definition that counts a shot once: --definition trec, in Python definition='trec'"
+)
+SCALE = 'scale the scores, so that the least possible value is 0 and the largest 1'
 EQUAL = 0.5  # the mean where two runs are equal
 
 
@@ -269,8 +273,7 @@ def _checked(population: int | None, runs: Runs) -> int:
         raise ParameterError(
             f'anytime: {runs.metrics[-1]}: found {values[run, query]:g} for '
             f'{shown(runs.names[run])} and {shown(runs.queries[query])}, expected values from 0 to '
-            '1; score by a definition that counts a shot once: --definition trec, in Python '
-            "definition='trec'"
+            f'1; {SCALE if runs.kind == "scores" else COUNT_ONCE}'
         )
     return population or n_queries
 

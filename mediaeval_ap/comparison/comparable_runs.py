@@ -57,6 +57,9 @@ class Runs:
     notes: list[str]
     kind: str
     n_skipped: int | None  # queries that were left out; None where these count
+    clusters: Sequence[str] | None = None  # of each query, in a score table
+    groups: Sequence[str] | None = None
+    width: float = 1.0  # the largest difference that there can be, but for a few definitions
 
     @property
     def n_without_relevant(self) -> int:
@@ -370,12 +373,16 @@ def _most(counts: Counter[Key]) -> Key | None:
     return min(counts, key=lambda key: (-counts[key], key), default=None)
 
 
-def cluster_numbers(runs: Runs, videos: VideosOfQueries | None) -> NDArray[np.intp]:
-    """Return the number of the cluster of each query: its video, or else itself."""
-    if videos is None:
+def cluster_numbers(
+    runs: Runs, videos: VideosOfQueries | None, given: Sequence[str] | None = None
+) -> NDArray[np.intp]:
+    """Return the number of the cluster of each query: the given one, its video, or itself."""
+    if videos is None and given is None:
         return np.arange(len(runs.queries))
     numbers: dict[object, int] = {}  # by first occurrence; a video is a pair, so equal to no query
-    clusters = (videos.video(query) or query for query in runs.queries)
+    clusters: Iterable[object] = given or []
+    if videos is not None:
+        clusters = (videos.video(query) or query for query in runs.queries)
     return np.array([numbers.setdefault(each, len(numbers)) for each in clusters], dtype=np.intp)
 
 
@@ -390,11 +397,15 @@ class GroupMean:
     map: float
 
 
-def group_means(runs: Runs, by: str | None, videos: VideosOfQueries | None) -> list[GroupMean]:
-    """Return the mean of each run by corpus, or number of relevant shots, and metric."""
-    if by is None:
+def group_means(
+    runs: Runs, by: str | None, videos: VideosOfQueries | None, given: Sequence[str] | None = None
+) -> list[GroupMean]:
+    """Return the mean of each run by metric, and corpus, number of relevant shots or `given`."""
+    if by is None and given is None:
         return []
-    if by == 'corpus' and videos is not None:
+    if given is not None:
+        groups, order = list(given), sorted(set(given))
+    elif by == 'corpus' and videos is not None:
         groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
         order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
     elif runs.n_relevant is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
-from mediaeval_ap.choices import alpha_of, check_policy
+from mediaeval_ap.choices import GROUPINGS, alpha_of, check_policy, plain_text
 from mediaeval_ap.comparison.anytime import AnytimePair, Lead, anytime_pairs, sentence
 from mediaeval_ap.comparison.comparable_runs import (
     Agreement,
@@ -23,8 +25,18 @@ from mediaeval_ap.comparison.comparable_runs import (
     read_runs,
 )
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
+from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.settings import Settings, check_run, checked_settings
-from mediaeval_ap.comparison.testing import POWER, Pair, Standing, tests_of
+from mediaeval_ap.comparison.testing import (
+    POWER,
+    Pair,
+    Power,
+    Standing,
+    Verdict,
+    powers,
+    tests_of,
+    verdicts_of,
+)
 from mediaeval_ap.errors import (
     DataWarning,
     FewPermutationsWarning,
@@ -42,21 +54,26 @@ from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
-from mediaeval_ap.tables import Source
-from mediaeval_ap.tables.inputs import Rows
+from mediaeval_ap.tables import STANDARD_INPUT, Source
+from mediaeval_ap.tables.groups import Groups
+from mediaeval_ap.tables.inputs import Frame, Rows
 
 if TYPE_CHECKING:
     import altair
     import pandas
 
 
-TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'anytime']
+TableName: TypeAlias = Literal[
+    'leaderboard', 'pairs', 'orders', 'by', 'anytime', 'power', 'verdicts'
+]
 KINDS = {
     'leaderboard': Standing,
     'pairs': Pair,
     'orders': Agreement,
     'by': GroupMean,
     'anytime': AnytimePair,
+    'power': Power,
+    'verdicts': Verdict,
 }
 OF_INTERVAL = ('low', 'high', 'reason')
 BOUNDS = {
@@ -112,6 +129,10 @@ class Comparison(Described):
         Where each run was read from; what all runs share, such as the ``reference``.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
+    power : list of Power
+        Queries for the difference that was asked for, one for each pair by the last metric.
+    verdicts : list of Verdict
+        Whether each run passed against the baseline by the last metric, if it was asked for.
 
     Examples
     --------
@@ -140,6 +161,8 @@ class Comparison(Described):
     sources: Mapping[str, Source]
     inputs: Mapping[str, Source]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
+    power: Sequence[Power] = ()
+    verdicts: Sequence[Verdict] = ()
 
     def __repr__(self) -> str:
         runs = counted(len(self.runs), 'run', 'runs')
@@ -179,10 +202,10 @@ class Comparison(Described):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``anytime``, ``lead`` if it was asked for, ``notes``, and
-            ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name,
-            SHA-256). Each None has its reason beside it; in the manifest it stands for what was not
-            given.
+            ``orders``, ``by``, ``anytime``, ``power``, ``verdicts``, ``lead`` if it was asked for,
+            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
+            ``inputs`` (name, SHA-256). Each None has its reason beside it; in the
+            manifest it stands for what was not given.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
@@ -212,7 +235,7 @@ class Comparison(Described):
 
         Parameters
         ----------
-        table : {'leaderboard', 'pairs', 'orders', 'by', 'anytime'}
+        table : {'leaderboard', 'pairs', 'orders', 'by', 'anytime', 'power', 'verdicts'}
             The table.
 
         Returns
@@ -449,7 +472,7 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     if settings['cluster'] != 'none':
         unit = 'clusters'
         clusters = counted(comparison.counts['units'], 'cluster', 'clusters')
-        of_units = f'{clusters} of queries, by video'
+        of_units = f'{clusters} of queries, by {settings["cluster"]}'
     means = (
         f'BCa bootstrap, {counted(settings["resamples"], "resample", "resamples")} of {of_units}'
     )
@@ -492,10 +515,11 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
     baseline, metrics = comparison.parameters['baseline'], comparison.metrics
-    ranks = {}
+    ranks, asked = {}, _asked_for(comparison)
     for one in comparison.leaderboard:
         low, high = one.rank_interval
         ranks[one.metric, one.run] = Marked(one.rank, detail=f'[{low},{high}]')
+    yield from chain(*((Heading(title, note), grid) for title, note, grid, _ in asked))
     yield _means(comparison)
     yield Heading('Rank', f'{_level(comparison)} interval, from the tests of all pairs')
     yield _by_run(comparison, ranks)
@@ -513,11 +537,12 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for metric, grid in _means_by_group(comparison):
         yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
         yield grid
+    shows_pairs = pairs or len(comparison.runs) <= MOST_RUNS
     if comparison.lead is not None:
         yield Heading(AT_ANY_TIME, _level_of_pairs(comparison))
-        yield _anytime(comparison, all_pairs=pairs or len(comparison.runs) <= MOST_RUNS)
+        yield _anytime(comparison, all_pairs=shows_pairs)
     notes = list(comparison.notes)
-    if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
+    if pairs or (baseline is None and shows_pairs):
         for metric in metrics:
             title = f'{_titled(comparison, metric)}: differences of pairs'
             yield Heading(title, FIRST_MINUS_SECOND)
@@ -532,6 +557,8 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
 
 def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables of a paper: captioned, the best of each column bold."""
+    for title, note, grid, label in _asked_for(comparison):
+        yield Captioned(grid, f'{title}: {note}.', f'{LABEL}-{label}')
     means = _means(comparison)
     yield replace(means, caption=f'{means.caption} Best in bold.')
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
@@ -638,6 +665,29 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
         yield metric, Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
 
 
+def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
+    """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
+    settings, metric = comparison.parameters, comparison.metrics[-1]
+    if comparison.verdicts:
+        rules = [f'{_level(comparison)} interval of {metric}']
+        if settings['fail_if_worse'] is not None:
+            rules.append(f'worse: all of it is below {-settings["fail_if_worse"]:g}')
+        if settings['require_better']:
+            rules.append('not better: not all of it is above 0')
+        verdicts = (
+            (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.verdict)
+            for one in comparison.verdicts
+        )
+        title = f'Difference to {printable(settings["baseline"])}'
+        grid = Grid(['run', 'difference', 'verdict'], list(verdicts))
+        yield title, '; '.join(rules), grid, 'verdicts'
+    if comparison.power:
+        title = f'{metric}: queries to tell a difference of {settings["power"]:g} at 80 %'
+        rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
+        grid = Grid(['first', 'second', 'sd of differences', 'queries'], rows)
+        yield title, 'of one pair, not corrected', grid, 'power'
+
+
 def _level_of_pairs(comparison: Comparison) -> str:
     if _is_sample(comparison):
         return f'{FIRST_MINUS_SECOND}; {_level(comparison)} interval, valid after any number'
@@ -672,14 +722,14 @@ def _anytime(comparison: Comparison, *, all_pairs: bool) -> Grid:
 @shows_progress
 @step('comparing')
 def compare(
-    results: Iterable[Result] | Mapping[str, Result | Sequence[Result]],
+    results: Frame | Iterable[Result | Frame] | Mapping[str, Result | Sequence[Result] | Frame],
     *,
     baseline: str | None = None,
     correction: choices.Correction = 'holm',
     interval: choices.IntervalKind = 'plus2',
     level: float = choices.LEVEL,
     cluster: choices.Cluster | None = None,
-    by: choices.Grouping | None = None,
+    by: choices.Grouping | Frame | None = None,
     reference: Rows | None = None,
     subset: Rows | None = None,
     also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
@@ -688,7 +738,14 @@ def compare(
     seed: int = 0,
     anytime: bool = False,
     population: int | None = None,
+    power: float | None = None,
+    fail_if_worse: float | None = None,
+    require_better: bool = False,
+    columns: Mapping[str, str] | None = None,
+    missing: Literal['error', 'skip'] = 'error',
+    range: tuple[float, float] | None = None,
     progress: bool = False,
+    max_bytes: int = choices.MAX_BYTES,
 ) -> Comparison:
     """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
 
@@ -697,7 +754,9 @@ def compare(
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
         name the runs. One run has intervals, but no pairs. Scores at several cutoffs are a list, or
-        share the name of their run.
+        share the name of their run. Or score tables, whose items count as queries and whose systems
+        as runs: a path or a frame, several of them, or a mapping. They have ``item,system,value``,
+        ``item,value``, or ``item`` and a column for each system, and perhaps ``cluster``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh', 'tukey'}
@@ -717,9 +776,10 @@ def compare(
         What is resampled and flipped: all queries of a video together, or single queries. The
         video of a query is the one with most of its relevant shots, of equal ones the first; a
         query without relevant shots is a cluster of its own. By default videos where a reference
-        is given and the queries are of at least 50, else queries.
-    by : {'corpus', 'relevant'}, optional
-        Add means by corpus, or by the number of relevant shots.
+        is given and the queries are of at least 50, the clusters of a score table, else queries.
+    by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
+        Add means by corpus, by the number of relevant shots, or by the groups of a table of
+        ``item,group``; in score tables also by a column of this name.
     reference, subset : as of `AveragePrecision`, optional
         What the runs were scored against, for clusters and means by corpus.
     also : mapping from str to results, optional
@@ -737,6 +797,23 @@ def compare(
     population : int, optional
         The number of queries that those scored are a random sample of, drawn without replacement.
         By default they are all that there are.
+    power : float, optional
+        Say for each pair how many queries would tell a difference of this size at 80 %.
+    fail_if_worse : float, optional
+        Give each run a verdict: it is worse where the interval of its difference to the baseline
+        lies below minus this.
+    require_better : bool
+        Give each run a verdict: it is not better unless this interval lies above 0.
+    columns : mapping of str to str, optional
+        Other names of the columns of score tables: of ``'item'``, ``'system'``, ``'value'`` and
+        ``'cluster'``.
+    missing : {'error', 'skip'}
+        In score tables, an item that some system lacks is an error, or left out.
+    range : pair of float, optional
+        The least and the largest value of score tables, which plus2 depends on; by default 0 and 1
+        if all values are within, else those found.
+    max_bytes : int
+        As of `evaluate_map`, for score tables and groups.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -792,20 +869,39 @@ def compare(
         seed=seed,
         anytime=anytime,
         population=population,
+        power=power,
+        fail_if_worse=fail_if_worse,
+        require_better=require_better,
     )
-    runs = read_runs(results)
+    named_by = plain_text(by)
+    if (tables := tables_in(results)) is None:
+        runs = read_runs(results)
+        if columns is not None or range is not None or missing != 'error':
+            told = 'they are of score tables, found results'
+            raise ParameterError(f'columns, missing, range: {told}')
+    else:
+        runs = read_scores(tables, columns, missing, range, named_by, max_bytes)
+    given, source = _groups(runs, by, named_by, max_bytes)
+    settings = replace(settings, by=source.name if source else named_by)
     check_run('baseline', baseline, runs.names)
     is_known = reference is not None and runs.kind == 'evaluation'
     videos = None
-    if by == 'corpus' or cluster == 'video' or (cluster is None and is_known):
-        what = 'by' if by == 'corpus' else 'cluster'
+    is_by_corpus = given is None and named_by == 'corpus'
+    if is_by_corpus or cluster == 'video' or (cluster is None and is_known):
+        what = 'by' if is_by_corpus else 'cluster'
         videos = VideosOfQueries(runs, what, reference, subset)
     why_no_videos = '' if settings.cluster else _why_no_videos(runs, videos)
+    if settings.cluster is None and runs.clusters is not None:
+        settings = replace(settings, cluster='column')
     if settings.cluster is None:
         settings = replace(settings, cluster='none' if why_no_videos else 'video')
     orders = agreements(runs, also)
-    groups = group_means(runs, by, videos)  # before the tests, as some are refused
-    clusters = cluster_numbers(runs, videos if settings.cluster == 'video' else None)
+    groups = group_means(runs, named_by, videos, given)  # before the tests, as some are refused
+    clusters = cluster_numbers(
+        runs,
+        videos if settings.cluster == 'video' else None,
+        runs.clusters if settings.cluster == 'column' else None,
+    )
     best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
     notes = [*runs.notes, *_notes(settings, runs, why_no_videos)]
     of_anytime: list[AnytimePair] = []
@@ -835,11 +931,28 @@ def compare(
         counts={name: int(count) for name, count in counts.items()},
         notes=notes,
         sources=runs.sources,
-        inputs=runs.inputs,
+        inputs={**runs.inputs, **({'groups': source} if source else {})},
+        power=powers(settings, runs, pairs),
+        verdicts=verdicts_of(settings, leaderboard),
         warnings=tuple(_warnings(settings, pairs)),
     )
     warn_caller(comparison.warnings)
     return comparison
+
+
+def _groups(
+    runs: Runs, by: Any, name: str | None, max_bytes: int
+) -> tuple[Sequence[str] | None, Source | None]:
+    """Return the group of each query, by a column or a file of groups, and this file."""
+    if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
+        return runs.groups, None
+    if name is not None and name != STANDARD_INPUT and not os.path.exists(name):
+        known = 'a column of all score tables' if runs.kind == 'scores' else ', '.join(GROUPINGS)
+        raise ParameterError(
+            f'by: found {shown(name)}, expected one of {known}, or a file of item,group'
+        )
+    groups = Groups.read(by, max_bytes)
+    return groups.of(runs.queries), groups.source
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
@@ -861,15 +974,17 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
-    if settings.cluster == 'video':
+    if settings.cluster != 'none':
         notes.append(
             'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
             'losses, dz and queries for 80 % are of queries'
         )
-        if n_without:
+        if n_without and settings.cluster == 'video':
             notes.append('each query without a relevant shot is a cluster of its own')
     if why_no_videos and runs.kind == 'evaluation':
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
+    if runs.kind == 'scores':
+        return notes
     if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
         notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:

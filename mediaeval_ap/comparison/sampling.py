@@ -110,13 +110,15 @@ def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
     return Interval(float(mean - half), float(mean + half))
 
 
-def plus2_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
+def plus2_interval(sums: Floats, sizes: Floats, level: float, width: float = 1.0) -> Interval:
     """Return Student's interval of a mean difference after two units that cancel are appended.
 
-    They differ by +m and -m, the largest difference that there could be, and are of mean size
+    They differ by +m and -m, the largest difference that there could be (`width`), of mean size
     (Bonett and Price, 2012, for differences of any size).
     """
-    m = max(1.0, float(np.abs(sums / sizes).max()))  # AP differs by at most 1, but for a few rules
+    m = max(
+        width, float(np.abs(sums / sizes).max())
+    )  # AP differs by at most 1, but for a few rules
     size = sizes.mean()
     return t_interval(np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size]), level)
 

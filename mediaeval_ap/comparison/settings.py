@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError, require, shown
+
+MISSING_SCORES = ('error', 'skip')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,13 +21,16 @@ class Settings:
     correction: choices.Correction
     interval: choices.IntervalKind
     level: float
-    cluster: choices.Cluster | None
-    by: choices.Grouping | None = None
+    cluster: choices.Cluster | Literal['column'] | None
+    by: str | None = None
     resamples: int
     permutations: int
     seed: int
     anytime: bool = False
     population: int | None = None
+    power: float | None = None
+    fail_if_worse: float | None = None
+    require_better: bool = False
 
 
 def checked_settings(**given: Any) -> Settings:
@@ -37,14 +42,21 @@ def checked_settings(**given: Any) -> Settings:
     for name in 'resamples', 'permutations':
         given[name] = choices.check_limit(given[name], name)
     given['seed'] = choices.check_seed(given['seed'])
+    if given.get('power') is not None:
+        given['power'] = choices.check_above_zero(given['power'], 'power')
     if given.get('population') is not None:
         given['population'] = choices.check_limit(given['population'], 'population')
         if not given['anytime']:
             raise ParameterError('population: it is of anytime: give anytime=True, too')
+    worse = given.get('fail_if_worse')
+    if worse is not None and worse != 0:
+        given['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
+    if given['baseline'] is None and (worse is not None or given.get('require_better')):
+        name = 'require_better' if worse is None else 'fail_if_worse'
+        raise ParameterError(f'{name}: it compares with a baseline: give one, too')
     check_policy('interval', given['interval'], choices.INTERVALS)
-    for name, known in ('cluster', choices.CLUSTERS), ('by', choices.GROUPINGS):
-        if given.get(name) is not None:
-            check_policy(name, given[name], known)
+    if given.get('cluster') is not None:
+        check_policy('cluster', given['cluster'], choices.CLUSTERS)
     require_libraries()
     return Settings(**given)
 

@@ -6,8 +6,9 @@ import gc
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,10 @@ from mediaeval_ap.comparison.sampling import (
     units_of,
 )
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.errors import require
+from mediaeval_ap.errors import ParameterError, require, shown
 
 METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
+Word = Literal['passed', 'worse', 'not better']
 POWER = 0.8  # as is usual
 MOST_QUERIES = 10**9  # beyond any list of queries
 
@@ -114,7 +116,7 @@ def tests_of(
     p_adjusted = _corrected(settings, units, numbers, p)
     leaderboard, every_pair = [], []
     for at, (metric, values) in enumerate(zip(runs.metrics, runs.values, strict=True)):
-        intervals = _intervals(settings, units[at], values, numbers[at])
+        intervals = _intervals(settings, units[at], values, numbers[at], runs.width)
         pairs = []
         for pair, (a, b) in enumerate(zip(*numbers[at], strict=True)):
             differences = units[at].differences(values[a], values[b])
@@ -166,6 +168,39 @@ def _with_power(pairs: Sequence[Pair], level: float) -> list[Pair]:
         if n_queries is not None and n_queries > MOST_QUERIES:
             n_queries, why = None, f'more than {MOST_QUERIES:,} queries'
         found.append(replace(pair, n_for_power=n_queries, n_for_power_reason=why))
+    return found
+
+
+@dataclass(frozen=True)
+class Power:
+    """The queries that tell a difference at 80 %, if it varies by query (`sd`) as theirs."""
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    sd: float | None
+    n_queries: int | None
+    reason: str
+
+
+def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]:
+    """Return the queries for the difference that is asked for, of each pair by the last metric."""
+    if settings.power is None:
+        return []
+    rows, found = dict(zip(runs.names, runs.values[-1], strict=True)), []
+    for pair in pairs:
+        if pair.exploratory:
+            continue
+        differences = rows[pair.a] - rows[pair.b]
+        sd, n_queries, reason = None, None, pair.reason
+        if pair.dz is not None:
+            sd = float(differences.std(ddof=1))
+            n_queries = int(queries_for_power(np.array([settings.power / sd]), settings.level)[0])
+            if n_queries > MOST_QUERIES:
+                n_queries, reason = None, f'more than {MOST_QUERIES:,} queries'
+        both = pair.a, pair.b
+        found.append(Power(pair.metric, *both, settings.power, sd, n_queries, reason))
     return found
 
 
@@ -237,7 +272,9 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     return corrected
 
 
-def _intervals(settings: Settings, units: Units, values: Floats, pairs: NumberedPairs) -> Intervals:
+def _intervals(
+    settings: Settings, units: Units, values: Floats, pairs: NumberedPairs, width: float
+) -> Intervals:
     """Return the intervals of one metric: those of means are BCa, unless all are Student's."""
     kind, level, sizes = settings.interval, settings.level, units.sizes
     both = list(zip(*pairs, strict=True))
@@ -248,7 +285,7 @@ def _intervals(settings: Settings, units: Units, values: Floats, pairs: Numbered
         resampled = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
         found = bootstrap_intervals(units, resampled, level, settings.resamples, settings.seed)
     if kind != 'bca':
-        interval_of = plus2_interval if kind == 'plus2' else t_interval
+        interval_of = partial(plus2_interval, width=width) if kind == 'plus2' else t_interval
         sums = (units.differences_of_sums(a, b) for a, b in both)
         found = found._replace(pairs=[interval_of(each, sizes, level) for each in sums])
     differences = [units.differences(values[a], values[b]) for a, b in both]
@@ -355,6 +392,39 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
             'dz': dz,
             'reason': pair.reason,
         }
+    return found
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a run passed by its difference to the baseline, by the last metric."""
+
+    metric: str
+    run: str
+    difference: float
+    interval: Interval
+    verdict: Word
+
+
+def verdicts_of(settings: Settings, leaderboard: Sequence[Standing]) -> list[Verdict]:
+    """Return the verdict of each run: worse where the whole interval is below the limit."""
+    worst, found = settings.fail_if_worse, []
+    if worst is None and not settings.require_better:
+        return []
+    for one in leaderboard:
+        if one.exploratory or one.difference is None or one.difference_interval is None:
+            continue
+        low, high = one.difference_interval.low, one.difference_interval.high
+        if low is None or high is None:
+            raise ParameterError(
+                f'baseline: found no interval of the difference of {shown(one.run)} '
+                f'({one.difference_interval.reason}), expected one, by which it passes or not; '
+                "take --interval plus2, in Python interval='plus2'"
+            )
+        is_worse = worst is not None and high < -worst
+        is_better = low > 0 or not settings.require_better
+        word: Word = 'worse' if is_worse else 'passed' if is_better else 'not better'
+        found.append(Verdict(one.metric, one.run, one.difference, one.difference_interval, word))
     return found
 
 

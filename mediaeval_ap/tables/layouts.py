@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mediaeval_ap.errors import shown
@@ -77,7 +77,8 @@ class RecordLayout:
     It must have the columns of text, `texts`, and of numbers, `numbers`, in which nothing may
     stand. With `other_numbers`, all other columns, at least one (one of `classes`, if these are
     given, where true and false are numbers, too), hold finite numbers; without it
-    they are passed over. Without a header, columns are called as `column_at` calls them.
+    they are passed over; with `may_lack`, nothing may stand in these, either. Without a header,
+    columns are called as `column_at` calls them.
     """
 
     texts: tuple[str, ...]
@@ -87,6 +88,8 @@ class RecordLayout:
     roles: tuple[str, ...] = ()  # what the columns of text, then of numbers, are; else their names
     has_header: bool = True
     remedy: str = ''  # for a file with other columns
+    may_lack: bool = False
+    described: str = ''  # what messages expect; else the columns
 
     @cached_property
     def by_role(self) -> dict[str, str]:
@@ -98,7 +101,7 @@ class RecordLayout:
     def expected(self) -> str:
         """The columns, as an error message asks for them."""
         others = ', and columns of numbers' * self.other_numbers
-        return f'{",".join(self.by_role.values())}{others}'
+        return self.described or f'{",".join(self.by_role.values())}{others}'
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         """Explain what is found and expected where columns do not fit; None where they do."""
@@ -114,6 +117,15 @@ class RecordLayout:
             found = f'column {shown(saved[0])}, as of a saved index,'
             return found, f'{self.expected}; save without it, in pandas index=False'
         return None
+
+    def of_header(self, header: Sequence[str]) -> RecordLayout:
+        """Return the layout of a file with these columns, by the names of those of numbers."""
+        if not self.may_lack:
+            return self
+        others = tuple(name for name in header if name not in self.texts)
+        roles = (*(self.roles or self.texts), *others)
+        known = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
+        return replace(known, classes=frozenset(others))
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the columns that a file with these columns lacks."""

@@ -157,7 +157,7 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
             columns, source = read_columns(
                 given.value, lambda schema: _chosen(schema.names, layouts, given.name)
             )
-            return _from_table(columns, layouts, source)
+            return from_table(columns, layouts, source)
         case OriginKind.FRAME:
             return _from_frame(given.value, layouts)
         case OriginKind.TABLE if isinstance(given.value, Records):
@@ -223,10 +223,11 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', name, reason, 'one kind of value') from None
-    return _from_table(pyarrow.table(columns), layouts, source)
+    return from_table(pyarrow.table(columns), layouts, source)
 
 
-def _from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Source) -> Records:
+def from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Source) -> Records:
+    """Return the records of a table of Arrow, by the first layout that fits its columns."""
     import pyarrow
 
     layout = choose_layout(table.column_names, layouts, source.name, '')
@@ -299,7 +300,7 @@ def choose_layout(
     problems = []
     for layout in layouts:
         if (problem := layout.explain(header)) is None:
-            return layout
+            return layout.of_header(header)
         problems.append(problem)
     # A column that should not be there tells more than one that another layout has.
     found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
@@ -311,7 +312,7 @@ def choose_layout(
 
 
 def _expected(layouts: Sequence[RecordLayout]) -> str:
-    return ' or '.join(layout.expected for layout in layouts)
+    return ' or '.join(dict.fromkeys(layout.expected for layout in layouts))
 
 
 def _proved(

@@ -1,0 +1,192 @@
+"""The command `compare` of score tables, its verdicts, and the groups of challenges."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pandas
+import pytest
+from commands import run
+
+from mediaeval_ap import compare, evaluate_first_hit, evaluate_gap, evaluate_lrap, evaluate_map
+from mediaeval_ap.challenges import evaluate_by_group
+from mediaeval_ap.render.formats import render
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / 'samples'
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-1.schema.json').read_text())
+QUICK = ['--resamples', '100', '--permutations', '100', '--quiet']
+FAST = {'resamples': 100, 'permutations': 100}
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path, monkeypatch):
+    """Scores of two systems on 60 items, of which one is worse by 0.1 but for every sixth item."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(f'q{n:02}', 'fr' if n % 4 else 'en', n / 100, n % 6) for n in range(60)]
+    frame = pandas.DataFrame(
+        [
+            (item, system, value + less * 0.1 * bool(sixth), language)
+            for item, language, value, sixth in rows
+            for system, less in (('old', 1), ('new', 0))
+        ],
+        columns=['item', 'system', 'value', 'language'],
+    )
+    frame.to_csv('scores.csv', index=False)
+    frame.to_parquet('scores.parquet')
+    frame.to_json('scores.jsonl', orient='records', lines=True)
+    for system, each in frame.groupby('system'):
+        each[['item', 'value']].to_csv(f'{system}.csv', index=False)
+    Path('run.txt').write_text('c v 1 ann 0.5\n')
+    Path('groups.csv').write_text('item,group\n' + ''.join(f'{row[0]},g{row[3]}\n' for row in rows))
+
+
+def compared(*arguments, expected=0, command='compare'):
+    result = run(command, *arguments, *QUICK)
+    assert result.exit_code == expected, result.output
+    return result
+
+
+def test_every_file_of_scores_is_told_by_what_is_in_it():
+    expected = render(compare('scores.csv', **FAST)._document(), 'table')
+    for path in 'scores.csv', 'scores.parquet', 'scores.jsonl':
+        Path('any').write_bytes(Path(path).read_bytes())
+        assert compared('any').stdout == expected
+    assert compared('new.csv', 'old.csv').stdout == expected
+    assert compared('scores.csv', command='compare-results').stdout == expected
+    given = Path('scores.csv').read_text()
+    result = run('compare', '-', '--columns', 'item=item', *QUICK, input=given)
+    assert result.stdout == expected
+
+
+OPTIONS = {
+    '--by language': {'by': 'language'},
+    '--by groups.csv': {'by': 'groups.csv'},
+    '--power 0.05 --range -1,1': {'power': 0.05, 'range': (-1, 1)},
+    '--columns cluster=language': {'columns': {'cluster': 'language'}},
+    '--baseline old --fail-if-worse 0.2 --missing skip': {
+        'baseline': 'old',
+        'fail_if_worse': 0.2,
+        'missing': 'skip',
+    },
+}
+
+
+@pytest.mark.parametrize('options', OPTIONS)
+def test_options(options):
+    written = json.loads(compared('scores.csv', *options.split(), '--format', 'json').stdout)
+    assert written == compare('scores.csv', **OPTIONS[options], **FAST).to_dict()
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+
+
+GATES = {
+    'new.csv old.csv --baseline old --fail-if-worse 0.01 --interval t': 'new is worse: value -0.08',
+    'a=new.csv b=old.csv --baseline b --fail-if-worse 0.01 --interval t': 'a is worse: value -0.0',
+    'scores.csv --baseline old --require-better': 'new is not better: value -0.0',
+    'scores.csv --baseline old --fail-if-worse 0.2': '',
+    'scores.csv --baseline new --require-better --interval t': '',
+}
+
+
+@pytest.mark.parametrize('arguments', GATES)
+def test_a_run_that_does_not_pass_ends_with_3(arguments):
+    """And what was written is whole: a summary in Markdown that begins with the verdicts."""
+    told = GATES[arguments]
+    result = compared(*arguments.split(), '--format', 'markdown', expected=3 if told else 0)
+    assert result.stderr.startswith(told)
+    assert bool(result.stderr) == bool(told)
+    assert result.stdout.startswith('Difference to ')
+    verdict = told.split(':')[0].partition(' is ')[2] or 'passed'
+    assert f'| `{verdict}`' in result.stdout
+    assert 'Means over 60 queries' in result.stdout
+
+
+USAGE = {
+    'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
+    'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
+    'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
+    'scores.csv --reference groups.csv': '--reference: found score tables',
+    'scores.csv run.txt': "found 'run.txt' beside score tables, expected score tables alone",
+    'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
+    'scores.csv --by language --format csv': '--by: csv has one table',
+    'scores.csv --columns item': "found 'item', expected ROLE=COLUMN",
+}
+
+
+@pytest.mark.parametrize('arguments', USAGE)
+def test_errors_in_the_command_line(arguments):
+    result = run('compare', *arguments.split())
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert USAGE[arguments] in result.stderr
+
+
+def test_a_table_that_is_wrong_is_an_error_with_its_line():
+    Path('bad.csv').write_text('item,system,value\nq1,a,0.5\nq1,b,high\n')
+    result = run('compare', 'bad.csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert "bad.csv, line 3, value: found 'high', expected" in result.stderr
+
+
+CHALLENGES = {
+    'map': (evaluate_map, 'fashion_truth.csv', 'fashion_predictions.csv', 'customer_id', {}),
+    'gap': (evaluate_gap, 'landmarks_truth.csv', 'landmarks_predictions.csv', 'id', {}),
+    'lrap': (
+        evaluate_lrap,
+        'sounds_truth.csv',
+        'sounds_scores.csv',
+        'fname',
+        {'label_weighted': True},
+    ),
+}
+
+
+@pytest.mark.parametrize('command', CHALLENGES)
+def test_groups_are_scored_as_files_of_their_own(command):
+    """Each value is that of a truth and predictions that have the rows of the group alone."""
+    evaluate, *names, column, settings = CHALLENGES[command]
+    frames = [pandas.read_csv(SAMPLES / name, dtype=None if settings else str) for name in names]
+    ids = sorted(set(frames[0][column]))
+    groups = {each: 'ab'[place % 3 == 0] for place, each in enumerate(ids)}
+    Path('of.csv').write_text('item,group\n' + ''.join(f'{k},{v}\n' for k, v in groups.items()))
+    options = ['--by', 'of.csv', '--format', 'jsonl', *['--label-weighted'] * bool(settings)]
+    result = run(command, *(str(SAMPLES / name) for name in names), *options, '--quiet')
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row['group'] for row in rows] == ['a', 'b', 'all']
+    found = {row['group']: row.get('value', next(reversed(row.values()))) for row in rows}
+    for group in 'ab':
+        parts = [each[each[column].map(groups) == group] for each in frames]
+        expected = evaluate(*parts, **settings).value
+        assert found[group] == expected
+    assert found['all'] == evaluate(*frames, **settings).value
+    scores = evaluate_by_group(evaluate, *frames, 'of.csv', **settings)
+    assert {each.parameters['group']: each.value for each in scores} == found
+
+
+def test_an_id_without_a_group_is_an_error():
+    files = [str(SAMPLES / f'whales_{each}.csv') for each in ('truth', 'predictions')]
+    Path('of.csv').write_text('item,group\n0000.jpg,known\n')
+    result = run('map', *files, '--first-hit', '--by', 'of.csv')
+    assert (result.exit_code, result.stdout) == (1, '')
+    expected = "of.csv, item: found no row of '0001.jpg' and 38 others, expected one for each of"
+    assert expected in result.stderr
+    Path('of.csv').write_text('item,group\n' + ''.join(f'{n:04}.jpg,all\n' for n in range(40)))
+    assert "the group 'all'" in run('map', *files, '--first-hit', '--by', 'of.csv').stderr
+
+
+def test_results_in_json_pass_or_not():
+    """Results of groups are as their schema says, and those of all ids have a verdict."""
+    truth, predictions = (str(SAMPLES / f'whales_{each}.csv') for each in ('truth', 'predictions'))
+    ids = [line.split(',')[0] for line in Path(truth).read_text().splitlines()[1:]]
+    Path('of.csv').write_text('item,group\n' + ''.join(f'{each},one\n' for each in ids))
+    Path('worse.csv').write_text('Image,Id\n' + ''.join(f'{each},none\n' for each in ids))
+    options = ['--first-hit', '--format', 'json', '--per-query', '--quiet']
+    for name, path in ('old', predictions), ('new', 'worse.csv'):
+        assert run('map', truth, path, *options, '-o', f'{name}.json').exit_code == 0
+    schema = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
+    of_groups = json.loads(run('map', truth, predictions, *options, '--by', 'of.csv').stdout)
+    jsonschema.Draft202012Validator(schema).validate(of_groups)
+    gate = ['--baseline', 'old', '--fail-if-worse', '0.01']
+    result = compared('new=new.json', 'old=old.json', *gate, expected=3)
+    value = evaluate_first_hit(truth, predictions).value  # that of the other is 0
+    assert result.stderr == f'new is worse: first-hit MAP@5 {-value:+.4f}\n'
+    compared('a=old.json', 'old=old.json', *gate)

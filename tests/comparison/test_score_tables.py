@@ -1,0 +1,302 @@
+"""Score tables, verdicts, numbers of queries and groups, against means by hand and SciPy."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from compared_runs import several
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from mediaeval_ap import compare
+from mediaeval_ap.errors import Error, FormatError, ParameterError
+
+FAST = {'resamples': 60, 'permutations': 300}
+# Fixed: any values from 0 to 1 would do; a third of the differences are 0.
+VALUES = np.random.default_rng(3).random((3, 40))
+VALUES[:, ::3] = VALUES[0, ::3]
+ITEMS = [f'q{place:03}' for place in range(40)]
+
+
+def long_frame(values=VALUES, systems='abc', items=ITEMS):
+    rows = [
+        (item, system, value)
+        for system, row in zip(systems, values, strict=True)
+        for item, value in zip(items, row, strict=True)
+    ]
+    return pandas.DataFrame(rows, columns=['item', 'system', 'value'])
+
+
+def wide_frame():
+    return pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES, strict=True))})
+
+
+def numbers(comparison):
+    """What is said of the runs, but the names of the metric and of the inputs."""
+    value = comparison.to_dict()
+    for each in [*value['leaderboard'], *value['pairs']]:
+        for name in 'metric', 'floor', 'floor_reason', 'map_without_floor', 'reason':
+            each.pop(name, None)
+        for name in [name for name in each if 'without_floor' in name]:
+            each.pop(name)
+    return json.dumps([value['runs'], value['leaderboard'], value['pairs']])
+
+
+def written(kind, folder):
+    path = folder / f'scores.{kind}'
+    frame = long_frame()
+    match kind:
+        case 'csv' | 'csv.gz':
+            frame.to_csv(path, index=False)
+        case 'tsv':
+            frame.to_csv(path, index=False, sep='\t')
+        case 'parquet':
+            frame.to_parquet(path)
+        case 'jsonl':
+            frame.to_json(path, orient='records', lines=True, double_precision=15)
+            assert json.loads(path.read_text().splitlines()[0])['item'] == 'q000'
+            lines = [json.dumps(row) for row in frame.to_dict('records')]  # every digit
+            path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+FRAMES = {
+    'pandas': long_frame,
+    'wide': wide_frame,
+    'shuffled': lambda: long_frame().sample(frac=1, random_state=1),  # fixed: any order would do
+    'polars': lambda: polars.from_pandas(long_frame()),
+    'pyarrow': lambda: pyarrow.Table.from_pandas(long_frame(), preserve_index=False),
+    'several': lambda: [long_frame(VALUES[:2], 'ab'), long_frame(VALUES[2:], 'c')],
+    'named': lambda: {
+        name: pandas.DataFrame({'item': ITEMS, 'value': row})
+        for name, row in zip('abc', VALUES, strict=True)
+    },
+}
+
+
+@pytest.mark.parametrize('shape', [*FRAMES, 'csv', 'csv.gz', 'tsv', 'parquet', 'jsonl'])
+def test_a_table_of_ap_gives_what_the_results_give(shape, tmp_path):
+    """Bit for bit, whatever holds the table."""
+    table = FRAMES[shape]() if shape in FRAMES else written(shape, tmp_path)
+    settings = {'baseline': 'a', **FAST}
+    expected = numbers(compare(several(*VALUES, queries=ITEMS), **settings))
+    assert numbers(compare(table, **settings)) == expected
+
+
+def test_columns_of_other_names():
+    frame = long_frame().rename(columns={'item': 'task', 'system': 'model', 'value': 'F1'})
+    columns = {'item': 'task', 'system': 'model', 'value': 'F1'}
+    found = compare(frame, columns=columns, **FAST)
+    assert found.metrics == ['F1']
+    assert numbers(found) == numbers(compare(long_frame(), **FAST))
+    with pytest.raises(FormatError, match=r'no column item in .task,.*name other columns by --col'):
+        compare(frame)
+
+
+def test_true_and_false_are_one_and_zero():
+    """As benchmarks of exact answers write them: wins and losses by hand."""
+    frame = long_frame().assign(value=long_frame()['value'] > 0.5)
+    a, b = VALUES[0] > 0.5, VALUES[1] > 0.5
+    pairs = {frozenset((pair.a, pair.b)): pair for pair in compare(frame, **FAST).pairs}
+    pair = pairs[frozenset('ab')]
+    won = (int((a & ~b).sum()), int((b & ~a).sum()))
+    assert (pair.wins, pair.losses) == (won if pair.a == 'a' else won[::-1])
+    wide = pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES > 0.5, strict=True))})
+    assert numbers(compare(wide, **FAST)) == numbers(compare(frame, **FAST))
+
+
+def test_clusters_are_resampled_and_flipped_together():
+    """Two clusters: of four patterns of signs two are as extreme; single items have 2**20."""
+    frame = long_frame(np.array([[1.0] * 20, [0.5] * 20]), 'ab', ITEMS[:20])
+    frame['cluster'] = ['x' if item < 'q010' else 'y' for item in frame['item']]
+    together, alone = compare(frame, **FAST), compare(frame, cluster='none', **FAST)
+    assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
+    assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
+    assert '2 clusters of queries, by column' in together.caption()
+    frame.loc[0, 'cluster'] = 'z'
+    with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
+        compare(frame)
+
+
+def test_missing_cells():
+    frame = long_frame()
+    frame.loc[[0, 45], 'value'] = None  # q000 of a, q005 of b
+    with pytest.raises(
+        ParameterError, match=r"2 of 40 items .* as 'q000' of 'a', .*--missing skip"
+    ):
+        compare(frame)
+    found = compare(frame, missing='skip', **FAST)
+    kept = [place for place in range(40) if place not in (0, 5)]
+    expected = compare(long_frame(VALUES[:, kept], items=[ITEMS[each] for each in kept]), **FAST)
+    assert numbers(found) == numbers(expected)
+    assert found.notes == ['2 of 40 items without a value of some system: left out']
+    wide = wide_frame().astype({'a': object}).assign(a=[None, *VALUES[0][1:]])
+    wide['a'] = wide['a'].astype(float)
+    assert len(compare(wide, missing='skip', **FAST).queries) == 39
+
+
+@pytest.mark.parametrize(
+    ('declared', 'm'), [(None, 100 * (VALUES.max() - VALUES.min())), ((0, 100), 100)]
+)
+def test_plus2_knows_the_range(declared, m):
+    """Student's interval after +m and -m, by SciPy."""
+    found = compare(long_frame(100 * VALUES), range=declared, **FAST)
+    for pair in found.pairs:
+        a, b = (100 * VALUES['abc'.index(run)] for run in (pair.a, pair.b))
+        bounds = stats.ttest_1samp([*(a - b), m, -m], 0).confidence_interval()
+        # Values are rounded to steps below 1e-10 once.
+        assert [pair.interval.low, pair.interval.high] == pytest.approx(list(bounds), abs=1e-10)
+
+
+def test_numbers_of_queries_for_a_difference():
+    """The least number by which statsmodels has a power of 80 %."""
+    found = compare(long_frame(), power=0.1, **FAST)
+    assert len(found.power) == 3
+    for one in found.power:
+        a, b = (VALUES['abc'.index(run)] for run in (one.a, one.b))
+        assert one.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-12)  # rounded sums
+
+        def power(n, one=one):
+            return TTestPower().power(0.1 / one.sd, n, 0.05)
+
+        assert power(one.n_queries) >= 0.8 > power(one.n_queries - 1)
+    alike = compare(long_frame(np.array([[0.5] * 4] * 2), 'ab', ITEMS[:4]), power=0.1, **FAST)
+    (one,) = alike.power
+    assert (one.sd, one.n_queries, one.reason) == (None, None, 'all differences are 0')
+
+
+def gate(shift, **settings):
+    """The verdict of a run that differs from the other by about `shift`."""
+    noise = np.linspace(-0.01, 0.01, 200)
+    rows = np.array([np.full(200, 0.5), 0.5 + shift + noise])
+    items = [f'{place:03}' for place in range(200)]
+    frame = long_frame(rows, ('old', 'new'), items)
+    (one,) = compare(frame, baseline='old', interval='t', **settings, **FAST).verdicts
+    bounds = stats.ttest_1samp(shift + noise, 0).confidence_interval()
+    assert [one.interval.low, one.interval.high] == pytest.approx(list(bounds), abs=1e-9)
+    return one.verdict
+
+
+def test_verdicts():
+    """The interval is the shift with less than 0.001 on either side."""
+    assert gate(-0.02, fail_if_worse=0.01) == 'worse'
+    assert gate(-0.0105, fail_if_worse=0.01) == 'passed'  # a part of the interval is above
+    assert gate(-0.012, fail_if_worse=0) == 'worse'
+    assert gate(0.002, require_better=True) == 'passed'
+    assert gate(0.0005, require_better=True) == 'not better'
+    assert gate(-0.0005, require_better=True, fail_if_worse=0.01) == 'not better'
+    assert gate(-0.02, require_better=True, fail_if_worse=0.01) == 'worse'
+
+
+def test_no_interval_is_no_verdict():
+    frame = long_frame(np.array([[1.0], [0.5]]), ('new', 'old'), ['q'])
+    with pytest.raises(ParameterError, match=r"no interval of .*'new' \(one query\), expected one"):
+        compare(frame, baseline='old', fail_if_worse=0.1, interval='t', **FAST)
+    with pytest.raises(ParameterError, match='fail_if_worse: it compares with a baseline'):
+        compare(frame, fail_if_worse=0.1)
+
+
+def by_hand(groups):
+    return {
+        (group, run): np.mean([row[at] for at in range(40) if groups[at] == group])
+        for group in sorted(set(groups))
+        for run, row in zip('abc', VALUES, strict=True)
+    }
+
+
+@pytest.mark.parametrize('of', ['column', 'cluster', 'frame', 'file', 'results'])
+def test_means_of_groups(of, tmp_path):
+    groups = ['new' if place % 3 else 'known' for place in range(40)]
+    table = pandas.DataFrame({'item': ITEMS, 'group': groups})
+    results, by = long_frame(), table
+    if of == 'column':
+        results, by = results.assign(kind=groups * 3), 'kind'
+    elif of == 'cluster':
+        results, by = results.assign(cluster=groups * 3), 'cluster'
+    elif of == 'results':
+        results = several(*VALUES, queries=ITEMS)
+    elif of == 'file':
+        by = tmp_path / 'groups.csv'
+        table.to_csv(by, index=False)
+    found = compare(results, by=by, **FAST)
+    means = {(each.group, each.run): each.map for each in found.groups_by}
+    # A mean by numpy is rounded at each sum.
+    assert means == pytest.approx(by_hand(groups), rel=1e-12)
+    assert list(dict.fromkeys(each.group for each in found.groups_by)) == ['known', 'new']
+    if of == 'file':
+        with pytest.raises(
+            FormatError, match=r"groups\.csv, item: found no row of 'other', expected"
+        ):
+            compare(long_frame(items=[*ITEMS[1:], 'other']), by=by)
+
+
+def jsonl(text):
+    path = Path('scores.jsonl')
+    path.write_text(text)
+    return path
+
+
+WRONG = {
+    'twice': (
+        lambda: pandas.concat([long_frame()] * 2),
+        {},
+        "row 121, item: found 'q000' of 'a' a",
+    ),
+    'out of range': (long_frame, {'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
+    'range': (long_frame, {'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
+    'role': (long_frame, {'columns': {'run': 'a'}}, 'columns: found .*, expected different names'),
+    'position': (
+        long_frame,
+        {'columns': {'item': 1}},
+        'columns: found .*, expected different names',
+    ),
+    'one column': (
+        long_frame,
+        {'columns': {'item': 'value'}},
+        'columns: found .*, expected different names',
+    ),
+    'missing': (
+        long_frame,
+        {'missing': 'zero'},
+        "missing: found 'zero', expected one of error, sk",
+    ),
+    'by': (long_frame, {'by': 'none'}, "by: found 'none', expected one of a column of all score"),
+    'name': (lambda: {'x': long_frame()}, {}, "the name 'x' for <DataFrame>, a table of 3 systems"),
+    'no item': (lambda: long_frame().assign(item=''), {}, 'item: found nothing, expected text'),
+    'power': (long_frame, {'power': -1}, 'power: found -1, expected a number above 0'),
+    'anytime': (lambda: long_frame(3 * VALUES), {'anytime': True}, 'expected values from 0 to 1'),
+    'no number': (lambda: long_frame().assign(value='x'), {}, 'value: found .*, expected numbers'),
+    'lines': (lambda: jsonl('{"item": 1}\n{"item"\n'), {}, 'an object of JSON on each line'),
+}
+
+
+@pytest.mark.parametrize('case', WRONG)
+def test_wrong_tables_are_refused(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table, settings, message = WRONG[case]
+    with pytest.raises(Error, match=message):
+        compare(table(), **settings, **FAST)
+
+
+def test_settings_of_tables_are_refused_for_results():
+    for settings in {'missing': 'skip'}, {'columns': {'item': 'id'}}, {'range': (0, 1)}:
+        with pytest.raises(ParameterError, match='they are of score tables, found results'):
+            compare(several(*VALUES), **settings)
+
+
+def test_each_item_needs_a_cluster_if_there_are_any():
+    more = long_frame(systems='def').assign(cluster='one')
+    assert compare([long_frame(), more], **FAST).counts['units'] == 1
+    with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
+        compare(
+            [
+                long_frame(),
+                more[more['item'] != 'q007'],
+                more[more['item'] == 'q007'].drop(columns='cluster'),
+            ],
+            **FAST,
+        )

@@ -1,0 +1,95 @@
+"""The composite action: its shape, and that its steps do what its users are told."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / 'action.yml').read_text())
+TEXT = {'type': 'string', 'minLength': 1}
+# The syntax of metadata of composite actions, as GitHub documents it: a step that runs a script
+# has to name its shell, and there are no keys but these.
+STEP = {
+    'type': 'object',
+    'properties': {
+        **dict.fromkeys(('name', 'id', 'if', 'run', 'shell', 'uses', 'working-directory'), TEXT),
+        'env': {'type': 'object', 'additionalProperties': {'type': 'string'}},
+        'with': {'type': 'object'},
+        'continue-on-error': {'type': ['boolean', 'string']},
+    },
+    'oneOf': [{'required': ['run', 'shell']}, {'required': ['uses']}],
+    'additionalProperties': False,
+}
+INPUT = {
+    'type': 'object',
+    'properties': {
+        'description': TEXT,
+        'required': {'type': 'boolean'},
+        'default': {'type': 'string'},
+        'deprecationMessage': TEXT,
+    },
+    'required': ['description'],
+    'additionalProperties': False,
+}
+SHAPE = {
+    'type': 'object',
+    'properties': {
+        **dict.fromkeys(('name', 'description', 'author'), TEXT),
+        'inputs': {'type': 'object', 'additionalProperties': INPUT},
+        'outputs': {'type': 'object'},
+        'runs': {
+            'type': 'object',
+            'properties': {
+                'using': {'const': 'composite'},
+                'steps': {'type': 'array', 'items': STEP, 'minItems': 1},
+            },
+            'required': ['using', 'steps'],
+            'additionalProperties': False,
+        },
+        'branding': {'type': 'object'},
+    },
+    'required': ['name', 'description', 'runs'],
+    'additionalProperties': False,
+}
+
+
+def test_its_shape():
+    jsonschema.Draft202012Validator(SHAPE).validate(ACTION)
+    scripts = [step['run'] for step in ACTION['runs']['steps']]
+    assert not any('${{' in script for script in scripts), 'inputs reach scripts by env alone'
+    used = ''.join(value for step in ACTION['runs']['steps'] for value in step['env'].values())
+    assert all(f'inputs.{name} ' in used for name in ACTION['inputs'])
+
+
+def test_its_steps(tmp_path):
+    """The script of each step, with a stand-in for the installation."""
+    folder = tmp_path / 'mediaeval-ap/bin'
+    folder.mkdir(parents=True)
+    command = folder / 'mediaeval-ap'
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m mediaeval_ap "$@"\n')
+    command.chmod(0o755)
+    for name, drop in ('old', 0), ('new', 0.1):
+        rows = ''.join(f'q{n},{0.5 + n % 2 / 10 - drop}\n' for n in range(60))
+        (tmp_path / f'{name}.csv').write_text(f'item,value\n{rows}')
+    summary = tmp_path / 'summary.md'
+    summary.write_text('before\n')
+    given = {'FILES': 'old.csv\nfirst=new.csv\n', 'BASELINE': 'old', 'FAIL_IF_WORSE': '0.01'}
+    given |= {'OPTIONS': '--resamples 50 --permutations 50', 'RUNNER_TEMP': str(tmp_path)}
+    given |= {'GITHUB_STEP_SUMMARY': str(summary), 'PYTHONPATH': str(ROOT)}
+    install, compare = (step['run'] for step in ACTION['runs']['steps'])
+    bash = shutil.which('bash')
+    assert subprocess.run([bash, '-n', '-c', install], check=True).returncode == 0
+    arguments = [bash, '--noprofile', '--norc', '-eo', 'pipefail', '-c', compare]
+    environment = {**os.environ, **given}
+    result = subprocess.run(
+        arguments, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 3, result.stderr
+    text = summary.read_text()
+    assert text.startswith('before\nDifference to old')
+    assert '| `worse`' in text
