@@ -12,33 +12,26 @@ from ir_measures import measures, providers
 from ir_measures.providers import base
 from ir_measures.util import QrelsConverter, RunConverter
 
-from mediaeval_ap import choices
+from mediaeval_ap.choices import TREC_TIES
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.trec import evaluate_trec
-
-PARAMETERS = ('cutoff', 'rel', 'judged_only')
 
 
 class _DefinedAP(measures.Measure):  # type: ignore[misc]
     """Average precision by a definition, with an order of ties."""
 
-    __name__ = 'DefinedAP'
-    NAME = __name__
-    PRETTY_NAME = 'Average precision by a definition'
-    SHORT_DESC = 'Average precision by a definition of mediaeval_ap, with its order of ties.'
+    __name__ = NAME = 'DefinedAP'
     SUPPORTED_PARAMS = {  # noqa: RUF012 - as the base declares it
-        **ir_measures.AP.SUPPORTED_PARAMS,
+        **{name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in ('cutoff', 'rel')},
         'definition': measures.ParamInfo(dtype=str, default='trec'),
-        'ties': measures.ParamInfo(dtype=str, choices=choices.TREC_TIES, default='trec_eval'),
+        'ties': measures.ParamInfo(dtype=str, choices=TREC_TIES, default='trec_eval'),
     }
 
 
 class DefinedAPProvider(providers.Provider):  # type: ignore[misc]
-    """A provider of `DefinedAP`, and of `AP` with the ties of trec_eval 9."""
-
     NAME = 'mediaeval_ap'
     SUPPORTED_MEASURES = [  # noqa: RUF012 - as the base declares it
-        each(**{name: base.Any() for name in PARAMETERS}) for each in (ir_measures.AP, _DefinedAP())
+        _DefinedAP(**{name: base.Any() for name in _DefinedAP.SUPPORTED_PARAMS})
     ]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> DefinedAPEvaluator:
@@ -46,8 +39,6 @@ class DefinedAPProvider(providers.Provider):  # type: ignore[misc]
 
 
 class DefinedAPEvaluator(providers.Evaluator):  # type: ignore[misc]
-    """Measures and qrels by which any run is scored."""
-
     def __init__(self, measures: list[Any], qrels: dict[str, dict[str, int]]) -> None:
         super().__init__(measures, set(qrels))
         self._qrels = {topic: documents for topic, documents in qrels.items() if documents}
@@ -57,24 +48,14 @@ class DefinedAPEvaluator(providers.Evaluator):  # type: ignore[misc]
         run = RunConverter(run).as_dict_of_dict()
         of_settings = defaultdict(list)
         for each in self.measures if any(run.values()) and self._qrels else ():
-            by: tuple[Any, Any] = ('trec', 'trec_eval-9')
-            if isinstance(each, _DefinedAP):
-                by = each['definition'], each['ties']
-            of_settings[*by, each['rel'], each['judged_only']].append(each)
-        for (definition, ties, rel, judged_only), group in of_settings.items():
+            of_settings[each['definition'], each['ties'], each['rel']].append(each)
+        for (definition, ties, level), group in of_settings.items():
             cutoffs = [each.params.get('cutoff', 'all') for each in group]
+            given = {'definition': definition, 'ties': ties, 'relevance_level': level}
             with warnings.catch_warnings():
-                warnings.simplefilter('ignore', DataWarning)  # ir_measures has no policy to name
+                warnings.simplefilter('ignore', DataWarning)  # ir_measures counts missing topics 0
                 evaluation = evaluate_trec(
-                    self._qrels,
-                    run,
-                    cutoffs,
-                    definition=definition,
-                    ties=ties,
-                    relevance_level=rel,
-                    missing='zero',
-                    unknown='drop',
-                    unjudged='skip' if judged_only else 'nonrelevant',
+                    self._qrels, run, cutoffs, missing='zero', unknown='drop', **given
                 )
             for topic, values in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
                 for each, value in zip(group, values, strict=True):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from numbers import Real
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -17,49 +16,34 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import check_limit
 from mediaeval_ap.definitions import Cutoff, check_cutoff, depths
-from mediaeval_ap.errors import FormatError, ParameterError, require, shown
+from mediaeval_ap.errors import FormatError, require, shown
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 
-__all__ = ['RelevanceEvaluator', 'supported_measures']
+__all__ = ['RelevanceEvaluator']
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-
-MAP, MAP_CUT = 'map', 'map_cut'
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)  # of trec_eval, where a measure names none
-WITH_PARAMETERS = frozenset('P iprec_at_recall map_cut ndcg_cut recall success'.split())
-supported_measures = WITH_PARAMETERS | frozenset(
-    """Rprec bpref infAP map ndcg num_q num_rel num_rel_ret num_ret recip_rank set_F set_P set_map
-    set_recall set_relative_P""".split()
-)
-_parse = re.compile(
-    f'({"|".join(supported_measures)})(?:[._]([0-9]+(?:[.][0-9]+)?(?:,[0-9]+(?:[.][0-9]+)?)*))?'
-).fullmatch
+Rankings: TypeAlias = Sequence[Mapping[str, float]]
+CUTOFFS = '5,10,15,20,30,100,200,500,1000'  # of trec_eval, where map_cut names none
+_own = re.compile(r'map|map_cut(?:[._]([0-9]+(?:,[0-9]+)*))?').fullmatch
 
 
 class RelevanceEvaluator:
     """Judgements and measures by which runs are scored, called as that of pytrec_eval.
 
-    ``map`` and ``map_cut`` are computed here; all others by ir_measures (the extra ``trec``).
+    ``map`` and ``map_cut`` are computed here; all others, and all with the flag, by pytrec_eval,
+    which comes with the extra ``trec``.
 
     Parameters
     ----------
     query_relevance : mapping
         Judgements, ``{qid: {docno: relevance}}``.
     measures : iterable of str
-        Names of `supported_measures`, with parameters or without: ``'map'``, ``'map_cut_10'``,
-        ``'map_cut.1,5'``, ``'ndcg_cut'``.
+        Names as pytrec_eval has them: ``'map'``, ``'map_cut_10'``, ``'map_cut.1,5'``, ``'ndcg'``.
     relevance_level : int
         The least relevance of a relevant document, at least 1.
     judged_docs_only_flag : bool
         Leave documents that are not judged out of the rankings.
-
-    Raises
-    ------
-    ParameterError
-        When a measure is not supported, or the level is not positive.
-    MissingExtraError
-        When a measure needs ir_measures, which is not installed.
 
     Examples
     --------
@@ -75,31 +59,27 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        check_limit(relevance_level, 'relevance_level')
-        judged = {topic: docs for topic, docs in query_relevance.items() if docs}
+        level = check_limit(relevance_level, 'relevance_level')
         self._relevant = {
-            topic: {document for document, grade in docs.items() if grade >= relevance_level}
-            for topic, docs in judged.items()
+            topic: [document for document, grade in docs.items() if grade >= level]
+            for topic, docs in query_relevance.items()
+            if docs
         }
-        self._judged = {
-            topic: {document for document, grade in docs.items() if grade >= 0}
-            for topic, docs in (judged.items() if judged_docs_only_flag else ())
-        }
-        self._cutoffs: dict[str, Cutoff] = {}
-        self._name_of: dict[Any, str] = {}  # by measures of ir_measures
-        for base, parameters in _parsed(measures).items():
-            if base == MAP:
-                self._cutoffs[MAP] = 'all'
-            elif base == MAP_CUT:
-                given = [int(k) if k.isdigit() else k for k in parameters] or CUTOFFS
-                self._cutoffs |= {f'{base}_{k}': check_cutoff(k, base) for k in given}
-            else:
-                self._name_of |= _by_ir_measures(
-                    base, parameters, relevance_level, judged_docs_only_flag
-                )
-        if self._name_of:
-            ir_measures = require('ir_measures', 'trec', 'measures')
-            self._others = ir_measures.evaluator(list(self._name_of), judged)
+        given = set(measures)
+        own = (
+            {}
+            if judged_docs_only_flag
+            else {each: match[1] for each in given if (match := _own(each))}
+        )
+        # As in trec_eval, cutoffs that are named stand in place of its own.
+        named = ','.join(filter(None, own.values())) or CUTOFFS * bool(own.keys() - {'map'})
+        self._cutoffs: dict[str, Cutoff] = {'map': 'all'} if 'map' in own else {}
+        for k in map(int, filter(None, named.split(','))):
+            self._cutoffs[f'map_cut_{k}'] = check_cutoff(k, 'map_cut')
+        self._others: Any = None
+        if others := given - own.keys():
+            peer = require('pytrec_eval', 'trec', 'measures').RelevanceEvaluator
+            self._others = peer(query_relevance, others, level, judged_docs_only_flag)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Score a run.
@@ -114,53 +94,33 @@ class RelevanceEvaluator:
         -------
         dict
             ``{qid: {measure: value}}`` for the topics that are judged, in the order of the run.
-
-        Raises
-        ------
-        FormatError
-            When a score is no number.
         """
         found: dict[str, dict[str, float]] = {
             topic: {} for topic in scores if topic in self._relevant
         }
         if found and self._cutoffs:
-            values = self._average_precision(list(found), scores)
+            values = self._average_precision(list(found), [scores[topic] for topic in found])
             for topic, row in zip(found, values.tolist(), strict=True):
                 found[topic] |= zip(self._cutoffs, row, strict=True)
-        if found and self._name_of:
-            for metric in self._others.iter_calc({topic: scores[topic] for topic in found}):
-                if metric.query_id in found:
-                    found[metric.query_id][self._name_of[metric.measure]] = metric.value
+        for topic, row in self._others.evaluate(scores).items() if self._others else ():
+            found[topic] |= row
         return found
 
-    def _average_precision(
-        self, topics: list[str], scores: Mapping[str, Mapping[str, float]]
-    ) -> NDArray[np.float64]:
-        rankings = [scores[topic] for topic in topics]
-        if self._judged:
-            rankings = [
-                {document: docs[document] for document in docs if document in self._judged[topic]}
-                for topic, docs in zip(topics, rankings, strict=True)
-            ]
+    def _average_precision(self, topics: list[str], rankings: Rankings) -> Floats:
         relevant = [self._relevant[topic] for topic in topics]
         sizes = np.fromiter(map(len, rankings), np.int64, len(rankings))
-        numbers = np.arange(len(rankings)).repeat(sizes)
-        keys = _descending_keys(numbers, _numbers(topics, rankings, int(sizes.sum())))
+        ranking = np.arange(len(rankings)).repeat(sizes)
+        keys = _descending_keys(ranking, _scores(topics, rankings, ranking))
         ranking, ranks = _hits(keys, rankings, relevant)
         ranks -= (sizes.cumsum() - sizes)[ranking]
         order = np.lexsort((ranks, ranking))
-        return average_precision_of_hits(
-            ranking[order],
-            ranks[order],
-            np.fromiter(map(len, relevant), np.int64, len(relevant)),
-            sizes,
-            depths(self._cutoffs.values()),
-            definitions.get('trec'),
-        )
+        n_relevant = np.fromiter(map(len, relevant), np.int64, len(relevant))
+        hits, at = (ranking[order], ranks[order]), depths(self._cutoffs.values())
+        return average_precision_of_hits(*hits, n_relevant, sizes, at, definitions.get('trec'))
 
 
 def _hits(
-    keys: Integers, rankings: list[Mapping[str, float]], relevant: list[set[str]]
+    keys: Integers, rankings: Rankings, relevant: Sequence[Iterable[str]]
 ) -> tuple[Integers, Integers]:
     """Return the ranking of each hit, and its rank in all of them, one after another."""
     hits = [
@@ -172,7 +132,7 @@ def _hits(
     ranking = np.array([number for number, _, _ in hits], dtype=np.int64)
     of_hits = _descending_keys(ranking, np.array([score for _, _, score in hits], np.float64))
     ordered = np.sort(keys)
-    begins, ends = (ordered.searchsorted(of_hits, side=side) for side in ('left', 'right'))
+    begins, ends = ordered.searchsorted(of_hits), ordered.searchsorted(of_hits, side='right')
     ranks = begins + 1
     tied = np.flatnonzero(ends - begins > 1)
     if not len(tied):
@@ -181,63 +141,24 @@ def _hits(
     documents = list(chain.from_iterable(rankings))
     by_key = keys.argsort().tolist()
     begun, block = -1, []
-    for hit, begin, end in zip(
-        *(each.tolist() for each in (tied, begins[tied], ends[tied])), strict=True
-    ):
+    for hit, begin, end in np.stack([tied, begins[tied], ends[tied]], axis=1).tolist():
         if begin != begun:
             begun, block = begin, sorted(itemgetter(*by_key[begin:end])(documents))
         ranks[hit] = end - bisect_right(block, hits[hit][1]) + 1
     return ranking, ranks
 
 
-def _parsed(measures: Iterable[str]) -> dict[str, list[str]]:
-    """Return the parameters of each measure, none for those of trec_eval."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for name in measures:
-        match = _parse(name)
-        if match is None or (match[2] and match[1] not in WITH_PARAMETERS):
-            expected = f'one of {", ".join(sorted(supported_measures))}'
-            raise ParameterError(f'measures: found {shown(name)}, expected {expected}')
-        found[match[1]] += match[2].split(',') if match[2] else []
-    return found
-
-
-def _by_ir_measures(
-    base: str, parameters: list[str], level: int, judged_only: bool
-) -> dict[Any, str]:
-    """Return measures of ir_measures, each with the name that pytrec_eval has for it."""
-    ir_measures = require('ir_measures', 'trec', 'measures')
-    name = f'{base}.{",".join(parameters)}' if parameters else base
-    found = {}
-    for each in ir_measures.parse_trec_measure(name):
-        lacks_flag = judged_only and 'judged_only' not in each.SUPPORTED_PARAMS
-        if lacks_flag or (level != 1 and base == 'num_rel'):
-            why = 'judged_docs_only_flag' if lacks_flag else 'this relevance_level'
-            raise ParameterError(f'measures: found {base}, which ir_measures lacks with {why}')
-        key = f'{base}_{each["cutoff"]}' if 'cutoff' in each.params else base
-        key = f'{base}_{each["recall"]:.2f}' if 'recall' in each.params else key
-        own: dict[str, Any] = {'judged_only': True} if judged_only else {}
-        if level != 1 and 'rel' in each.SUPPORTED_PARAMS and base != 'num_ret':
-            own['rel'] = level
-        found[each(**own)] = key
-    return found
-
-
-def _numbers(topics: list[str], rankings: list[Mapping[str, float]], n: int) -> Floats:
+def _scores(topics: list[str], rankings: Rankings, ranking: Integers) -> Floats:
     """Return all scores; refuse what is no number."""
-    kinds = set(map(type, chain.from_iterable(docs.values() for docs in rankings)))
-    scores = np.zeros(0)
-    if all(issubclass(kind, Real) for kind in kinds):
-        scores = np.fromiter(chain.from_iterable(docs.values() for docs in rankings), float, n)
+    values = list(chain.from_iterable(docs.values() for docs in rankings))
+    if all(issubclass(kind, Real) for kind in set(map(type, values))):
+        scores = np.array(values, dtype=np.float64)
         if not np.isnan(scores).any():
             return scores
-    for topic, docs in zip(topics, rankings, strict=True):
-        for document, score in docs.items():
-            if not isinstance(score, Real) or score != score:
-                place = f'topic {shown(topic)}, docno {shown(document)}'
-                found = f'{shown(score)} ({type(score).__name__})'
-                raise FormatError('<run>', place, 'score', found, 'a number')
-    return scores
+    at = next(at for at, each in enumerate(values) if not isinstance(each, Real) or each != each)
+    document = next(islice(chain.from_iterable(rankings), at, None))
+    place = f'topic {shown(topics[ranking[at]])}, docno {shown(document)}'
+    raise FormatError('<run>', place, 'score', shown(values[at]), 'a number')
 
 
 def _descending_keys(rankings: Integers, scores: Floats) -> Integers:

@@ -162,16 +162,17 @@ def read_entries(
     needed anyway. `part` is the subset, split or both of a file of MTEB.
     """
     given = Origin.of(origin)
-    if is_large(given) or (in_blocks and given.kind is OriginKind.TEXT and given.value.is_stored):
+    is_stored = given.kind is OriginKind.TEXT and given.value.is_stored
+    if part is None and (is_large(given) or (in_blocks and is_stored)):
         entries = _read_blocks(given.value, layout)
         if entries is not None:
             return entries
     if given.kind is OriginKind.TEXT:
         table = _read_text(given.value, layout, part)
-    elif given.kind is OriginKind.TABLE:
-        table = read(given, layout)
     else:
-        table = _read_in_memory(given, _of_three(layout))
+        refuse_part(part)
+        is_table = given.kind is OriginKind.TABLE
+        table = read(given, layout) if is_table else _read_in_memory(given, _of_three(layout))
     fields = table.layout.texts
     topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
     texts = table[document]
@@ -185,10 +186,9 @@ def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
     """Read lines of TREC, or what another tool wrote."""
     with source.open() as opened:
         line, stream = with_first_line(opened, MOST_LOOKED_AT)
-        if reads := reader_of(line):
-            table = reads(stream, _of_three(layout), source, part)
+        if reads := reader_of(line, part):
+            table = reads(stream, _of_three(layout), source)
         else:
-            refuse_part(part, source)
             table = parse(stream, layout, source.name, by_python(source))
     return replace(table, source=source.described())
 
