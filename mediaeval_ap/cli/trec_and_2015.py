@@ -111,9 +111,9 @@ def evaluate_trec_files(
 ) -> None:
     """Score runs in the format of TREC: average precision at K.
 
-    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. Files of
-    BEIR, Hugging Face, MTEB, ranx and sentence-transformers are recognised. trec_eval has --missing
-    skip --unknown drop, and with -c --missing zero --unknown drop.
+    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. trec_eval
+    has --missing skip --unknown drop, and with -c --missing zero --unknown drop. Files of BEIR,
+    Hugging Face, MTEB, ranx and sentence-transformers are recognised.
     """
     definition = settings['definition']
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:

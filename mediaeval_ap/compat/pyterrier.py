@@ -20,7 +20,7 @@ def sign_flips(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
 
     Parameters
     ----------
-    a, b : array-like of float, shape (n_queries,)
+    a, b : sequence of float, shape (n_queries,)
         The values of two runs, query by query.
 
     Returns
