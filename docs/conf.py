@@ -84,6 +84,7 @@ EXPLAINED = {
     'label-ranking': 'LRAP, lwlrap',
     'live': 'watch',
     'map-at-k': 'MAP@12, first-hit MAP',
+    'migration': 'pytrec_eval, ranx, BEIR, MTEB, PyTerrier',
     'store': 'store',
     'trec': 'trec_eval, qrels, ir_measures',
 }

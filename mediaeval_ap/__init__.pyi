@@ -1,5 +1,6 @@
 from . import challenges as challenges
 from . import cluster as cluster
+from . import compat as compat
 from . import definitions as definitions
 from . import errors as errors
 from . import metrics as metrics

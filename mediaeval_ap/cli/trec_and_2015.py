@@ -93,6 +93,11 @@ def export_trec(
 @options.QUERIES_WITHOUT_RELEVANT
 @options.UNJUDGED
 @options.MEASURES
+@options.option(
+    '--part',
+    metavar='SUBSET/SPLIT',
+    help='Subset, split or both to score of predictions of MTEB.  [default: the only one]',
+)
 @options.LIMITS
 @options.SORT_QUERIES
 @reports
@@ -107,7 +112,8 @@ def evaluate_trec_files(
     """Score runs in the format of TREC: average precision at K.
 
     QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. trec_eval
-    has --missing skip --unknown drop, and with -c --missing zero --unknown drop.
+    has --missing skip --unknown drop, and with -c --missing zero --unknown drop. Files of BEIR,
+    Hugging Face, MTEB, ranx and sentence-transformers are recognised.
     """
     definition = settings['definition']
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:

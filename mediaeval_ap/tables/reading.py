@@ -202,7 +202,7 @@ def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_
         case OriginKind.TEXT:
             source = given.value
             with source.open() as stream:
-                table = parse(stream, layout, source.name, _by_python(source))
+                table = parse(stream, layout, source.name, by_python(source))
             return replace(table, source=source.described())
         case OriginKind.COLUMNAR:
             from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
@@ -269,7 +269,7 @@ def _read_text_of_one(
     layout = of_count.get(format.count_fields(first), layouts[0])
     if not first:
         return Table.empty(layout, source.described())
-    table = parse(io.BytesIO(content), layout, source.name, _by_python(source))
+    table = parse(io.BytesIO(content), layout, source.name, by_python(source))
     return replace(table, source=source.described())
 
 
@@ -293,7 +293,7 @@ def _first_row(content: bytes, layouts: Sequence[Layout]) -> bytes:
     )
 
 
-def _by_python(source: ByteSource) -> int:
+def by_python(source: ByteSource) -> int:
     """Return how many bytes Python should read before pyarrow does."""
     return 0 if source.size() > BULK_BYTES else BULK_BYTES
 
@@ -310,7 +310,7 @@ def read_leniently(
     if given.kind is not OriginKind.TEXT:
         return LenientTable(read(given, layout), WrongLines(layout))
     with given.value.open() as stream:
-        found = parse_leniently(stream, layout, max_problems, _by_python(given.value))
+        found = parse_leniently(stream, layout, max_problems, by_python(given.value))
     return replace(found, table=replace(found.table, source=given.value.described()))
 
 

@@ -390,5 +390,11 @@ def _is_no_text(start: bytes) -> bool:
     return b'\0' in start
 
 
+def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
+    """Read the first line, or so many bytes of it; return it and a stream that begins with it."""
+    line = stream.readline(most)
+    return line, _buffered(chain([line], _chunks(stream.read)), ())
+
+
 def _buffered(chunks: Iterator[bytes], watchers: Sequence[Watch]) -> BinaryIO:
     return io.BufferedReader(_Chunks(chunks, watchers), BUFFER_BYTES)

@@ -8,7 +8,7 @@ one is longer than `WIDEST`, the array holds a `bytes` object for each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,12 +23,20 @@ from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
-from mediaeval_ap.tables.rows import explain_row, from_rows
-from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.reading import Origin, OriginKind, by_python, read_one_of
+from mediaeval_ap.tables.rows import from_rows
+from mediaeval_ap.tables.sources import ByteSource, with_first_line
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import fast
-from mediaeval_ap.tables.text.format import no_rows, whole_lines
+from mediaeval_ap.tables.text.format import whole_lines
+from mediaeval_ap.tables.text.reader import parse
+from mediaeval_ap.trec.other_tools import (
+    COLUMNS,
+    MOST_LOOKED_AT,
+    from_mapping,
+    reader_of,
+    refuse_part,
+)
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
 TOPIC, DOCUMENT = 'qid', 'docno'
@@ -145,27 +153,50 @@ def is_large(given: Origin) -> bool:
     return False
 
 
-def read_entries(origin: Any, layout: Layout, *, in_blocks: bool = False) -> Entries:
+def read_entries(
+    origin: Any, layout: Layout, *, in_blocks: bool = False, part: str | None = None
+) -> Entries:
     """Read qrels or a run; tables and tuples need no more than topic, document and number.
 
     A file is read in blocks by pyarrow if it is large, or if `in_blocks` says that pyarrow is
-    needed anyway.
+    needed anyway. `part` is the subset, split or both of a file of MTEB.
     """
     given = Origin.of(origin)
-    table = None
-    if is_large(given) or (in_blocks and given.kind is OriginKind.TEXT and given.value.is_stored):
+    is_stored = given.kind is OriginKind.TEXT and given.value.is_stored
+    if part is None and (is_large(given) or (in_blocks and is_stored)):
         entries = _read_blocks(given.value, layout)
         if entries is not None:
             return entries
-    elif given.kind not in WITH_ALL_FIELDS:
-        layout = Layout(layout.name, (TOPIC, DOCUMENT), layout.number, integers=layout.integers)
-        table = _read_in_memory(given, layout)
-    if table is None:
-        table = read(given, layout)
-    document = table[DOCUMENT]
-    documents = array_of([value.encode() for value in document.values])[document.codes]
-    numbers, integers = table.confidence, table.integers
-    return Entries(table[TOPIC], documents, numbers, table.source, table.lines, integers)
+    if given.kind is OriginKind.TEXT:
+        table = _read_text(given.value, layout, part)
+    else:
+        refuse_part(part)
+        is_table = given.kind is OriginKind.TABLE
+        table = read(given, layout) if is_table else _read_in_memory(given, _of_three(layout))
+    fields = table.layout.texts
+    topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
+    texts = table[document]
+    documents = array_of([value.encode() for value in texts.values])[texts.codes]
+    names = {topic: TOPIC, document: DOCUMENT}
+    integers = frozenset(names.get(field, field) for field in table.integers)
+    return Entries(table[topic], documents, table.confidence, table.source, table.lines, integers)
+
+
+def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
+    """Read lines of TREC, or what another tool wrote."""
+    with source.open() as opened:
+        line, stream = with_first_line(opened, MOST_LOOKED_AT)
+        if reads := reader_of(line, part):
+            table = reads(stream, _of_three(layout), source)
+        else:
+            table = parse(stream, layout, source.name, by_python(source))
+    return replace(table, source=source.described())
+
+
+def _of_three(layout: Layout, fields: Sequence[str] = ()) -> Layout:
+    """Return the layout of qrels or a run without the fields that are not used."""
+    topic, document, number = fields or (TOPIC, DOCUMENT, layout.number)
+    return Layout(layout.name, (topic, document), number, integers=layout.integers)
 
 
 def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
@@ -278,11 +309,11 @@ def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]
         return score.astype(np.float32)
 
 
-def _read_in_memory(given: Origin, layout: Layout) -> Table | None:
-    """Read a dictionary, rows of ir_measures, or an object of ranx; None for any other origin."""
+def _read_in_memory(given: Origin, layout: Layout) -> Table:
+    """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
     value = given.value
     if isinstance(value, Mapping):
-        return _from_mapping(value, layout, '<dict>')
+        return from_mapping(value, layout, '<dict>')
     expected, other = (getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run'))
     if layout.number != QRELS.number:
         expected, other = other, expected
@@ -290,32 +321,12 @@ def _read_in_memory(given: Origin, layout: Layout) -> Table | None:
         found = f'{layout.name}: found {type(value).__name__} of ranx'
         raise ParameterError(f'{found}: are qrels and run exchanged?')
     if isinstance(value, expected):
-        return _from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
-    return (
-        from_rows(_by_attribute(value, layout), layout) if given.kind is OriginKind.ROWS else None
-    )
-
-
-def _from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Table:
-    """Read a dictionary of topics, each a dictionary of documents."""
-    if not by_topic:
-        raise no_rows(name, layout)
-    rows: list[tuple[Any, ...]] = []
-    for topic, documents in by_topic.items():
-        place = f'topic {shown(topic)}'
-        if not isinstance(documents, Mapping):
-            found = f'{shown(documents)} ({type(documents).__name__})'
-            raise FormatError(name, place, '', found, f'a dictionary of docno to {layout.number}')
-        if not documents and layout.number == QRELS.number:
-            raise FormatError(name, place, '', 'no documents', 'at least one that is judged')
-        rows += [(topic, document, number) for document, number in documents.items()]
-    try:
-        return from_rows(rows, layout, name=name)
-    except FormatError:
-        for row in rows:  # which have no number that anybody knows
-            if wrong := explain_row(row, layout):
-                raise wrong.error(name, f'topic {shown(row[0])}, docno {shown(row[1])}') from None
-        raise
+        return from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
+    if given.kind is OriginKind.ROWS:
+        return from_rows(_by_attribute(value, layout), layout)
+    if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME):
+        return read_one_of(given, [layout, *(_of_three(layout, each) for each in COLUMNS)])
+    return read(given, layout)
 
 
 def _by_attribute(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:

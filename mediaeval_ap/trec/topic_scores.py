@@ -62,6 +62,7 @@ from mediaeval_ap.trec.entries import (
     is_large,
     read_entries,
 )
+from mediaeval_ap.trec.other_tools import file_in
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 # Topic, rank, and what the hit adds to the sum of precisions.
@@ -83,6 +84,7 @@ def evaluate_trec(
     queries_without_relevant: WithoutRelevant = 'count',
     unjudged: Unjudged = 'nonrelevant',
     name: str | None = None,
+    part: str | None = None,
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
@@ -91,11 +93,14 @@ def evaluate_trec(
     qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
         The reference: a file of ``qid iteration docno relevance``; a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three; a dictionary ``{qid: {docno:
-        relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx.
+        relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A file may also be TSV of BEIR,
+        Parquet of BEIR, Hugging Face or ranx, or JSON of ranx.
     run : like qrels
         The run: a file of ``qid Q0 docno rank score tag``; a table with these columns, of which
         qid, docno and score are used, or tuples of these three; a dictionary ``{qid: {docno:
-        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx.
+        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx. A file may also be what ranx (JSON,
+        Parquet, LZ4) or sentence-transformers (`write_predictions`) wrote, or the predictions of
+        MTEB, or the folder of their one file.
     K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
@@ -126,6 +131,9 @@ def evaluate_trec(
         negative relevance: they count as not relevant, or leave the ranking (condensed lists).
     name : str, optional
         As for `AveragePrecision.evaluate`.
+    part : str, optional
+        Of a run of MTEB with several subsets or splits, the one to score: ``'en/test'``, or
+        ``'en'`` or ``'test'`` where this names one alone.
 
     Returns
     -------
@@ -173,7 +181,8 @@ def evaluate_trec(
     level = _check_level(relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
     parsed = _check_measures(measures, cutoffs, ties, level)
-    judged, returned = _read(Origin.of(qrels, max_bytes), Origin.of(run, max_bytes))
+    returned_by = Origin.of(file_in(run), max_bytes)
+    judged, returned = _read(Origin.of(qrels, max_bytes), returned_by, part)
     if parsed:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
@@ -282,13 +291,13 @@ def _check_measures(
     return parsed
 
 
-def _read(qrels: Origin, run: Origin) -> tuple[Entries, Entries]:
+def _read(qrels: Origin, run: Origin, part: str | None) -> tuple[Entries, Entries]:
     judged = read_entries(qrels, QRELS, in_blocks=is_large(run))
     fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(fractions):
         found = str(judged.number[fractions[0]])
         raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
-    returned = read_entries(run, RUN, in_blocks=is_large(qrels))
+    returned = read_entries(run, RUN, in_blocks=is_large(qrels), part=part)
     consistent(judged, returned)
     judged.refuse_repeated()
     returned.refuse_repeated()

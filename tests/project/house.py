@@ -16,7 +16,7 @@ LAYERS = [
     {'evaluation', 'results', 'store', 'validation'},
     {'campaign', 'challenges', 'comparison', 'diagnosis', 'execute', 'judging', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
-    {'cluster'},
+    {'cluster', 'compat'},
     {'cli'},
     {'__main__'},
 ]

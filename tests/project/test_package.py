@@ -13,7 +13,10 @@ import pytest
 
 import mediaeval_ap
 
-NAMESPACES = ['challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables']
+NAMESPACES = [
+    *('challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables'),
+    *('compat.ir_measures', 'compat.pyterrier', 'compat.pytrec_eval'),
+]
 
 
 def test_no_other_attribute():

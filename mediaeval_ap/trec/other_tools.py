@@ -1,0 +1,200 @@
+"""Qrels and runs in files of other tools, recognised by what is in them.
+
+These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), what ranx saves (JSON;
+CBOR in LZ4), and qrels of BEIR (TSV).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from glob import glob
+from importlib import import_module
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
+from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
+from mediaeval_ap.tables.rows import explain_row, from_rows
+from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource
+from mediaeval_ap.tables.table import LineNumbers, Table
+from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_number, no_rows
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
+MOST_LOOKED_AT = 1 << 16  # bytes of the first line
+# Columns of BEIR's TSV and of datasets at Hugging Face; of ranx' Parquet.
+COLUMNS = (('query-id', 'corpus-id', 'score'), ('q_id', 'doc_id', 'score'))
+LZ4 = b'\x04\x22\x4d\x18'
+META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
+# The brace of an object, with a key and its colon, or alone in its line.
+_is_json = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
+_is_json_line = re.compile(rb'\s*\{\s*"query_id"\s*:\s*[^\s{]').match  # no topic of that name
+_has_header = re.compile(rb'query-id\tcorpus-id\tscore\r?(?:\n|\Z)').match
+A_LINE = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
+
+
+def reader_of(line: bytes, part: str | None) -> Reader | None:
+    """Return what reads a file of another tool that begins with this line; None for TREC's."""
+    line = line.removeprefix(BYTE_ORDER_MARK)
+    if _is_json(line) and not _is_json_line(line):
+        return partial(_from_json, part=part)
+    refuse_part(part)
+    if line.startswith(LZ4):
+        return _from_lz4
+    if _is_json(line):
+        return _from_json_lines
+    return _from_tsv if _has_header(line) else None
+
+
+def refuse_part(part: str | None) -> None:
+    if part is not None:
+        expected = 'no part: only predictions of MTEB have subsets and splits'
+        raise ParameterError(f'part: found {shown(part)}, expected {expected}')
+
+
+def file_in(folder: Any) -> Any:
+    """Return the one file of predictions in a folder of MTEB; anything else as it is."""
+    if not (isinstance(folder, str | os.PathLike) and os.path.isdir(folder)):
+        return folder
+    path = os.fsdecode(folder)
+    names = sorted(glob('*_predictions.json', root_dir=path))  # as MTEB calls that of a task
+    if len(names) > 1:
+        expected = 'one file of predictions: give it in place of its folder'
+        raise FormatError(path, '', '', f'{len(names)}: {some(names)}', expected)
+    return os.path.join(path, names[0]) if names else folder
+
+
+def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Table:
+    """Read a dictionary of topics, each a dictionary of documents."""
+    if not by_topic:
+        raise no_rows(name, layout)
+    rows: Rows = []
+    for topic, documents in by_topic.items():
+        place = f'topic {shown(topic)}'
+        if not isinstance(documents, Mapping):
+            found = f'{shown(documents)} ({type(documents).__name__})'
+            raise FormatError(name, place, '', found, f'a dictionary of docno to {layout.number}')
+        if not documents and layout.number == QRELS.number:
+            raise FormatError(name, place, '', 'no documents', 'at least one that is judged')
+        rows += [(topic, document, number) for document, number in documents.items()]
+    places = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
+    return _explained(rows, places, layout, name)
+
+
+def _explained(rows: Rows, places: Iterator[str], layout: Layout, name: str) -> Table:
+    """Read rows; the error of a wrong one names its place, as rows have no number here."""
+    try:
+        return from_rows(rows, layout, name=name)
+    except FormatError:
+        for row, place in zip(rows, places, strict=True):
+            if wrong := explain_row(row, layout):
+                raise wrong.error(name, place) from None
+        raise
+
+
+def _from_lines(rows: Rows, lines: LineNumbers, layout: Layout, name: str) -> Table:
+    places = (f'line {lines[at]}' for at in range(len(rows)))
+    return replace(_explained(rows, places, layout, name), lines=lines)
+
+
+def _from_json_lines(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
+    """Read what `write_predictions` of sentence-transformers (6.2.0) writes."""
+    name, seen = source.name, set()
+    if layout.number == QRELS.number:
+        found = 'predictions of sentence-transformers'
+        raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
+    rows: Rows = []
+    lines: list[int] = []
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        where = f'line {number}'
+        try:
+            value = parsed_json(line, name, A_LINE)
+            query, results = value['query_id'], value['results']
+            rows += [(query, each['corpus_id'], each['score']) for each in results]
+        except FormatError as error:  # its place is within the line
+            field = '' if error.place.startswith('line ') else error.place
+            raise FormatError(name, where, field, error.found, error.expected) from None
+        except (LookupError, TypeError):
+            raise FormatError(name, where, '', shown(line.decode()), A_LINE) from None
+        if str(query) in seen:
+            raise FormatError(name, where, 'query_id', f'{shown(query)} again', 'each query once')
+        seen.add(str(query))
+        lines += [number] * (len(rows) - len(lines))
+    return _from_lines(rows, LineNumbers('line', np.array(lines)), layout, name)
+
+
+def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:
+    """Read predictions of MTEB (2.26.24), or what ranx (0.3.21) saves as JSON."""
+    expected = 'JSON of MTEB, {subset: {split: {qid: {docno: score}}}}, or ranx, {qid: {docno: …}}'
+    value = parsed_json(stream.read(), source.name, expected)
+    if META not in value and _depth(value) < 4:
+        refuse_part(part)
+        return from_mapping(value, layout, source.name)
+    parts = {
+        f'{subset}/{split}': (subset, split, topics)
+        for subset, splits in value.items()
+        if subset != META and isinstance(splits, dict)
+        for split, topics in splits.items()
+    }
+    fitting = [each for key, each in parts.items() if part in (None, key, *each[:2])]
+    if len(fitting) != 1 or not isinstance(fitting[0][2], dict):
+        found = f'{len(fitting)} for {shown(part)} in {some(list(parts))}'
+        expected = "one with rankings; choose it by --part SUBSET/SPLIT, in Python part='…'"
+        raise FormatError(source.name, 'subset/split', '', found, expected)
+    return from_mapping(fitting[0][2], layout, source.name)
+
+
+def _depth(value: Any, most: int = 4) -> int:
+    """Return how deep objects stand in one another, by the first of each that holds anything."""
+    if not isinstance(value, dict) or not most:
+        return 0
+    return 1 + _depth(next((each for each in value.values() if each), None), most - 1)
+
+
+def _from_lz4(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
+    """Read what ranx saves as LZ4: CBOR, compressed and written to a file that compresses, too."""
+    import pyarrow
+
+    limit, content = source.limit(), stream.read()
+    try:
+        for _ in range(2):
+            with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), 'lz4') as unpacked:
+                chunks = []
+                while chunk := unpacked.read(BUFFER_BYTES):
+                    limit.add(len(chunk))
+                    chunks.append(chunk)
+            content = b''.join(chunks)
+        value = dict(import_module('cbor2').loads(content))
+    except (ReadError, MemoryError):
+        raise
+    except Exception as error:  # of pyarrow or cbor2, or because that is not installed
+        why = f'is LZ4, and read as runs of ranx alone, where this is installed: {error}'
+        raise ReadError(source.name, why) from error
+    return from_mapping(value, layout, source.name)
+
+
+def _from_tsv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
+    """Read qrels of BEIR (2.2.0): a header, and tabs between the fields."""
+    from mediaeval_ap.tables.records import parse_csv
+
+    *texts, number = COLUMNS[0]
+    layout = replace(layout, texts=tuple(texts), number=number)
+    fields = RecordLayout(layout.texts, numbers=(number,))
+    _, columns, lines = parse_csv(stream.read(), [fields], source.name, '\t')
+    topics, documents, numbers = (column.to_pylist() for column in columns.columns)
+    faults = Faults(source.name, 'line')
+    for row, text in enumerate(numbers):
+        if wrong := explain_number(text.encode(), layout):
+            faults.add(lines[row], wrong)
+    if faults.count:
+        raise faults.error
+    rows = list(zip(topics, documents, map(float, numbers), strict=True))
+    return _from_lines(rows, lines, layout, source.name)

@@ -1,0 +1,268 @@
+"""Files of other tools: as their versions named here write them, or written by the tools."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+
+import pandas
+import pyarrow
+import pytest
+from commands import run as command
+from hypothesis import given
+from hypothesis import strategies as st
+from trec_rows import quiet
+
+from mediaeval_ap import evaluate_trec
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.tables import reading
+
+JUDGED = {'q1': {'d1': 1, 'd2': 0, 'd3': 2}, 'q2': {'d1': 1}}
+RETURNED = {'q1': {'d2': 0.9, 'd1': 0.5, 'd4': 0.5}, 'q2': {'d1': 0.25}}
+META = {'model_name': 'a/b', 'revision': '1'}
+
+
+def sentence_transformers(path, run):
+    """Write what `InformationRetrievalEvaluator(write_predictions=True)` does (6.2.0)."""
+    with open(path, 'w') as file:
+        for query, documents in run.items():
+            results = [{'corpus_id': each, 'score': score} for each, score in documents.items()]
+            results.sort(key=lambda each: (-each['score'], each['corpus_id']))
+            line = {'query_id': query, 'query': 'Who "is" it?', 'results': results}
+            file.write(json.dumps(line) + '\n')
+
+
+def mteb(path, run):
+    """Write what a retrieval task does with a `prediction_folder` (2.26.24)."""
+    path.write_text(json.dumps({'mteb_model_meta': META, 'default': {'test': run}}))
+
+
+def old_mteb(path, run):
+    """Write the same without the model, which older versions leave out."""
+    path.write_text(json.dumps({'default': {'test': run}}))
+
+
+def ranx_json(path, by_topic):
+    """Write what `save` of `Run` and `Qrels` does (0.3.21), with indentation."""
+    path.write_text(json.dumps(by_topic, indent=2))
+
+
+def ranx_parquet(path, by_topic):
+    rows = [(topic, each, n) for topic, docs in by_topic.items() for each, n in docs.items()]
+    pandas.DataFrame(rows, columns=['q_id', 'doc_id', 'score']).to_parquet(path, index=False)
+
+
+def ranx_lz4(path, run):
+    """Write CBOR in two frames: ranx compresses what it writes to a file that compresses."""
+    cbor2 = pytest.importorskip('cbor2', reason='it comes with ranx, which is large')
+    path.write_bytes(as_lz4(as_lz4(cbor2.dumps(run))))
+
+
+def as_lz4(content):
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(sink, 'lz4') as compressed:
+        compressed.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+def beir_tsv(path, qrels):
+    """Write what `beir.util.write_to_tsv` does (2.2.0): the lines of `csv` end with CR LF."""
+    with open(path, 'w', newline='') as file:
+        writer = csv.writer(file, delimiter='\t', quoting=csv.QUOTE_MINIMAL)
+        writer.writerow(['query-id', 'corpus-id', 'score'])
+        for topic, documents in qrels.items():
+            writer.writerows([topic, each, grade] for each, grade in documents.items())
+
+
+def hugging_face(path, qrels):
+    """Write the columns of a dataset of BEIR, whose score may be a float."""
+    rows = [(topic, each, float(n)) for topic, docs in qrels.items() for each, n in docs.items()]
+    pandas.DataFrame(rows, columns=['query-id', 'corpus-id', 'score']).to_parquet(path)
+
+
+RUN_WRITERS = [sentence_transformers, mteb, old_mteb, ranx_json, ranx_parquet, ranx_lz4]
+QRELS_WRITERS = [ranx_json, ranx_parquet, beir_tsv, hugging_face]
+
+
+def scored(qrels, run, **settings):
+    evaluation = evaluate_trec(qrels, run, [1, 10], **settings)
+    return evaluation.queries, evaluation.ap.tolist(), evaluation.n_relevant.tolist()
+
+
+@pytest.fixture(params=['small', 'large'])
+def size(request, monkeypatch):
+    if request.param == 'large':  # each file is read as one of many megabytes
+        monkeypatch.setattr(reading, 'BULK_BYTES', 0)
+
+
+@pytest.mark.parametrize('write', RUN_WRITERS)
+def test_runs_are_as_dictionaries(write, size, tmp_path):
+    """Whatever the name of the file, also as an open file, and compressed."""
+    path = tmp_path / 'my.run'
+    write(path, RETURNED)
+    expected = scored(JUDGED, RETURNED)
+    assert scored(JUDGED, path) == expected
+    evaluation = evaluate_trec(JUDGED, path)
+    assert evaluation.inputs['hypothesis'].name == str(path)
+    assert evaluation.inputs['hypothesis'].sha256
+    if write is not ranx_parquet:  # which is no stream
+        assert scored(JUDGED, io.BytesIO(path.read_bytes())) == expected
+        (tmp_path / 'packed').write_bytes(gzip.compress(path.read_bytes()))
+        assert scored(JUDGED, tmp_path / 'packed') == expected
+
+
+@pytest.mark.parametrize('write', QRELS_WRITERS)
+def test_qrels_are_as_dictionaries(write, size, tmp_path):
+    path = tmp_path / 'qrels'
+    write(path, JUDGED)
+    assert scored(path, RETURNED) == scored(JUDGED, RETURNED)
+
+
+ids = st.sampled_from(['1', 'q', '{"a":', '{', '"', 'query-id', 'query_id', 'é'])
+documents = st.dictionaries(ids, st.sampled_from([0.0, 0.5, 1.0, -2.5, 1e30]), min_size=1)
+
+
+@quiet
+@given(st.dictionaries(ids, documents, min_size=1))
+def test_any_ids(tmp_path_factory, run):
+    judged = {topic: {'1': 1, '{': 0} for topic in run}
+    path = tmp_path_factory.getbasetemp() / 'run'
+    for write in (sentence_transformers, mteb, ranx_json):
+        write(path, run)
+        assert scored(judged, path) == scored(judged, run)
+    beir_tsv(path, judged)
+    assert scored(path, run) == scored(judged, run)
+
+
+def test_files_that_ranx_writes(tmp_path, monkeypatch):
+    ranx = pytest.importorskip('ranx', reason='ranx is large; the extra benchmarks installs it')
+    monkeypatch.chdir(tmp_path)
+    qrels = {topic: {d: max(n, 1) for d, n in each.items()} for topic, each in JUDGED.items()}
+    judged, run = ranx.Qrels(qrels), ranx.Run(RETURNED, name='mine')
+    for suffix in ('json', 'parquet', 'trec'):
+        judged.save(f'qrels.{suffix}')
+        for other in ('json', 'parquet', 'trec', 'lz4'):
+            run.save(f'run.{other}')
+            assert scored(f'qrels.{suffix}', f'run.{other}') == scored(qrels, RETURNED)
+
+
+def test_a_query_without_results_is_missing(tmp_path):
+    sentence_transformers(tmp_path / 'run', {**RETURNED, 'q2': {}})
+    with pytest.raises(FormatError, match=r"run, qid: found no row for 'q2', expected one for"):
+        evaluate_trec(JUDGED, tmp_path / 'run')
+
+
+def test_one_part_of_several(tmp_path):
+    path = tmp_path / 'Task_predictions.json'
+    other = {'q1': {'d1': 0.5}, 'q2': {'d9': 0.5}}
+    parts = {'en': {'test': RETURNED, 'dev': other}, 'de': {'test': other}}
+    path.write_text(json.dumps({'mteb_model_meta': META, **parts}))
+    expected = scored(JUDGED, RETURNED)
+    assert scored(JUDGED, path, part='en/test') == expected
+    assert scored(JUDGED, tmp_path, part='dev') == scored(JUDGED, other)
+    assert scored(JUDGED, path, part='de') == scored(JUDGED, other)
+    names = 'en/test, en/dev, de/test, expected one with rankings; choose it by --part SUBSET/SPLIT'
+    for part, found in (
+        (None, '3 for None in '),
+        ('test', "2 for 'test' in "),
+        ('fr', "0 for 'fr' in "),
+    ):
+        with pytest.raises(
+            FormatError, match=f'_predictions.json, subset/split: found {found}{names}'
+        ):
+            evaluate_trec(JUDGED, path, part=part)
+    sentence_transformers(tmp_path / 'lines', RETURNED)
+    for run in (tmp_path / 'lines', RETURNED):
+        with pytest.raises(ParameterError, match=r"^part: found 'test', expected no part: only"):
+            evaluate_trec(JUDGED, run, part='test')
+    (tmp_path / 'Other_predictions.json').write_text('{}')
+    found = 'found 2: Other_predictions.json, Task_predictions.json, expected one file of pred'
+    with pytest.raises(FormatError) as caught:
+        evaluate_trec(JUDGED, tmp_path)
+    assert found in str(caught.value)
+    (tmp_path / 'none').mkdir()
+    with pytest.raises(ReadError, match='Is a directory'):
+        evaluate_trec(JUDGED, tmp_path / 'none')
+
+
+def test_the_command_takes_a_part(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    beir_tsv(tmp_path / 'qrels', JUDGED)
+    (tmp_path / 'run').write_text(json.dumps({'en': {'test': RETURNED, 'dev': RETURNED}}))
+    options = ['-K', '10', '--format', 'csv']
+    result = command('evaluate-trec', 'qrels', 'run', *options)
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith(
+        'Error: run, subset/split: found 2 for None in en/test, en/dev,'
+    )
+    result = command('evaluate-trec', 'qrels', 'run', *options, '--part', 'test')
+    assert result.stdout.splitlines()[-1] == 'run,trec,all,0.5833333333333334,3,2'
+    piped = command('evaluate-trec', 'qrels', '-', *options, input=json.dumps(RETURNED))
+    assert piped.stdout.splitlines()[-1] == '<stdin>,trec,all,0.5833333333333334,3,2'
+
+
+A_LINE = r'expected lines of \{"query_id"'
+RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
+
+
+@pytest.mark.parametrize(
+    ('run', 'message'),
+    [
+        (f'{RIGHT}\n\n{{"query_id"\n', r'^run, line 3: found no JSON: Expecting'),
+        (f'{RIGHT}\n{RIGHT}', r"^run, line 2, query_id: found 'q1' again, expected each query on"),
+        ('{"query_id": "q1", "query": "a", "documents": ["d"]}', rf'line 1: .* {A_LINE}'),
+        ('{"query_id": "q1", "results": [{"corpus_id": "d1"}]}', rf'line 1: .* {A_LINE}'),
+        (RIGHT.replace('1}]', '"1"}]'), r"^run, line 1, score: found '1' \(str\), expected a"),
+        (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1, results\[0\]\.score: found NaN, expected'),
+        (RIGHT.replace('"d1"', '""'), r"^run, line 1, docno: found '' \(str\), expected"),
+        (RIGHT.replace('"d1"', '1.5'), r'^run, line 1, docno: found 1\.5 \(float\), expected'),
+        (RIGHT.replace(' 1}', ' 1}, {"corpus_id": "d1", "score": 2}'), r"docno: found 'd1' again"),
+        ('{"q1": {"d1": "x"}}', r"^run, topic 'q1', docno 'd1', score: found 'x' \(str\), exp"),
+        ('{"q1": {"d1": 1, "d1": 2}}', r"^run, q1: found the key 'd1' twice, expected each key"),
+        ('{"q1": [1, 2]}', r"^run, topic 'q1': found \[1, 2\] \(list\), expected a dictionary of"),
+        ('{"q1": {"d1": 1}', r'^run, line 1: found no JSON: .* expected JSON of MTEB'),
+        ('{"en": {"test": {"q1": {"d1": {}}}}}', r"topic 'q1', docno 'd1', score: found \{\} \(d"),
+        ('{"mteb_model_meta": {}, "en": {"test": [1]}}', r'found 1 for None in en/test, exp'),
+        ('{}', r'^run: found no rows'),
+        ('query-id\tcorpus-id\tscore\nq1\td1\tx\n', r"^run, line 2, score: found 'x', expected"),
+        ('query-id\tcorpus-id\tscore\nq1\t\t1\n', r"^run, line 2, corpus-id: found ''"),
+        ('query-id\tcorpus-id\tscore\nq1\td1\n', r'^run, line 2: found 2 fields'),
+        ('query-id\tcorpus-id\tscore\n', r'^run: found no rows'),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_place(run, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'run').write_text(run)
+    with pytest.raises(FormatError, match=message):
+        evaluate_trec(JUDGED, 'run')
+
+
+@pytest.mark.parametrize(
+    ('qrels', 'message'),
+    [
+        (RIGHT, r'found predictions of sentence-transformers, expected qrels: .* exchanged\?'),
+        (
+            'query-id\tcorpus-id\tscore\nq1\td1\t0.5\n',
+            r"line 2, score: found '0\.5', expected an in",
+        ),
+        ('{"q1": {"d1": 0.5}}', r'relevance: found 0\.5, expected an integer'),
+    ],
+)
+def test_wrong_qrels_are_refused(qrels, message, tmp_path):
+    (tmp_path / 'qrels').write_text(qrels)
+    with pytest.raises(FormatError, match=message):
+        evaluate_trec(tmp_path / 'qrels', RETURNED)
+
+
+def test_lz4_that_is_no_run(tmp_path, monkeypatch):
+    path = tmp_path / 'run'
+    monkeypatch.setitem(sys.modules, 'cbor2', None)
+    path.write_bytes(as_lz4(as_lz4(b'x')))
+    for content in (b'\x04\x22\x4d\x18abc', path.read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(ReadError, match='is LZ4, and read as runs of ranx alone, where'):
+            evaluate_trec(JUDGED, path)
+    path.write_bytes(as_lz4(as_lz4(bytes(1 << 20))))
+    with pytest.raises(ReadError, match='decompresses to more than 1000 bytes'):
+        evaluate_trec(JUDGED, path, max_bytes=1000)
