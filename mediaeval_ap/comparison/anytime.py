@@ -1,4 +1,4 @@
-"""Which runs are told apart when queries are looked at one after another, in random order.
+"""Tests of runs that may be looked at after each query, in random order.
 
 A test that is looked at after each query finds a difference sooner or later, also between equal
 runs. Here each pair of runs is a bet against "the mean difference is 0", whose capital does not

@@ -24,7 +24,7 @@ SHOT = JUDGED_SHOTS.texts
 
 
 class Judged:
-    """What was looked at: shots, for all names at once, or pairs of a shot and a name."""
+    """The shots that were judged, for all names at once, or the pairs of a shot and a name."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -104,7 +104,7 @@ class Judged:
 
 
 class JudgedShots:
-    """What was looked at, by the numbers of the shots of one run, of which more may come."""
+    """The judged shots by their numbers in one run, of which more may come."""
 
     def __init__(self, judged: Judged, shots: NumberedShots) -> None:
         self.is_of_pairs = judged.is_of_pairs
@@ -124,7 +124,7 @@ class JudgedShots:
 
 @dataclass(frozen=True, eq=False)
 class Judgements:
-    """What was judged, and what becomes of returned shots that were not."""
+    """The judged shots, and the rule for returned shots that nobody judged."""
 
     judged: Judged
     unjudged: Unjudged = 'nonrelevant'

@@ -1,4 +1,4 @@
-"""What could be judged: the pairs of a query and a shot that runs returned high enough."""
+"""Pool pairs: the pairs of a query and a shot that runs returned high enough to be judged."""
 
 from __future__ import annotations
 
