@@ -54,7 +54,7 @@ from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import check_name, team_of
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import read_one_of
@@ -601,7 +601,7 @@ class AveragePrecision:
         CampaignReport: hypothesis scores MAP@100 0.121
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collected import checked_teams, collect, named
+        from mediaeval_ap.campaign.collected import collect, named, teams_of
         from mediaeval_ap.comparison.settings import check_run, checked_settings
 
         criteria = self._criteria
@@ -620,8 +620,7 @@ class AveragePrecision:
         )
         by_name = named(runs)
         check_run('baseline', baseline, by_name)
-        given = checked_teams(teams, by_name)
-        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
+        of_runs = teams_of(teams, by_name)
         asked = criteria.read_queries(queries)
         report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)
@@ -700,12 +699,11 @@ class AveragePrecision:
         >>> pool.means['hypothesis']['MAP@100'] > pool.without[0].means['hypothesis']['MAP@100']
         True
         """
-        from mediaeval_ap.campaign.collected import checked_teams, named
+        from mediaeval_ap.campaign.collected import named, teams_of
         from mediaeval_ap.judging.pool import pool_runs
 
         by_name = named(runs)
-        given = checked_teams(teams, by_name)
-        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
+        of_runs = teams_of(teams, by_name)
         asked = self._criteria.read_queries(queries)
         depth, near = check_cutoff(depth, 'depth'), check_near(near)
         sampled = self._criteria.read_queries(sampled_queries)
@@ -898,12 +896,11 @@ class AveragePrecision:
         near: float,
     ) -> PoolPairs:
         """Read what could be judged."""
-        from mediaeval_ap.campaign.collected import checked_teams, named
+        from mediaeval_ap.campaign.collected import named, teams_of
         from mediaeval_ap.judging.candidates import pool_pairs
 
         by_name = named(runs)
-        given = checked_teams(teams, by_name)
-        of_runs = {run: given.get(run) or team_of(run) for run in by_name}
+        of_runs = teams_of(teams, by_name)
         asked = criteria.read_queries(queries)
         depth, near = check_cutoff(depth, 'depth'), check_near(near)
         return pool_pairs(criteria, by_name, asked, of_runs, depth, near)

@@ -30,7 +30,7 @@ from mediaeval_ap.evaluation.scoring import (
 from mediaeval_ap.judging.pool import Pooling
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import found_twice, run_names
+from mediaeval_ap.results.run_names import found_twice, run_names, team_of
 from mediaeval_ap.tables import Table
 
 SHOWN = 10  # hypotheses of each ranking
@@ -198,12 +198,12 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     return dict(zip(names, given, strict=True))
 
 
-def checked_teams(teams: Mapping[str, str] | None, runs: Iterable[str]) -> Mapping[str, str]:
-    """Return the teams of some of the runs."""
+def teams_of(teams: Mapping[str, str] | None, runs: Iterable[str]) -> dict[str, str]:
+    """Return the team of each run: the given one, else what its name begins with."""
     if teams is not None and not isinstance(teams, Mapping):
         raise ParameterError(f'teams: found {shown(teams)}, expected a mapping of runs to teams')
     for run, team in (teams or {}).items():
         check_run('teams', run, runs)
         if not is_text(team):
             raise ParameterError(f'teams: found {shown(team)} for {shown(run)}, expected {TEXT}')
-    return teams or {}
+    return {run: (teams or {}).get(run) or team_of(run) for run in runs}

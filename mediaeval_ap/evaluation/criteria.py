@@ -27,7 +27,7 @@ from mediaeval_ap.evaluation.judged import Judgements
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Source, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import may_be_store
 from mediaeval_ap.tables.table import consistent
@@ -136,6 +136,16 @@ class Criteria:
         """The settings that are the user's choice and not the default, for a manifest."""
         of_judged = {} if self.judgements is None else self.judgements.parameters
         return parameter_of_skipped(self.queries_without_relevant) | of_judged
+
+    def sources(self, queries: Source | None) -> dict[str, Source]:
+        """Return the inputs by their roles; `queries` is where these were given, if so."""
+        sources = {
+            'reference': self.reference.table.source,
+            'subset': None if self.subset is None else self.subset.source,
+            'queries': queries,
+            'judged': None if self.judgements is None else self.judgements.judged.source,
+        }
+        return {role: source for role, source in sources.items() if source is not None}
 
     def read_run(self, run: Run) -> Table:
         """Read the hypotheses of a run."""

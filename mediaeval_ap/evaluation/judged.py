@@ -15,10 +15,10 @@ from mediaeval_ap.choices import Unjudged
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, NumberedShots, ShotsByName
 from mediaeval_ap.ranking.frozen_ranking import NearestFirst
-from mediaeval_ap.tables import REFERENCE, Column, Source, Table
+from mediaeval_ap.tables import REFERENCE, Source, Table
 from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, QRELS
 from mediaeval_ap.tables.reading import read_one_of
-from mediaeval_ap.tables.table import consistent
+from mediaeval_ap.tables.table import column_of, consistent
 
 SHOT = JUDGED_SHOTS.texts
 
@@ -168,19 +168,12 @@ def _from_qrels(table: Table) -> Table:
         found = shown(documents.text(rows[0]))
         raise table.error(rows, 'docno', found, 'corpus/video/shot, as export-trec writes it')
     columns = {
-        field: _recoded(documents.codes, [unquote(each[at]) for each in parts])
+        field: column_of([unquote(each[at]) for each in parts], documents.codes)
         for at, field in enumerate(SHOT)
     }
     qid = table['qid']
-    columns['person_name'] = _recoded(qid.codes, list(map(unquote, qid.values)))
+    columns['person_name'] = column_of(list(map(unquote, qid.values)), qid.codes)
     return replace(table, layout=JUDGED, columns=columns)
-
-
-def _recoded(codes: NDArray[np.int32], values: list[str]) -> Column:
-    """Return a column of codes into values of which some may be equal."""
-    code_of: dict[str, int] = {}
-    numbers = [code_of.setdefault(value, len(code_of)) for value in values]
-    return Column(np.array(numbers, dtype=np.int32)[codes], list(code_of))
 
 
 def _refuse_grades(table: Table) -> None:

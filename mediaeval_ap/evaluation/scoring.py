@@ -289,14 +289,8 @@ def evaluation_of(
         'placeholders': criteria.reference.n_placeholders if queries is None else 0,
         **run.counts,
     }
-    sources = {
-        'reference': criteria.reference.table.source,
-        'hypothesis': run.ranking.source,
-        'subset': None if criteria.subset is None else criteria.subset.source,
-        'queries': queries,
-        'judged': None if criteria.judgements is None else criteria.judgements.judged.source,
-    }
-    inputs = {role: source for role, source in sources.items() if source is not None}
+    reference, *others = criteria.sources(queries).items()
+    inputs = dict([reference, ('hypothesis', run.ranking.source), *others])
     return Evaluation(
         names,
         list(criteria.K),

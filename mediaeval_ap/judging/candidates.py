@@ -164,15 +164,10 @@ def pool_pairs(
         at, sure = pairs.searchsorted(of_run[first]), each.confidence[first]
         ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
         confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
-    judgements, subset, table = criteria.judgements, criteria.subset, criteria.reference.table
-    sources = {
-        'reference': table.source,
-        'judged': judgements and judgements.judged.source,
-        'subset': None if subset is None else subset.source,
-        'queries': None if queries is None else queries.source,
-    }
+    table = criteria.reference.table
     sources_of_runs = [asdict(each.ranking.source) for each in read_runs]
-    inputs = {role: asdict(source) for role, source in sources.items() if source is not None}
+    sources = criteria.sources(None if queries is None else queries.source)
+    inputs = {role: asdict(source) for role, source in sources.items()}
     metric = f'M{ap_column(criteria.K[-1])}'
     given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
     return PoolPairs(

@@ -35,7 +35,7 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, mean_average_precision
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import Table
 
 if TYPE_CHECKING:
     from mediaeval_ap.judging.pool_plot import PoolPlot
@@ -471,13 +471,8 @@ class Pooling:
         ranks = _ranks(means)
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
-        sources: dict[str, Source] = {'reference': table.source}
-        if criteria.subset is not None:
-            sources['subset'] = criteria.subset.source
-        if self._given is not None:
-            sources['queries'] = self._given.source
-        if criteria.judgements is not None:
-            sources['judged'] = criteria.judgements.judged.source
+        given = self._given
+        sources = criteria.sources(None if given is None else given.source)
         pool = Pool(
             runs=runs,
             teams=dict(self._teams),

@@ -16,6 +16,7 @@ from mediaeval_ap.errors import MissingHypothesisError, shown
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row
+from mediaeval_ap.tables.table import column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
 
@@ -264,8 +265,8 @@ class Hypotheses:
         order = self.shots.order()
         videos, video = self.shots.videos.values, order.video[shot]
         columns = {
-            'corpus_id': _column([corpus for _, corpus in videos], video),
-            'video_id': _column([video_id for video_id, _ in videos], video),
+            'corpus_id': column_of([corpus for _, corpus in videos], video),
+            'video_id': column_of([video_id for video_id, _ in videos], video),
             'shot_id': Column(order.shot[shot], self.shots.ids.values),
             'person_name': Column(name.astype(np.int32), self.names.values),
         }
@@ -332,10 +333,3 @@ def _columns(rows: Iterable[Coded]) -> CodedColumns:
     values = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 3)
     name, confidence, shot = values.T
     return name.astype(np.int64), confidence, shot.astype(np.int64)
-
-
-def _column(values: Sequence[str], codes: NDArray[np.int32]) -> Column:
-    """Return a column of codes into values of which some are equal."""
-    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    distinct = np.array([code_of[value] for value in values], dtype=np.int32)
-    return Column(distinct[codes], list(code_of))

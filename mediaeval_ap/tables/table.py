@@ -351,6 +351,13 @@ class Column:
         return {value: code for code, value in enumerate(self.values)}
 
 
+def column_of(values: Sequence[str], codes: NDArray[np.int32]) -> Column:
+    """Return a column of codes into values of which some are equal."""
+    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    distinct = np.array([code_of[value] for value in values], dtype=np.int32)
+    return Column(distinct[codes], list(code_of))
+
+
 @dataclass(frozen=True)
 class Table(NumberedRows):
     """Rows of one layout, as columns.
