@@ -341,16 +341,14 @@ MESSAGES = together(
     flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
     flag('--no-progress', help='Show no progress.'),
 )
-FORMAT = together(
-    file_format(FORMATS),
-    integer(
-        '--precision',
-        default=DIGITS.get(),
-        least=0,
-        largest=15,
-        help='Decimals in table, markdown and latex.',
-    ),
+PRECISION = integer(
+    '--precision',
+    default=DIGITS.get(),
+    least=0,
+    largest=15,
+    help='Decimals in table, markdown and latex.',
 )
+FORMAT = together(file_format(FORMATS), PRECISION)
 OUTPUT = output(
     'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )

@@ -270,14 +270,18 @@ class Github(AlignedText):
         for each in remarks.remarks:
             column = {} if each.column is None else {'col': f'{each.column}'}
             where = {'file': printable(each.file), 'line': f'{each.line}', **column}
-            properties = ','.join(
-                f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
-                for name, value in (where | {'title': each.kind}).items()
-            )
-            lines.append(
-                f'::{each.severity} {properties}::{_github(f"{each.text}; {each.remedy}")}\n'
-            )
+            text = f'{each.text}; {each.remedy}'
+            lines.append(workflow_command(each.severity, text, **where, title=each.kind))
         return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
+
+
+def workflow_command(severity: str, text: str, **properties: str) -> str:
+    """Return the line that makes GitHub show a text at a file, or at a job."""
+    given = ','.join(
+        f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
+        for name, value in properties.items()
+    )
+    return f'::{severity} {given}::{_github(text)}\n'
 
 
 def _github(text: str) -> str:
