@@ -671,7 +671,7 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     if comparison.verdicts:
         rules = [f'{_level(comparison)} interval of {metric}']
         if settings['fail_if_worse'] is not None:
-            rules.append(f'worse: all of it is below {-settings["fail_if_worse"]:g}')
+            rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
         if settings['require_better']:
             rules.append('not better: not all of it is above 0')
         verdicts = (
