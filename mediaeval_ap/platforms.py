@@ -1,4 +1,4 @@
-"""What POSIX and Windows do in different ways; where there is no `fcntl`, the other side is taken.
+"""Differences of POSIX and Windows; where there is no `fcntl`, the other side is taken.
 
 The other side promises less: a folder that is renamed meanwhile redirects an output. What is open
 can be neither renamed nor removed, so outputs are not locked to their place.

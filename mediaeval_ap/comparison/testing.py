@@ -397,7 +397,7 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a run passed by its difference to the baseline, by the last metric."""
+    """The verdict on a run, by its difference to the baseline in the last metric."""
 
     metric: str
     run: str

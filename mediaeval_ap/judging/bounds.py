@@ -46,7 +46,7 @@ class ByNumber(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """What is the same for all labels of one query in one ranking."""
+    """The part of a ranking for one query that is the same for all labels."""
 
     known: Ranks
     n_relevant: int

@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 class Places(NamedTuple):
-    """Where pool pairs stand in the rankings: a row for each, by run, query and rank."""
+    """The places of pool pairs in the rankings: a row for each, by run, query and rank."""
 
     run: NDArray[np.int64]
     query: NDArray[np.int64]
@@ -196,7 +196,7 @@ def _of_reference(warning: DataWarning) -> bool:
 
 
 class _First(NamedTuple):
-    """What a run returned in the first ranks, under near names, best first in each query."""
+    """The first ranks of a run, under near names, best first in each query."""
 
     query: NDArray[np.int64]
     shot: NDArray[np.int64]  # by the numbers of the run

@@ -20,7 +20,7 @@ from mediaeval_ap.metrics.ap_of_hits import Counts, least
 
 
 class _Parts(NamedTuple):
-    """What E[AP] consists of; all but the first two have shape (n_runs, n_queries)."""
+    """The terms of E[AP]; all but the first two have shape (n_runs, n_queries)."""
 
     is_deep: NDArray[np.bool_]  # of each place: it counts, by the depth of the definition
     p: Floats  # at each place; 0 where that does not count

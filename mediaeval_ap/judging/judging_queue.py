@@ -1,4 +1,4 @@
-"""What to judge next: pool pairs or their shots, ordered by a strategy, with their reasons."""
+"""The order of judging: pool pairs or their shots by a strategy, with reasons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ToJudge:
 
     @property
     def reason(self) -> str:
-        """What it separates: the runs that have it, the highest first, from those that do not."""
+        """Return the runs that have it, the highest first, and those that do not, as a sentence."""
         (first, best), *others = self.ranks.items()
         words = [f'{first} has it at {best}']
         ends = others if len(others) <= NAMED_RUNS else [others[0], others[-1]]
@@ -70,7 +70,7 @@ class Chooser:
 
     @cached_property
     def unit(self) -> NDArray[np.int64]:
-        """What is judged at once, by its number: for each pair its shot or itself."""
+        """Return for each pair the number of what is judged at once: its shot, or itself."""
         return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
 
     @cached_property
@@ -123,7 +123,7 @@ class Chooser:
 
 @dataclass(frozen=True, eq=False)
 class Queue(Described):
-    """What to judge next, best first.
+    """The pairs, or shots, to judge next, best first.
 
     `AveragePrecision.judge_next` makes it.
 
@@ -169,7 +169,7 @@ class Queue(Described):
 
     @cached_property
     def lines(self) -> list[ToJudge]:
-        """What to judge, best first; equal scores by video, corpus, shot and then query."""
+        """Return what to judge, best first; equal scores by video, corpus, shot and then query."""
         chooser = self._chooser
         scores = chooser.scores(self._labels)
         return [self._line(unit, scores[unit]) for unit in chooser.first(scores, self.n).tolist()]

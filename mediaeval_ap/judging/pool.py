@@ -86,7 +86,7 @@ class WithoutTeam:
 
 @dataclass(frozen=True, eq=False)
 class Pool(Described):
-    """Who found the relevant shots of a campaign, and the runs without what one team found.
+    """The finders of the relevant shots of a campaign, and its runs without each team.
 
     `AveragePrecision.pool` makes it.
 
@@ -146,7 +146,7 @@ class Pool(Described):
 
     @property
     def notes(self) -> list[str]:
-        """What has to be known to read the figures."""
+        """Return what has to be known to read the figures."""
         n_emptied = [each.n_emptied for each in self.without]
         notes = []
         if self.definition.without_relevant and any(n_emptied):
@@ -329,7 +329,7 @@ class Pool(Described):
 
     @property
     def certainty(self) -> str:
-        """How many orders of two runs are certain, as a sentence; empty if there is none."""
+        """Return how many orders of two runs are certain, as a sentence; empty if none is."""
         n_pairs = len(self.uncertain) + len(self.certain)
         said = 'The order is certain, whatever labels unjudged shots get:'
         pairs = f'{counted(n_pairs, "pair", "pairs")} of runs'

@@ -34,7 +34,7 @@ ROWS = [0, *(base * 10**power for power in (1, 2, 3, 4, 5) for base in (1, 2, 5)
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """What is known after so many judgements.
+    """The state of a replay after a number of judgements.
 
     Errors are means over runs, of MAP where what is not judged is not relevant, and of expected
     MAP. tau is Kendall's tau-b of the runs by these against the truth; None without an order.

@@ -24,7 +24,7 @@ LEAST_MARGIN = 1e-12  # of a mean: less may be rounding
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a run could have if the unjudged shots of the pool were judged.
+    """The bounds of a run over what its unjudged shots in the pool could be.
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ class Result(Described):
 
     @property
     def _over(self) -> str:
-        """Why means are over different queries, as a sentence; empty where they are not."""
+        """Return why means are over different queries, as a sentence; empty where they are not."""
         return ''
 
     def _count_columns(self) -> dict[str, int]:
