@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 )
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
 @options.NEAR
-@options.FORMAT
+@options.file_format([*FORMATS, *FIGURE_FORMATS])
+@options.PRECISION
 @options.OUTPUT
 def pool(
     runs: Sequence[RunFile],
@@ -69,7 +70,8 @@ def pool(
     """Show who found the relevant shots, and the runs without them.
 
     For each team, all runs are scored without the relevant shots that only this team returned. With
-    --judged, the lowest and highest MAP that each run could have if all of the pool was judged.
+    --judged, the lowest and highest MAP that each run could have if all of the pool was judged. A
+    figure (-o pool.svg) shows both for each run.
     """
     max_bytes = criteria['max_bytes']
     by_name = named_runs(options.with_names(runs, names, max_bytes), None)
@@ -85,7 +87,10 @@ def pool(
         'sampled_queries': sampled_queries,
     }
     made = average_precision.pool(by_name, queries, **given)
-    write_document(made._document(), format, output)
+    if format in FIGURE_FORMATS:
+        _draw(made.plot, 'leaderboard', format, output)
+    else:
+        write_document(made._document(), format, output)
 
 
 FIGURES = 'order', 'found'

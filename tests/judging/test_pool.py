@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import FormatError, ParameterError, UncertainOrderWarning
+from mediaeval_ap.render.page import drawn
 from mediaeval_ap.results.run_names import teams_in_file
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -239,6 +240,8 @@ def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
     runs = {name: name for name in ('a_1', 'a_2')}
     pool = evaluator.pool(runs, teams={'a_1': 'one', 'a_2': 'other'})
     assert {**value, 'manifest': None} == {**json.loads(pool.to_json()), 'manifest': None}
+    assert run(*arguments, '--judged-only', '-q', '-o', 'pool.svg').exit_code == 0
+    assert Path('pool.svg').read_text() == drawn(pool.plot.leaderboard(), 'svg')
 
 
 def test_teams_from_a_file(tmp_path):
