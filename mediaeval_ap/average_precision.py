@@ -540,7 +540,7 @@ class AveragePrecision:
         teams: Mapping[str, str] | None = None,
         baseline: str | None = None,
         correction: Correction = 'holm',
-        interval: IntervalKind = 'plus2',
+        interval: IntervalKind | None = None,
         level: float = choices.LEVEL,
         cluster: Cluster | None = None,
         resamples: int = choices.RESAMPLES,

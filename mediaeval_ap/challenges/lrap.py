@@ -154,7 +154,7 @@ def evaluate_lrap(
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
-        {'LRAP': values},
+        {'LRAP': values} | ({'n_labels': n_labels} if label_weighted else {}),
         {
             'classes': len(classes),
             'labels': int(metric.n_labels.sum()),

@@ -54,8 +54,8 @@ PROCEDURE = options.together(
     options.choice(
         '--interval',
         choices.INTERVALS,
-        'plus2',
-        'Intervals of differences: {words}; of means: bca, or t.',
+        None,
+        'Intervals of differences: {words}; of means: bca, or t.  [default: plus2]',
     ),
     options.number(
         '--level', choices.LEVEL, choices.check_level, 'Level of confidence, from 0 to 1.'
@@ -218,10 +218,10 @@ def compare(
     """Compare runs: confidence intervals, tests and groups.
 
     It scores two RUNs or more on the same queries, and says which of them the data tell apart. A
-    RUN may also be a file of results, which evaluate, evaluate-2015, evaluate-trec, map or lrap
-    wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster video
-    and --by corpus. Instead of all these, score tables can be given, of any tool: CSV, Parquet or
-    JSON lines of item,system,value, or item,value, or item and a column for each system.
+    RUN may also be a file of results, which evaluate, evaluate-2015, evaluate-trec, map, gap or
+    lrap wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster
+    video and --by corpus. Instead of all these, score tables can be given, of any tool: CSV,
+    Parquet or JSON lines of item,system,value, or item,value, or item and a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']

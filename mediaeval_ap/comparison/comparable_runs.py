@@ -22,6 +22,7 @@ from mediaeval_ap.results.result import (
     SKIPPED,
     Compared,
     Result,
+    kind_of_metric,
     names_of,
     notes_of_judged,
     notes_of_skipped,
@@ -60,6 +61,9 @@ class Runs:
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
     width: float = 1.0  # the largest difference that there can be, but for a few definitions
+    no_mean: str = ''  # why the metric is no mean; then `values` have rows for its accumulator
+    whole: Sequence[float] = ()  # then the metric of each run
+    ties: Any = None  # of GAP
 
     @property
     def n_without_relevant(self) -> int:
@@ -68,6 +72,8 @@ class Runs:
 
     def means(self) -> dict[str, list[float]]:
         """Return the mean of each run by metric."""
+        if self.no_mean:
+            return {self.metrics[0]: list(self.whole)}
         rows = zip(self.metrics, self.values, strict=True)
         return {metric: list(map(exact_mean, values)) for metric, values in rows}
 
@@ -98,6 +104,7 @@ def read_runs(results: object) -> Runs:
     ]
     values = [[run.compared.values[metric] for run in runs] for metric in metrics]
     manifest = result._of_manifest()
+    no_mean = kind_of_metric(metrics[-1]).no_mean
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
     if 'definition' in manifest:
         definition = manifest['definition']['name']
@@ -106,7 +113,7 @@ def read_runs(results: object) -> Runs:
         metrics,
         list(compared.queries),
         np.array(values, dtype=np.float64),
-        compared.n_relevant,
+        None if no_mean else compared.n_relevant,
         compared.floor,
         None if definition is None else str(definition),
         {run.name: run.results[0]._source for run in runs},
@@ -114,6 +121,9 @@ def read_runs(results: object) -> Runs:
         _notes(runs),
         result._KIND,
         result.counts.get(SKIPPED),
+        no_mean=no_mean,
+        whole=[run.results[0]._worth() for run in runs],
+        ties=manifest['parameters'].get('ties'),
     )
 
 

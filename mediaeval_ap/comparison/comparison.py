@@ -26,7 +26,7 @@ from mediaeval_ap.comparison.comparable_runs import (
 )
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
-from mediaeval_ap.comparison.settings import Settings, check_run, checked_settings
+from mediaeval_ap.comparison.settings import Settings, check_run, checked_settings, for_resamples
 from mediaeval_ap.comparison.testing import (
     POWER,
     Pair,
@@ -105,7 +105,7 @@ class Comparison(Described):
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
-        The values of each metric.
+        The values of each metric; none of GAP and lwlrap, which are no means.
     leaderboard : list of Standing
         One for each metric and run; metrics in their order, runs best first within each.
     pairs : list of Pair
@@ -350,7 +350,7 @@ class ComparisonPlot(Plot):
         ParameterError
             When there is no such metric.
         """
-        metric = self._metric(metric)
+        metric = self._metric(metric, self._comparison.metrics)
         standings = [each for each in self._comparison.leaderboard if each.metric == metric]
         return self._figures.leaderboard(
             [each.run for each in standings],
@@ -443,8 +443,11 @@ class ComparisonPlot(Plot):
         metric = parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
-    def _metric(self, metric: str | None) -> str:
-        metrics = tuple(self._values)
+    def _metric(self, metric: str | None, known: Sequence[str] = ()) -> str:
+        metrics = tuple(known or self._values)
+        if not metrics:
+            (no_mean,) = self._comparison.metrics
+            raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')
         return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
 
 
@@ -473,16 +476,18 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
         unit = 'clusters'
         clusters = counted(comparison.counts['units'], 'cluster', 'clusters')
         of_units = f'{clusters} of queries, by {settings["cluster"]}'
-    means = (
-        f'BCa bootstrap, {counted(settings["resamples"], "resample", "resamples")} of {of_units}'
-    )
+    resamples = f'{counted(settings["resamples"], "resample", "resamples")} of {of_units}'
+    whole, means = f'Means over {queries}{definition}', f'BCa bootstrap, {resamples}'
     intervals = f"Student's t over {of_units}" if settings['interval'] == 't' else means
     if settings['interval'] == 'plus2' and comparison.pairs:
         intervals = f'means: {means}; differences: plus2 over {unit}'
     *others, last = comparison.metrics
+    if not comparison.values:
+        whole = f'{last} of {queries}'
+        intervals = f'percentiles of {resamples}, of each of which {last} was computed again'
     claims = f'Claims are about {last}; other columns are exploratory. ' if others else ''
     return (
-        f'Means over {queries}{definition}, with {_level(comparison)} intervals ({intervals}).'
+        f'{whole}, with {_level(comparison)} intervals ({intervals}).'
         f'{_test(comparison, baseline, unit)} {claims}Seed {settings["seed"]}.'
     )
 
@@ -500,6 +505,8 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
     elif any(pair.exact for pair in pairs):
         flips = f'exact for {few} that are not 0, else {flips}'
     p = f' p by {SIGN_FLIPS} of {unit} ({flips})'
+    if not comparison.values:
+        p = ' p by the same resamples'
     if settings['correction'] == 'tukey':
         permutations = counted(settings['permutations'], 'permutation', 'permutations')
         return (
@@ -529,7 +536,7 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             one for one in comparison.leaderboard if one.metric == metric and one.run != baseline
         ]
         rows = [[one.run, *_cells_of(one, one.difference_interval)] for one in others]
-        yield Grid(['run', *DIFFERENCE], rows)
+        yield _known(comparison, ['run', *DIFFERENCE], rows)
     yield from _without_floor(comparison)
     if comparison.orders:
         yield Heading('Agreement of two orders of the runs', "Kendall's tau-b")
@@ -564,9 +571,10 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
         text = (
             f'{_titled(comparison, metric)}: differences of pairs, {FIRST_MINUS_SECOND}. '
-            f'{_caption(comparison, None)} {FOR_POWER.capitalize()}: of this pair alone, not '
-            'corrected.'
+            f'{_caption(comparison, None)}'
         )
+        if comparison.values:
+            text += f' {FOR_POWER.capitalize()}: of this pair alone, not corrected.'
         if comparison.parameters['cluster'] != 'none':
             text += ' Wins, ties, losses and dz are of queries.'
         yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
@@ -618,7 +626,13 @@ def _by_run(comparison: Comparison, cells: Mapping[tuple[str, str], Any]) -> Gri
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
     rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval), pair.n_for_power] for pair in pairs]
-    return Grid(['first', 'second', *DIFFERENCE, FOR_POWER], rows)
+    return _known(comparison, ['first', 'second', *DIFFERENCE, FOR_POWER], rows)
+
+
+def _known(comparison: Comparison, headers: list[str], rows: list[list[Any]]) -> Grid:
+    """Leave out what stands behind p where there are no values by query."""
+    end = None if comparison.values else headers.index('corrected p') + 1
+    return Grid(headers[:end], [row[:end] for row in rows])
 
 
 def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:
@@ -726,7 +740,7 @@ def compare(
     *,
     baseline: str | None = None,
     correction: choices.Correction = 'holm',
-    interval: choices.IntervalKind = 'plus2',
+    interval: choices.IntervalKind | None = None,
     level: float = choices.LEVEL,
     cluster: choices.Cluster | None = None,
     by: choices.Grouping | Frame | None = None,
@@ -764,11 +778,11 @@ def compare(
         rate), or randomised Tukey HSD. Each metric is a family of its own: all pairs, for letters
         and intervals of ranks, and all comparisons with the baseline. Of several metrics, the last
         one is what is claimed; the others are exploratory.
-    interval : {'plus2', 'bca', 't'}
+    interval : {'plus2', 'bca', 't'}, optional
         Confidence intervals of differences: Student's t after a difference of +m and one of -m are
         appended, where m is 1, or the largest difference if that is more; bootstrap
         (bias-corrected and accelerated); or Student's t. Those of means are of the bootstrap, with
-        't' Student's.
+        't' Student's. By default plus2; GAP and lwlrap have percentiles of the bootstrap.
     level : float
         Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
         1 - level share a letter.
@@ -828,6 +842,8 @@ def compare(
         When runs cannot be compared, a run is there twice, or an argument is not valid.
     ReadError, FormatError
         When the reference or the subset cannot be read.
+    UndefinedScoreError
+        When some resamples of GAP or lwlrap have no true label.
     MissingExtraError
         When the extra ``compare`` is not installed.
 
@@ -845,6 +861,10 @@ def compare(
     that of Carterette (2012). With clusters, p and intervals are of clusters, but wins, ties,
     losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
     square of the number of queries, as BCa leaves out each in turn.
+
+    GAP and lwlrap are no means over queries: queries are resampled, and the whole is computed
+    again. Intervals are percentiles. p is twice the smaller tail of the differences at 0, (b + 1) /
+    (n + 1) (Efron and Tibshirani, 1993, chapter 15; Davison and Hinkley, 1997, chapter 4).
 
     Examples
     --------
@@ -881,6 +901,8 @@ def compare(
             raise ParameterError(f'columns, missing, range: {told}')
     else:
         runs = read_scores(tables, columns, missing, range, named_by, max_bytes)
+    if runs.no_mean:
+        settings = for_resamples(settings, runs, interval=interval, permutations=permutations)
     given, source = _groups(runs, by, named_by, max_bytes)
     settings = replace(settings, by=source.name if source else named_by)
     check_run('baseline', baseline, runs.names)
@@ -919,7 +941,9 @@ def compare(
         metrics=runs.metrics,
         queries=runs.queries,
         values={
-            metric: each[best_first] for metric, each in zip(runs.metrics, runs.values, strict=True)
+            metric: each[best_first]
+            for metric, each in zip(runs.metrics, runs.values, strict=True)
+            if not runs.no_mean
         },
         leaderboard=leaderboard,
         pairs=pairs,
@@ -983,7 +1007,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
             notes.append('each query without a relevant shot is a cluster of its own')
     if why_no_videos and runs.kind == 'evaluation':
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
-    if runs.kind == 'scores':
+    if runs.kind == 'scores' or runs.no_mean:
         return notes
     if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
         notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
@@ -993,7 +1017,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
 
 
 def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning]:
-    n_few = len({(frozenset((pair.a, pair.b))) for pair in pairs if 0 < pair.n_nonzero < FEW})
+    n_few = len({frozenset((pair.a, pair.b)) for pair in pairs if 0 < (pair.n_nonzero or 0) < FEW})
     n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
     if n_few and settings.interval != 'plus2':
         units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
@@ -1011,11 +1035,13 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
         return
     # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
     factor = n_pairs if settings.correction == 'holm' else 1
-    alpha = alpha_of(settings.level)
-    least = factor / (settings.permutations + 1)
+    alpha, number, drawn = alpha_of(settings.level), settings.permutations, 'permutation'
+    if settings.interval == 'percentile':  # of which p has two tails
+        factor, number, drawn = 2 * factor, settings.resamples, 'resample'
+    least = factor / (number + 1)
     if least > alpha:  # no data could give a corrected p that is small enough
         yield FewPermutationsWarning(
-            f'{counted(settings.permutations, "permutation gives", "permutations give")} no '
+            f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no '
             f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells runs apart: take '
             f'{math.ceil(factor / alpha):,} or more'
         )

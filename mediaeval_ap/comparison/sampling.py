@@ -8,7 +8,7 @@ has the quantiles of t and of the normal distribution.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -147,16 +147,29 @@ def bootstrap_intervals(
     if n_units == 1:
         none = Interval(None, None, _one_unit(units.sizes))
         return Intervals([none] * n_runs, [none] * len(a))
+
+    def means_of(counts: Floats) -> Floats:
+        sums = units.sums.T @ counts.T
+        # Differences of sums, not of means: sums are exact, so equal runs stay equal.
+        return units.means(np.concatenate([sums, sums[a] - sums[b]]), counts @ units.sizes)
+
+    drawn = resampled(means_of, n_units, resamples, seed)
+    sums = np.concatenate([units.sums, units.sums[:, a] - units.sums[:, b]], axis=1)
+    intervals = [_bca(units, *each, level) for each in zip(sums.T, drawn, strict=True)]
+    return Intervals(intervals[:n_runs], intervals[n_runs:])
+
+
+def resampled(
+    statistics: Callable[[Floats], Floats], n_units: int, resamples: int, seed: int
+) -> Floats:
+    """Return statistics (rows) of resamples, from how often each has each unit; SciPy draws."""
     stats = require('scipy.stats', 'compare', 'compare')
 
     def statistic(drawn: NDArray[np.intp], axis: int) -> Floats:
         counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
-        sums = units.sums.T @ counts.T
-        sizes = counts @ units.sizes
-        # Differences of sums, not of means: sums are exact, so equal runs stay equal.
-        means = units.means(np.concatenate([sums, sums[a] - sums[b]]), sizes)
+        found = statistics(counts)
         bar.add(len(counts))
-        return means.reshape(-1, *drawn.shape[:-1])
+        return found.reshape(-1, *drawn.shape[:-1])
 
     with (
         warnings.catch_warnings(),
@@ -164,19 +177,16 @@ def bootstrap_intervals(
         Bar('bootstrap', resamples, 'resample') as bar,
     ):
         warnings.simplefilter('ignore', RuntimeWarning)  # degenerate ones get a reason below
-        drawn = stats.bootstrap(
+        drawn: Floats = stats.bootstrap(
             (np.arange(n_units),),
             statistic,
             method='percentile',
             vectorized=True,
             n_resamples=resamples,
             batch=max(1, DRAWN_AT_ONCE // n_units),
-            confidence_level=level,
             rng=np.random.default_rng(seed),
         ).bootstrap_distribution
-    sums = np.concatenate([units.sums, units.sums[:, a] - units.sums[:, b]], axis=1)
-    intervals = [_bca(units, *each, level) for each in zip(sums.T, drawn, strict=True)]
-    return Intervals(intervals[:n_runs], intervals[n_runs:])
+    return drawn
 
 
 def _bca(units: Units, sums: Floats, drawn: Floats, level: float) -> Interval:
@@ -198,6 +208,13 @@ def _bca(units: Units, sums: Floats, drawn: Floats, level: float) -> Interval:
         return Interval(None, None, 'BCa is not defined: all resamples are on one side of the mean')
     low, high = np.quantile(drawn, tails).tolist()
     return Interval(low, high)
+
+
+def percentiles(drawn: Floats, level: float) -> Interval:
+    """Return the interval of percentiles of resamples (Efron and Tibshirani, 1993)."""
+    if drawn.min() == drawn.max():
+        return Interval(None, None, 'all resamples have one value')
+    return Interval(*np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist())
 
 
 def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> Floats:

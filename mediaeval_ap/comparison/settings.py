@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mediaeval_ap import choices
@@ -19,7 +19,7 @@ class Settings:
 
     baseline: str | None
     correction: choices.Correction
-    interval: choices.IntervalKind
+    interval: choices.IntervalKind | Literal['percentile']
     level: float
     cluster: choices.Cluster | Literal['column'] | None
     by: str | None = None
@@ -54,11 +54,24 @@ def checked_settings(**given: Any) -> Settings:
     if given['baseline'] is None and (worse is not None or given.get('require_better')):
         name = 'require_better' if worse is None else 'fail_if_worse'
         raise ParameterError(f'{name}: it compares with a baseline: give one, too')
+    given['interval'] = given['interval'] or 'plus2'
     check_policy('interval', given['interval'], choices.INTERVALS)
     if given.get('cluster') is not None:
         check_policy('cluster', given['cluster'], choices.CLUSTERS)
     require_libraries()
     return Settings(**given)
+
+
+def for_resamples(settings: Settings, runs: Any, **asked: object) -> Settings:
+    """Refuse what only means over queries have; intervals are percentiles of resamples."""
+    asked |= {'by': settings.by, 'power': settings.power, 'anytime': settings.anytime or None}
+    others = {'cluster': settings.cluster, 'correction': settings.correction, 'ties': runs.ties}
+    asked |= {name: each for name, each in others.items() if each in ('video', 'tukey', 'stable')}
+    for name, value in asked.items():
+        if value is not None:
+            told = f'{name}: found {shown(value)} for {runs.metrics[0]}, expected another or none'
+            raise ParameterError(f'{told}: its queries are resampled, as {runs.no_mean}')
+    return replace(settings, interval='percentile')
 
 
 def require_libraries() -> None:

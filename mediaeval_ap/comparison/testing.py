@@ -7,7 +7,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
+from itertools import combinations, repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -23,24 +23,30 @@ from mediaeval_ap.comparison.sampling import (
     NumberedPairs,
     Units,
     bootstrap_intervals,
+    percentiles,
     plus2_interval,
+    resampled,
     sign_flips,
     t_interval,
     tukey,
     units_of,
 )
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.cores import on_all_cores
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError, require, shown
+from mediaeval_ap.metrics.ap_of_hits import global_ap_of_counts
 
 METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
 Word = Literal['passed', 'worse', 'not better']
 POWER = 0.8  # as is usual
+COUNTED_AT_ONCE = 1 << 17  # half as many took as long, a quarter twice
+DIGITS = 12  # to which values are equal that are sums of rounded terms
 MOST_QUERIES = 10**9  # beyond any list of queries
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` is that of a missing dz.
+    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` says why values lack.
 
     p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
     Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
@@ -57,12 +63,12 @@ class Pair:
     interval: Interval
     p: float
     p_adjusted: float
-    wins: int
-    ties: int
-    losses: int
-    dz: float | None
-    n_nonzero: int
-    exact: bool
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    dz: float | None = None
+    n_nonzero: int | None = None
+    exact: bool = False
     reason: str
     n_for_power: int | None = None
     n_for_power_reason: str = ''
@@ -107,6 +113,8 @@ def tests_of(
     settings: Settings, runs: Runs, clusters: NDArray[np.intp]
 ) -> tuple[list[int], list[Standing], list[Pair]]:
     """Test and rank the runs by each metric; return their order by the last metric first."""
+    if runs.no_mean:
+        return _tests_of_resamples(settings, runs)
     units = [units_of(values, clusters) for values in runs.values]
     means = list(runs.means().values())
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
@@ -147,6 +155,55 @@ def tests_of(
         leaderboard += _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
         every_pair += pairs
     return orders[-1], leaderboard, every_pair
+
+
+def _tests_of_resamples(
+    settings: Settings, runs: Runs
+) -> tuple[list[int], list[Standing], list[Pair]]:
+    """Test runs by resamples of the queries, of each of which the whole metric is computed."""
+    (metric,), values, level = runs.metrics, runs.whole, settings.level
+    order, drawn = np.argsort(-np.array(values), kind='stable').tolist(), _drawn(settings, runs)
+    why_none = f'{metric} is no mean over queries: {runs.no_mean}'
+    shared: dict[str, Any] = {'metric': metric, 'exploratory': False, 'reason': why_none}
+    shared |= {'n_queries': len(runs.queries), 'n_for_power_reason': why_none}
+    pairs = []
+    for a, b in combinations(order, 2):
+        differences = np.round(drawn[a] - drawn[b], DIGITS)
+        tail = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
+        p = float(min(1, 2 * (tail + 1) / (len(differences) + 1)))
+        shared |= {'a': runs.names[a], 'b': runs.names[b], 'difference': values[a] - values[b]}
+        pairs.append(Pair(**shared, interval=percentiles(differences, level), p=p, p_adjusted=p))
+    corrected = adjusted([pair.p for pair in pairs], settings.correction)
+    pairs = [replace(pair, p_adjusted=p) for pair, p in zip(pairs, corrected, strict=True)]
+    intervals = [percentiles(each, level) for each in drawn]
+    of_runs = list(zip(values, ranks_of(np.round(values, DIGITS)), intervals, strict=True))
+    return order, _leaderboard(settings, runs, 0, order, of_runs, pairs), pairs
+
+
+def _drawn(settings: Settings, runs: Runs) -> Floats:
+    """Return the metric of each run (rows) and resample."""
+    rows, n_queries = runs.values[0], len(runs.queries)
+    if n_queries == 1:  # which each resample has, and SciPy refuses
+        return np.repeat(np.array([runs.whole]).T, settings.resamples, axis=1)
+    if runs.ties:
+        of_runs = [global_ap_of_counts(each, runs.ties) for each in rows]
+
+        def of_counts(counts: Floats) -> Floats:
+            n_pieces = min(len(counts), -(-counts.size // COUNTED_AT_ONCE))
+            pieces = np.array_split(counts.astype(np.int64), n_pieces)
+            return np.array(on_all_cores(lambda run: np.hstack([*map(run, pieces)]), of_runs))
+    else:  # a mean over labels, and a query is a cluster of them
+        n_labels = rows[0, :, 1]
+        units = units_of(rows[:, :, 0] * n_labels, np.arange(n_queries))
+
+        def of_counts(counts: Floats) -> Floats:
+            return units.means(units.sums.T @ counts.T, counts @ n_labels)
+
+    drawn = resampled(of_counts, n_queries, settings.resamples, settings.seed)
+    if n_without := int(np.count_nonzero(np.isnan(drawn[0]))):  # as all runs have one truth
+        told = f'{n_without:,} of {settings.resamples:,} resamples of {n_queries} queries'
+        raise UndefinedScoreError(f'{told} have no true label: compare runs on more queries')
+    return drawn
 
 
 def effect_size(differences: Floats) -> tuple[float | None, str]:
@@ -328,6 +385,7 @@ def _leaderboard(
         name, (mean, rank, interval) = runs.names[run], of_runs[run]
         why_none = 'the baseline itself' if name == baseline else 'no baseline'
         without_floor, n_queries, why_not = _without_floor(runs.values[at][run], runs.n_relevant)
+        why_not = runs.no_mean or why_not
         standings.append(
             Standing(
                 metric=runs.metrics[at],
@@ -415,6 +473,8 @@ def verdicts_of(settings: Settings, leaderboard: Sequence[Standing]) -> list[Ver
         if one.exploratory or one.difference is None or one.difference_interval is None:
             continue
         low, high = one.difference_interval.low, one.difference_interval.high
+        if settings.interval == 'percentile' and low is None:  # all resamples have this difference
+            low = high = one.difference
         if low is None or high is None:
             raise ParameterError(
                 f'baseline: found no interval of the difference of {shown(one.run)} '

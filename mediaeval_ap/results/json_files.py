@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
+from mediaeval_ap.choices import TIES, check_policy
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoffs
 from mediaeval_ap.errors import (
     FormatError,
@@ -22,6 +23,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.metrics.accumulator import ExactSums
+from mediaeval_ap.metrics.ap_of_hits import precisions_at_correct
 from mediaeval_ap.metrics.ranked_labels import ReciprocalRank
 from mediaeval_ap.results.evaluation import (
     Evaluation,
@@ -30,7 +32,7 @@ from mediaeval_ap.results.evaluation import (
     judged_column,
 )
 from mediaeval_ap.results.result import SCHEMA, SKIPPED, Result, kind_of_metric
-from mediaeval_ap.results.score import COUNTS, Score
+from mediaeval_ap.results.score import COUNTS, UNANSWERED, Score
 from mediaeval_ap.tables import MAX_BYTES, Source
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import ByteSource
@@ -159,7 +161,8 @@ def _check(value: Fields, result: Result) -> None:
         raise Fault('means', ', '.join(map(shown, others)), 'means of the values of its queries')
     counts, n_queries = result.counts, len(value['queries'])
     if any(kind_of_metric(name).is_one_list for name in computed_means):  # a row for a prediction
-        n_queries = counts['queries']
+        n_others = len(value.get(UNANSWERED, ()))
+        n_queries = n_queries + n_others if UNANSWERED in value else counts['queries']
     of_means = result.mean_counts
     stated = {  # and what the queries say
         'mean_counts': (value.get('mean_counts', of_means), of_means),  # none up to version 0.2
@@ -254,8 +257,6 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
 
     metric = _field(value, 'metric', str)
     kind = kind_of_metric(metric)
-    if kind.no_mean and 'queries' not in value:  # which would not help to compare it
-        raise Fault('metric', metric, f'a metric that is a mean over queries; {kind.no_mean}')
     _field(manifest['counts'], kind.over, int)
     rows = _Rows(value)
     counts = {name: rows.counts(name) for name in COUNTS if name in rows.names}
@@ -274,18 +275,38 @@ def _score(value: Fields, manifest: dict[str, Any]) -> Score:
         name: _mean(name, rows, values[column], counts, column, _field(means, name, float))
         for name, column in zip(names, columns, strict=True)
     }
-    if 'n_relevant' in counts:
-        values['n_relevant'] = counts['n_relevant']
+    values |= {name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'}
+    queries = rows.column('query', str)
+    if UNANSWERED in value:  # not up to version 0.2
+        others = _Rows(value, UNANSWERED)
+        queries += others.column('query', str)
+        values = _of_one_list(rows, others, parameters.get('ties'), means[metric])
     return Score(
         metric=metric,
         value=of_means[metric],
         means=of_means,
         table=pandas.DataFrame(rows.rows).assign(**counts),
         notes=[_field({'notes': each}, 'notes', str) for each in _field(value, 'notes', list)],
-        queries=pyarrow.array(rows.column('query', str)),
+        queries=pyarrow.array(queries),
         values=values,
         **manifest,
     )
+
+
+def _of_one_list(rows: _Rows, others: _Rows, ties: Any, found: float) -> dict[str, NDArray[Any]]:
+    """Return what GAP is computed from, predictions and others, if it gives the value found."""
+    confidence = rows.within('confidence', -np.inf, np.inf)
+    correct, known = np.array(rows.column('correct', bool)), rows.column('truth', str, True)
+    has_truth = [*(each is not None for each in known), *others.column('has_truth', bool)]
+    sums = precisions_at_correct(confidence, correct, check_policy('ties', ties, TIES)).sum()
+    if not abs(sums - found * sum(has_truth)) <= ROUNDING * len(has_truth):
+        raise Fault('GAP', shown(found), 'that of confidence, correct and truth of its queries')
+    n_others = len(others.rows)
+    return {
+        'confidence': np.append(confidence, np.full(n_others, np.nan)),
+        'correct': np.append(correct, np.zeros(n_others, np.bool_)),
+        'has_truth': np.array(has_truth),
+    }
 
 
 def _values(
@@ -365,13 +386,14 @@ def _definition(value: Fields) -> Definition:
 class _Rows:
     """The values of all queries, by column; an error names the query."""
 
-    def __init__(self, value: Fields) -> None:
-        if 'queries' not in value:
-            raise Fault('queries', 'nothing', PER_QUERY)
-        self.rows: list[Any] = _field(value, 'queries', list)
-        if not self.rows or not all(isinstance(row, dict) for row in self.rows):
-            raise Fault('queries', shown(self.rows), 'an object for each query')
-        self.names: list[str] = list(self.rows[0])
+    def __init__(self, value: Fields, name: str = 'queries') -> None:
+        if name not in value:
+            raise Fault(name, 'nothing', PER_QUERY)
+        self.rows: list[Any] = _field(value, name, list)
+        some = self.rows or name == UNANSWERED
+        if not some or not all(isinstance(row, dict) for row in self.rows):
+            raise Fault(name, shown(self.rows), 'an object for each query')
+        self.names: list[str] = list(self.rows[0]) if self.rows else []
 
     def column(self, name: str, kind: type, may_lack: bool = False) -> list[Any]:
         return self._each(lambda row: _field(row, name, kind, may_lack))

@@ -72,6 +72,7 @@ def kind_of_metric(metric: str) -> MetricKind:
 class Compared:
     """Values that have a mean over queries, by the name of the mean: runs are compared by them.
 
+    Of a metric that is no mean, each query has a row: what the accumulator needs of it.
     `floor` has the mean that a run without any hypothesis gets, where it is known; `left_out` the
     measures without a value for some query.
     """

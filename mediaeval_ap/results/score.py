@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ['Score']
 
+UNANSWERED = 'without_prediction'  # in the JSON of GAP, beside the predictions
 COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
 
 
@@ -85,8 +86,8 @@ class Score(Result):
     queries : pyarrow.Array, shape (n_queries,)
         The ids of the truth, in its order; not part of `to_dict`, like what follows.
     values : mapping of str to ndarray, shape (n_queries,)
-        Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``; for GAP
-        ``confidence`` (NaN without prediction) and ``correct``.
+        Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``, for lwlrap with
+        ``n_labels``; for GAP ``confidence`` (NaN without prediction), ``correct``, ``has_truth``.
     basis : Basis
         Data that `concat` needs.
     means : mapping of str to float
@@ -240,17 +241,29 @@ class Score(Result):
         values = {renamed.get(name, name): each for name, each in self.values.items()}
         return {'query': self.queries.to_pylist(), **values}
 
+    def _value(self, per_query: bool) -> dict[str, Any]:
+        value = super()._value(per_query)
+        if 'queries' in value and 'has_truth' in self.values and self.queries is not None:
+            others = np.flatnonzero(np.isnan(self.values['confidence'])).tolist()
+            queries, truth = self.queries.to_pylist(), self.values['has_truth'].tolist()
+            value[UNANSWERED] = [{'query': queries[at], 'has_truth': truth[at]} for at in others]
+        return value
+
     def _compared(self) -> Compared:
-        if self._kind.no_mean:
-            raise ParameterError(
-                f'{printable(self.run)}: found {self.metric}, expected a metric that is a mean '
-                f'over queries: {self._kind.no_mean}'
-            )
         if self.queries is None:
             raise ParameterError(
                 f'{printable(self.run)}: found a score without its queries, expected them'
             )
         queries = self.queries.to_pylist()
+        if self._kind.no_mean:
+            if not {'has_truth', 'n_labels'} & self.values.keys():
+                raise ParameterError(
+                    f'{printable(self.run)}: {UNANSWERED}: found nothing, expected the queries of '
+                    'GAP that have none; score the run again, with --format json --per-query'
+                )
+            rows = np.column_stack(list(self.values.values())).astype(np.float64)
+            n_true = rows[:, -1].astype(np.int64)
+            return Compared(list(map(str, queries)), {self.metric: rows}, n_true, {self.metric: 0})
         values = dict(zip(self._means(), self.values.values(), strict=False))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean

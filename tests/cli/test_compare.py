@@ -243,12 +243,6 @@ def test_results_that_cannot_be_compared():
     result = from_results(results_of('evaluate', 'reference.txt', 'best.txt', to='one.json'),
                           expected=2)  # fmt: skip
     assert 'found 1 run (best), expected two or more' in result.stderr
-    samples = ROOT / 'samples'
-    truth, predictions = (samples / f'landmarks_{each}.csv' for each in ('truth', 'predictions'))
-    Path('again.csv').write_bytes(predictions.read_bytes())
-    gap = results_of('gap', str(truth), str(predictions), 'again.csv', to='gap.json')
-    result = from_results(gap, expected=1)
-    assert 'found GAP, expected a metric that is a mean over queries' in result.stderr
     results_of('evaluate', 'reference.txt', 'half.txt', to='half.json')
     result = from_results('one.json', 'one.json', 'half.json', expected=1)
     told = "found the run 'best' twice, expected each once; in the shell, name"

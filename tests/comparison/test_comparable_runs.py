@@ -145,11 +145,13 @@ def test_label_ranking_global_ap_and_map_of_labels():
     runs = read_runs({'a': evaluate_lrap(truth, scores, columns=columns)})
     assert (runs.metrics, runs.values.tolist()) == (['LRAP'], [[[1, 0.5]]])
     weighted = evaluate_lrap(truth, scores, columns=columns, label_weighted=True)
-    with pytest.raises(ParameterError, match=r'found lwlrap.*mean over labels'):
-        read_runs({'a': weighted})
+    runs = read_runs({'a': weighted})  # LRAP and number of labels of each
+    assert (runs.no_mean, runs.whole) == ('it is a mean over labels', [0.75])
+    assert runs.values.tolist() == [[[[1, 1], [0.5, 1]]]]
     score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
-    with pytest.raises(ParameterError, match=r'found GAP, expected a metric that is a mean'):
-        read_runs([score])
+    runs = read_runs([score])
+    assert (runs.ties, runs.whole, runs.n_relevant) == ('expected', [score.value], None)
+    assert runs.means() == {'GAP': [score.value]}
     score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
     runs = read_runs([score])  # without what its mean leaves out
     # A sum of some doubles in another order.

@@ -271,7 +271,7 @@ def test_letters_and_ranks_are_those_of_the_pairs(rows, correction, level, basel
     [
         ('baseline', 'z', "found 'z', expected one of 'a', 'b'"),
         ('correction', 'sidak', "found 'sidak', expected one of holm, bh"),
-        ('interval', None, 'found None, expected one of plus2, bca, t'),
+        ('interval', 'bootstrap', "found 'bootstrap', expected one of plus2, bca, t"),
         ('level', 95, 'found 95, expected a number between 0 and 1'),
         ('cluster', 'corpus', "found 'corpus', expected one of none, video"),
         ('by', 'video', "found 'video', expected one of corpus, relevant"),

@@ -103,9 +103,11 @@ def compared(result):
         each = result._compared()
     except ParameterError as error:
         return str(error)
-    values = {name: column.tolist() for name, column in each.values.items()}
-    n_relevant = None if each.n_relevant is None else each.n_relevant.tolist()
-    return list(each.queries), values, n_relevant, each.floor, each.left_out
+    order = sorted(range(len(each.queries)), key=each.queries.__getitem__)  # GAP has ranks in JSON
+    queries = [each.queries[at] for at in order]
+    values = {name: repr(column[order].tolist()) for name, column in each.values.items()}
+    n_relevant = None if each.n_relevant is None else each.n_relevant[order].tolist()
+    return queries, values, n_relevant, each.floor, each.left_out
 
 
 def test_a_file(tmp_path):
