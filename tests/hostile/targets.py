@@ -132,7 +132,7 @@ def with_other_values(text, data):
 def results(data):
     """What is wrong with results is said when they are read, and never when they are shown."""
     found = read_results(io.BytesIO(data), max_bytes=MAX_BYTES)
-    outcome(lambda: [each._compared() for each in found])  # GAP has no mean over queries
+    outcome(lambda: [each._compared() for each in found])  # GAP may lack queries
     try:
         json.dumps([[repr(each), each.to_dict(), each.to_csv()] for each in found])
     except Error as error:
