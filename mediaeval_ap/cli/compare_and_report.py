@@ -25,7 +25,7 @@ from mediaeval_ap.cli.output import (
     write,
     write_document,
 )
-from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
+from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, WriteError, printable, require, shown
 from mediaeval_ap.progress import tracked
@@ -109,9 +109,9 @@ COMPARISON = options.together(
     ),
     options.choice(
         '--missing',
-        MISSING_SCORES,
+        choices.MISSING,
         'error',
-        'Items of score tables that some system lacks: {words}.',
+        'What some run lacks: error; skip (items of score tables) or zero (topics of TREC).',
     ),
     options.option(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
@@ -175,6 +175,8 @@ OF_SCORING = (
     *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
     *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
 )
+OF_TREC = '--ties', '--relevance-level', '--unknown', '--part'
+NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--range'
 
 
 @main.command(
@@ -186,7 +188,7 @@ OF_SCORING = (
     ],
     exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
     'better as --require-better asks',
-    advanced='--columns --missing --fail-if-worse',
+    advanced='--columns --missing --fail-if-worse --ties --unknown',
 )
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
@@ -201,6 +203,10 @@ OF_SCORING = (
     help='Other definitions, to compare the orders of the runs.',
 )
 @options.option('--reference', 'of_results', type=FILE, hidden=True, help='As REFERENCE.')
+@options.TIES
+@options.RELEVANCE_LEVEL
+@options.unknown_ids('Topics of a RUN', 'QRELS')
+@options.PART
 @COMPARISON
 def compare(
     reference: RunFile,
@@ -222,8 +228,10 @@ def compare(
     lrap wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster
     video and --by corpus. Instead of all these, score tables can be given, of any tool: CSV,
     Parquet or JSON lines of item,system,value, or item,value, or item and a column for each system.
+    REFERENCE and RUNs may also be qrels and runs, as evaluate-trec takes; these are scored by trec.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
+    of_trec = {name: settings.pop(name) for name in ('ties', 'relevance_level', 'unknown', 'part')}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
     _check_options(settings, also_definitions, format)
     if score_tables := _score_tables([reference, *runs], settings['columns']):
@@ -233,6 +241,11 @@ def compare(
     known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
+    qrels = _qrels(known, to_score, 1 + len(also_definitions), settings['missing'])
+    if qrels is not None:
+        known = None
+        definition = definition if options.first_given('--definition'.__eq__) else 'trec'
+        of_trec['missing'], settings['missing'] = settings['missing'], 'error'
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
     if files:
@@ -254,14 +267,12 @@ def compare(
     tables: dict[str, Any] = {
         role: path and read(path, layout, max_bytes=max_bytes) for role, path, layout in inputs
     }
-    if (path := criteria['judged']) is not None:
-        from mediaeval_ap.evaluation.judged import Judged
-
-        judged = Judged.read(path, max_bytes)
-        criteria['judged'] = judged.table
-    results = _score(by_name, every, queries, measures, **{**criteria, **tables})
-    if criteria['judged_only']:
-        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
+    if qrels is None:
+        results = _score(by_name, every, queries, measures, tables, criteria)
+    else:
+        of_trec |= {name: criteria[name] for name in ('queries_without_relevant', 'unjudged')}
+        of_trec |= {'K': criteria['cutoffs'], 'max_bytes': max_bytes}
+        results = _score_trec(qrels, by_name, every, measures, **of_trec)
     best = [*results.pop(definition).values(), *scored]
     compared = compare(best, **tables, also=results or None, max_bytes=max_bytes, **settings)
     _write(compared, pairs, format, output)
@@ -315,7 +326,7 @@ def _compare_tables(
     files: Sequence[RunFile], of_results: str | None, max_bytes: int, settings: dict[str, Any]
 ) -> Comparison:
     """Compare the systems of score tables."""
-    of_others = {*OF_SCORING, '--reference', '--subset'}
+    of_others = {*OF_SCORING, *OF_TREC, '--reference', '--subset'}
     if of_results is not None or (option := options.first_given(of_others.__contains__)):
         given = '--reference' if of_results is not None else option
         raise click.UsageError(f'{given}: found score tables, which are scored already')
@@ -352,7 +363,8 @@ def _score(
     every: Sequence[str],
     queries: str | None,
     measures: list[str],
-    **criteria: Any,
+    tables: dict[str, Any],
+    criteria: dict[str, Any],
 ) -> dict[str, dict[str, Evaluation]]:
     """Return the result of each run, by definition, the first with measures; read each run once."""
     from mediaeval_ap.store.store import as_store
@@ -361,6 +373,12 @@ def _score(
     results: dict[str, dict[str, Evaluation]] = {each: {} for each in every}
     if not runs:
         return results
+    criteria = criteria | tables
+    if (path := criteria['judged']) is not None:
+        from mediaeval_ap.evaluation.judged import Judged
+
+        judged = Judged.read(path, criteria['max_bytes'])
+        criteria['judged'] = judged.table
     evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
     asked = evaluators[every[0]]._criteria.read_queries(queries)
     for name, run in tracked(runs.items(), 'scoring', ' runs'):
@@ -370,7 +388,48 @@ def _score(
             added = measures if each == every[0] else ()
             result = evaluator.evaluate(hypotheses, asked, measures=added)
             results[each][name] = result._called(name)
+    if criteria['judged_only']:
+        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     return results
+
+
+def _qrels(
+    known: str | None, runs: Sequence[RunFile], n_definitions: int, missing: str
+) -> str | None:
+    """Return the qrels if runs are of TREC or other tools; refuse the options of other files."""
+    from mediaeval_ap.trec.other_tools import is_for_trec
+
+    is_trec = known is not None and any(map(is_for_trec, [known, *runs]))
+    if option := options.first_given((NOT_OF_TREC if is_trec else OF_TREC).__contains__):
+        found = 'runs' if is_trec else 'no runs'
+        raise click.UsageError(f'{option}: found {found} of TREC or another tool')
+    if known is None or not is_trec:
+        return None
+    if missing == 'skip':
+        raise click.UsageError('--missing skip: all runs need the same topics; give zero')
+    options.refuse_to_read_again('QRELS', known, len(runs) * n_definitions)
+    return known
+
+
+def _score_trec(
+    qrels: str,
+    runs: Mapping[str, RunFile],
+    every: Sequence[str],
+    measures: list[str],
+    **settings: Any,
+) -> dict[str, dict[str, Evaluation]]:
+    """Return the same of runs that `evaluate_trec` scores."""
+    from mediaeval_ap.trec import evaluate_trec
+
+    return {
+        each: {
+            name: evaluate_trec(
+                qrels, run, definition=each, measures=measures * (each == every[0]), **settings
+            )._called(name)
+            for name, run in tracked(runs.items(), 'scoring', ' runs')
+        }
+        for each in every
+    }
 
 
 def _told_apart(
@@ -381,8 +440,9 @@ def _told_apart(
     Results may come first; what can be read once only is a result if all others are.
     """
     from mediaeval_ap.results.json_files import holds_json
+    from mediaeval_ap.trec.other_tools import is_for_trec
 
-    files = [each for each in (reference, *runs) if holds_json(each)]
+    files = [each for each in (reference, *runs) if holds_json(each) and not is_for_trec(each)]
     if reference in files or (len(files) == len(runs) and not os.path.isfile(reference)):
         for each in runs:
             if each not in files and os.path.exists(each):

@@ -170,20 +170,14 @@ def file_format(
 
 def other_ids(ids: str, run: str, truth: str) -> Decorator:
     """Return the options about ids that one of two files lacks."""
-    return together(
-        choice(
-            '--missing',
-            choices.MISSING,
-            'error',
-            f'{ids} that {run} lacks: error (stop), zero or skip.',
-        ),
-        choice(
-            '--unknown',
-            choices.UNKNOWN,
-            'error',
-            f'{ids} that {truth} lacks: error (stop) or drop.',
-        ),
-    )
+    told = f'{ids} that {run} lacks: error (stop), zero or skip.'
+    missing = choice('--missing', choices.MISSING, 'error', told)
+    return together(missing, unknown_ids(ids, truth))
+
+
+def unknown_ids(ids: str, truth: str) -> Decorator:
+    told = f'{ids} that {truth} lacks: error (stop) or drop.'
+    return choice('--unknown', choices.UNKNOWN, 'error', told)
 
 
 def columns_by_role(value: str | None) -> dict[str, str | int] | None:
@@ -306,6 +300,24 @@ MEASURES = option(
     multiple=True,
     read=_measures,
     help='Measures of ir_measures to add, as nDCG@10,P@5. Needs the extra trec.',
+)
+TIES = choice(
+    '--ties',
+    choices.TREC_TIES,
+    'trec_eval',
+    'Order of equal scores: {words}; trec_eval is version 10.',
+)
+RELEVANCE_LEVEL = integer(
+    '--relevance-level',
+    default=1,
+    help='Least relevance of a relevant document.',
+    least=-choices.LARGEST_TREC_LEVEL,
+    largest=choices.LARGEST_TREC_LEVEL,
+)
+PART = option(
+    '--part',
+    metavar='SUBSET/SPLIT',
+    help='Subset, split or both to score of predictions of MTEB.  [default: the only one]',
 )
 JOBS = option(
     '--jobs',

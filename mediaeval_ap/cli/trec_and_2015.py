@@ -76,28 +76,13 @@ def export_trec(
 @options.NAMES
 @options.CUTOFFS
 @options.definition('trec')
-@options.choice(
-    '--ties',
-    choices.TREC_TIES,
-    'trec_eval',
-    'Order of equal scores: {words}; trec_eval is version 10.',
-)
-@options.integer(
-    '--relevance-level',
-    default=1,
-    help='Least relevance of a relevant document.',
-    least=-choices.LARGEST_TREC_LEVEL,
-    largest=choices.LARGEST_TREC_LEVEL,
-)
+@options.TIES
+@options.RELEVANCE_LEVEL
 @options.other_ids('Topics', 'a RUN', 'QRELS')
 @options.QUERIES_WITHOUT_RELEVANT
 @options.UNJUDGED
 @options.MEASURES
-@options.option(
-    '--part',
-    metavar='SUBSET/SPLIT',
-    help='Subset, split or both to score of predictions of MTEB.  [default: the only one]',
-)
+@options.PART
 @options.LIMITS
 @options.SORT_QUERIES
 @reports

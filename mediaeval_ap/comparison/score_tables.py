@@ -9,7 +9,6 @@ import io
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -23,7 +22,7 @@ from mediaeval_ap.comparison.settings import MISSING_SCORES
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
-from mediaeval_ap.tables.columnar import read_columns
+from mediaeval_ap.tables.columnar import names_of_columns
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
@@ -65,7 +64,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
         if not source.is_stored:
             return False
         if source.format in COLUMNAR_FORMATS:
-            return item in _names_of_columns(source)
+            return item in names_of_columns(source)
         line = _first_line(source)
         if line.startswith(b'{'):
             row = parsed_json(line, path)
@@ -74,19 +73,6 @@ def holds_scores(path: str, item: str = 'item') -> bool:
         return False
     between = b'[\t]' if '.tsv' in path.lower() else b'[,;]'  # a row of a run may have tabs
     return item.encode() in (each.strip(b'" \r') for each in re.split(between, line))
-
-
-def _names_of_columns(source: ByteSource) -> list[str]:
-    """Return the names of the columns of a file of Parquet, of which no value is read."""
-    names: list[str] = []
-
-    def stop(schema: Any) -> Sequence[str]:
-        names.extend(schema.names)
-        raise StopIteration
-
-    with suppress(StopIteration, RuntimeError):  # in a generator, one is the other
-        read_columns(source, stop)
-    return names
 
 
 def _first_line(source: ByteSource) -> bytes:

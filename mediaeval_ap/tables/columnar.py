@@ -11,7 +11,7 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -81,6 +81,19 @@ def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Source]:
         return pyarrow.concat_tables(part for part, _ in parts), parts.source
     table = to_arrow(origin)
     return table.select(choose(table.schema)), Source(f'<{type(origin).__name__}>')
+
+
+def names_of_columns(source: ByteSource) -> list[str]:
+    """Return the names of the columns of a file of Parquet, of which no value is read."""
+    names: list[str] = []
+
+    def stop(schema: Any) -> Sequence[str]:
+        names.extend(schema.names)
+        raise StopIteration
+
+    with suppress(StopIteration, RuntimeError):  # in a generator, one is the other
+        read_columns(source, stop)
+    return names
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:

@@ -18,10 +18,11 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
+from mediaeval_ap.tables.columnar import names_of_columns
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
-from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource
+from mediaeval_ap.tables.sources import BUFFER_BYTES, COLUMNAR_FORMATS, ByteSource
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_number, no_rows
 
@@ -36,6 +37,12 @@ META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
 _is_json = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
 _is_json_line = re.compile(rb'\s*\{\s*"query_id"\s*:\s*[^\s{]').match  # no topic of that name
 _has_header = re.compile(rb'query-id\tcorpus-id\tscore\r?(?:\n|\Z)').match
+_is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match  # no results of ours
+# Behind comments: six fields, of which the fourth is a rank, and the fifth a score.
+_is_run = re.compile(
+    rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+'
+    rb'[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?[ \t]+\S+[ \t\r]*(?:\n|\Z)'
+).match
 A_LINE = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
 
 
@@ -50,6 +57,23 @@ def reader_of(line: bytes, part: str | None) -> Reader | None:
     if _is_json(line):
         return _from_json_lines
     return _from_tsv if _has_header(line) else None
+
+
+def is_for_trec(path: str) -> bool:
+    """Return whether a file can only be qrels or a run: of another tool, or a run of TREC."""
+    source = ByteSource(file_in(path))
+    try:
+        if not source.is_stored:
+            return False
+        if source.format in COLUMNAR_FORMATS:
+            names = {*names_of_columns(source)}
+            return any(names.issuperset(each[:2]) for each in (*COLUMNS, ('qid', 'docno')))
+        with source.open() as stream:
+            begin = stream.read(MOST_LOOKED_AT).removeprefix(BYTE_ORDER_MARK)
+    except (ReadError, FormatError):  # told by whoever reads it
+        return False
+    is_one = _is_by_topic, _is_json_line, _has_header, _is_run
+    return begin.startswith(LZ4) or any(matches(begin) for matches in is_one)
 
 
 def refuse_part(part: str | None) -> None:

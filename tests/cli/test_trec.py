@@ -1,8 +1,16 @@
 """The commands `evaluate-trec` and `export-trec`, and `evaluate --measures`."""
 
+import json
+from pathlib import Path
+
+import pandas
 import pytest
 from commands import run
 from trec_rows import QRELS, RUN, qrels_text, quiet, run_text
+
+from mediaeval_ap import compare, evaluate_trec
+from mediaeval_ap.render.formats import render
+from mediaeval_ap.trec.other_tools import is_for_trec
 
 
 @pytest.fixture
@@ -107,3 +115,155 @@ def test_parameters_that_do_not_go_together_are_errors_of_usage(folder, options,
     result = run('evaluate-trec', 'qrels', 'run', *options)
     assert (result.exit_code, result.stdout) == (2, '')
     assert message in result.stderr
+
+
+# As Python compares them, for the command's files of each kind below.
+FEW = {'resamples': 100, 'permutations': 100}
+QUICK = ['--resamples', '100', '--permutations', '100', '--quiet', '-K', '1,10']
+JUDGED = {f'q{n}': {'d1': 1, 'd2': 0, 'd3': n % 3} for n in range(12)}
+FIRST = {topic: {'d1': 0.9, 'd2': 0.5, 'd3': 0.4} for topic in JUDGED}
+SECOND = {topic: {'d2': 0.9, 'd1': n / 10, 'd3': 0.45} for n, topic in enumerate(JUDGED)}
+
+
+def rows_of(by_topic):
+    return [
+        (topic, each, n) for topic, documents in by_topic.items() for each, n in documents.items()
+    ]
+
+
+def write_runs(kind):
+    """Write the qrels and the two runs, all of one kind."""
+    if kind == 'TREC':
+        Path('qrels').write_text(qrels_text(rows_of(JUDGED)))
+        for name, run in ('a', FIRST), ('b', SECOND):
+            Path(name).write_text(f'# a comment\n\n{run_text(rows_of(run))}')
+        return
+    for name, by_topic in ('qrels', JUDGED), ('a', FIRST), ('b', SECOND):
+        if kind == 'Parquet':
+            columns = ['query-id', 'corpus-id', 'score']
+            pandas.DataFrame(rows_of(by_topic), columns=columns).to_parquet(name)
+        elif kind == 'JSON lines' and name != 'qrels':
+            lines = [
+                {
+                    'query_id': topic,
+                    'results': [{'corpus_id': d, 'score': n} for d, n in each.items()],
+                }
+                for topic, each in by_topic.items()
+            ]
+            Path(name).write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
+        elif kind == 'folder' and name != 'qrels':
+            Path(name).mkdir()
+            parts = {'mteb_model_meta': {}, 'en': {'test': by_topic, 'dev': by_topic}}
+            Path(name, 'Task_predictions.json').write_text(json.dumps(parts))
+        else:
+            Path(name).write_text(json.dumps(by_topic, indent=2))
+
+
+def compared_trec(*arguments, expected=0):
+    result = run('compare', *arguments, *QUICK)
+    assert result.exit_code == expected, result.output
+    return result
+
+
+def in_python(*, qrels=JUDGED, also=(), baseline=None, **settings):
+    def results(definition):
+        return {
+            name: evaluate_trec(qrels, each, [1, 10], definition=definition, **settings)
+            for name, each in (('a', FIRST), ('b', SECOND))
+        }
+
+    others = {each: results(each) for each in also} or None
+    return compare(results('trec'), also=others, baseline=baseline, **FEW)
+
+
+@pytest.mark.parametrize('kind', ['TREC', 'Parquet', 'JSON', 'JSON lines', 'folder'])
+def test_compare_recognises_runs_of_other_tools(kind, tmp_path, monkeypatch):
+    """It scores them as `evaluate_trec` does, whatever the names of the files."""
+    monkeypatch.chdir(tmp_path)
+    write_runs(kind)
+    part = ['--part', 'en/test'] * (kind == 'folder')
+    table = compared_trec('qrels', 'a', 'b', *part, '--format', 'csv').stdout
+    assert table == render(in_python()._document(), 'csv')
+
+
+@quiet
+def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs('TREC')
+    Path('Q').write_text(Path('qrels').read_text() + 'other 0 d1 1\n')
+    Path('A').write_text(Path('a').read_text() + 'new Q0 d1 1 0.5 me\n')
+    for options, settings in (
+        ('--relevance-level 2', {'relevance_level': 2}),
+        ('--ties worst --unjudged skip', {'ties': 'worst', 'unjudged': 'skip'}),
+        ('--queries-without-relevant skip', {'queries_without_relevant': 'skip'}),
+        ('--measures nDCG@2', {'measures': 'nDCG@2'}),
+        ('--also-definitions kaggle,hits', {'also': ['kaggle', 'hits']}),
+        ('--baseline b', {'baseline': 'b'}),
+    ):
+        result = compared_trec('qrels', 'a', 'b', *options.split(), '--format', 'markdown')
+        assert result.stdout == render(in_python(**settings)._document(), 'markdown')
+    options = '--missing zero --unknown drop --format csv'.split()
+    result = compared_trec('Q', 'a=A', 'b', *options)
+    qrels = {**JUDGED, 'other': {'d1': 1}}
+    assert result.stdout == render(in_python(qrels=qrels, missing='zero')._document(), 'csv')
+    run(
+        'evaluate-trec',
+        'qrels',
+        'a',
+        '-K',
+        '1,10',
+        '--format',
+        'json',
+        '--per-query',
+        '-o',
+        'a.json',
+    )
+    beside = compared_trec('qrels', 'a.json', 'b', '--format', 'csv')
+    assert beside.stdout == compared_trec('qrels', 'a', 'b', '--format', 'csv').stdout
+
+
+@pytest.mark.parametrize(
+    ('options', 'told'),
+    [
+        ('qrels a b --queries qrels', '--queries: found runs of TREC or another tool'),
+        ('qrels a b --judged qrels', '--judged: found runs of TREC or another tool'),
+        ('qrels a b --missing skip', '--missing skip: all runs need the same topics; give zero'),
+        ('- a b', 'standard input (-) can be read once only, and QRELS is read 2 times'),
+        ('qrels a own', 'own, line 1: found 5 fields'),
+        ('qrels a b --part en', "part: found 'en', expected no part"),
+        ('qrels a b --cluster video', 'cluster: found no reference'),
+        ('reference own own.2 --ties best', '--ties: found no runs of TREC or another tool'),
+        ('scores --part en', '--part: found score tables, which are scored already'),
+        ('a.json b', "found 'b' after results, expected results"),
+    ],
+)  # fmt: skip
+def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs('TREC')
+    Path('reference').write_text('x v 1 ann\n')
+    for own in 'own', 'own.2':
+        Path(own).write_text('x v 1 ann 0.5\n')
+    Path('scores').write_text('item,new,old\n1,0.5,0.25\n')
+    Path('a.json').write_text(evaluate_trec(JUDGED, FIRST, 1).to_json())
+    result = run('compare', *options.split())
+    assert result.exit_code
+    assert result.stdout == ''
+    assert told in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    'lines',
+    [
+        'x v 1 ann 0.5\n',
+        'x v 12 50 0.5\n',
+        'x v 1 ann lee 0.5\n',  # a name of two words, which is an error
+        'x v 1 50 cent 0.5\n',
+        'q1 0 d1 1\n',
+        '{"schema": "mediaeval-ap/results/1", "run": {}}',
+        '{"item": "a", "value": 1}',
+        '',
+    ],
+)
+def test_what_may_be_of_this_package_is_not_taken_for_trec(lines, tmp_path):
+    (tmp_path / 'file').write_text(lines)
+    assert not is_for_trec(str(tmp_path / 'file'))
