@@ -5,7 +5,6 @@ An item counts as a query, and a system as a run.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -23,11 +22,14 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printabl
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.json_text import parsed_json, parsed_lines
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
-from mediaeval_ap.tables.records import Records, from_table, read_records
+from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
+from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
+from mediaeval_ap.tables.table import LineNumbers
+from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 ROLES = ('item', 'system', 'value', 'cluster')
 SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
@@ -261,16 +263,35 @@ def _read(table: Any, layouts: Sequence[RecordLayout], max_bytes: int) -> Record
 
 
 def _from_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
-    from pyarrow import ArrowInvalid, json
+    """Read objects, in which ids are text or integers, and stay as they are written."""
+    import pyarrow
 
     with source.open() as stream:
-        content = stream.read()
-    try:
-        table = json.read_json(io.BytesIO(content))
-    except ArrowInvalid as error:
-        found, expected = str(error).splitlines()[0], 'an object of JSON on each line'
-        raise FormatError(source.name, '', '', found, expected) from None
-    return from_table(table, layouts, source.described())
+        rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line')
+    names = list(dict.fromkeys(chain.from_iterable(rows)))
+    layout = choose_layout(names, layouts, source.name, '')
+    columns = {}
+    for name in layout.columns(names):
+        is_text = name in layout.texts
+        converted, kind = (_text, 'large_string') if is_text else (_number, 'float64')
+        given = [row.get(name) for row in rows]
+        values = [None if each is None else converted(each) for each in given]
+        columns[name] = pyarrow.array(values, kind)
+        for line, value, known in zip(lines, given, values, strict=True):
+            if known is None and value is not None:
+                found = f'{shown(value)} ({type(value).__name__})'
+                expected = 'text or an integer' if is_text else EXACT_NUMBER
+                raise FormatError(source.name, f'line {line}', name, found, expected)
+    records = from_table(pyarrow.table(columns), [layout], source.described())
+    return replace(records, lines=LineNumbers('line', np.array(lines)))
+
+
+def _text(value: object) -> str | None:
+    return str(value) if type(value) in (str, int) else None
+
+
+def _number(value: object) -> float | None:
+    return as_double(int(value) if isinstance(value, bool) else value)
 
 
 def _cells(

@@ -104,7 +104,7 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
         return Wrong('', f'{len(row)} fields in {shown(row)}', layout.expected)
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
-            if _number(value) is None:
+            if as_double(value) is None:
                 return Wrong(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
             remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
@@ -127,7 +127,7 @@ def _proved(
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
         if field == layout.number:
-            doubles = [_number(value) for value in values]
+            doubles = [as_double(value) for value in values]
             if None in doubles:
                 return None
             numbers = np.array(doubles, dtype=np.float64)
@@ -157,7 +157,7 @@ def _text_column(values: Sequence[Any]) -> Column | None:
     return Column(codes, list(code_of))
 
 
-def _number(value: object) -> float | None:
+def as_double(value: object) -> float | None:
     """Return the double that a number is, and None if there is none."""
     if type(value) is float:
         return value if math.isfinite(value) else None

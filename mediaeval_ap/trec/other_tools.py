@@ -19,7 +19,7 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.json_text import parsed_json
+from mediaeval_ap.tables.json_text import parsed_json, parsed_lines
 from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import BUFFER_BYTES, COLUMNAR_FORMATS, ByteSource
@@ -135,24 +135,28 @@ def _from_json_lines(stream: BinaryIO, layout: Layout, source: ByteSource) -> Ta
         raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
     rows: Rows = []
     lines: list[int] = []
-    for number, line in enumerate(stream, 1):
-        if not line.strip():
-            continue
-        where = f'line {number}'
+    for value, number in zip(*parsed_lines(stream, name, A_LINE), strict=True):
         try:
-            value = parsed_json(line, name, A_LINE)
             query, results = value['query_id'], value['results']
-            rows += [(query, each['corpus_id'], each['score']) for each in results]
-        except FormatError as error:  # its place is within the line
-            field = '' if error.place.startswith('line ') else error.place
-            raise FormatError(name, where, field, error.found, error.expected) from None
+            ranked = [(query, each['corpus_id'], each['score']) for each in results]
         except (LookupError, TypeError):
-            raise FormatError(name, where, '', shown(line.decode()), A_LINE) from None
+            raise FormatError(name, f'line {number}', '', shown(value), A_LINE) from None
         if str(query) in seen:
-            raise FormatError(name, where, 'query_id', f'{shown(query)} again', 'each query once')
+            again = f'{shown(query)} again'
+            raise FormatError(name, f'line {number}', 'query_id', again, 'each query once')
         seen.add(str(query))
-        lines += [number] * (len(rows) - len(lines))
-    return _from_lines(rows, LineNumbers('line', np.array(lines)), layout, name)
+        rows += ranked
+        lines += [number] * len(ranked)
+    fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
+    integers = frozenset(field for field, ids in fields if int in map(type, ids))
+    if integers:  # ids of the evaluator may be some
+        rows = [(_digits(query), _digits(document), score) for query, document, score in rows]
+    table = _from_lines(rows, LineNumbers('line', np.array(lines)), layout, name)
+    return replace(table, integers=integers)
+
+
+def _digits(value: Any) -> Any:
+    return str(value) if type(value) is int else value
 
 
 def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:

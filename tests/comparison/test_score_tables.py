@@ -1,5 +1,6 @@
 """Score tables, verdicts, numbers of queries and groups, against means by hand and SciPy."""
 
+import io
 import json
 from pathlib import Path
 
@@ -9,11 +10,15 @@ import polars
 import pyarrow
 import pytest
 from compared_runs import several
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from mediaeval_ap import compare
+from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
+from mediaeval_ap.tables.json_text import parsed_lines
 
 FAST = {'resamples': 60, 'permutations': 300}
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
@@ -240,6 +245,41 @@ def jsonl(text):
     return path
 
 
+IDS = ['2026-01-02', '2026-01-02T03:04:05', '007', 7, 10**25, 'true', 'é', 'NaN', '1e5', '[]']
+
+
+@pytest.mark.parametrize('bom', ['', '\ufeff'])
+def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
+    """Those that are dates, numbers, words of JSON; with and without what all lines have not."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{'item': each, 'a': n / 10, 'b': n % 2 == 0} for n, each in enumerate(IDS)]
+    rows[3] = {'b': 0, 'item': 7, 'a': 0.3}
+    path = jsonl(bom + '\r\n\n'.join(map(json.dumps, rows)))
+    runs = read_scores([('', path)])
+    assert runs.queries == sorted(map(str, IDS))
+    by_item = dict(zip(runs.queries, runs.values[0].T.tolist(), strict=True))
+    assert by_item == {str(row['item']): [row['a'], float(row['b'])] for row in rows}
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(-1e9, 1e9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=4,
+)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=2), json_values), min_size=1), st.text('\n \r'))
+def test_lines_parsed_at_once_are_lines_parsed_one_by_one(rows, between):
+    lines = ''.join(f'{json.dumps(row)}\n{between}' for row in rows).encode()
+    found, numbers = parsed_lines(io.BytesIO(lines), 'file', 'lines')
+    expected = [
+        (json.loads(line), number)
+        for number, line in enumerate(lines.split(b'\n'), 1)
+        if line.strip()
+    ]
+    assert list(zip(found, numbers, strict=True)) == expected
+
+
 WRONG = {
     'twice': (
         lambda: pandas.concat([long_frame()] * 2),
@@ -270,7 +310,45 @@ WRONG = {
     'power': (long_frame, {'power': -1}, 'power: found -1, expected a number above 0'),
     'anytime': (lambda: long_frame(3 * VALUES), {'anytime': True}, 'expected values from 0 to 1'),
     'no number': (lambda: long_frame().assign(value='x'), {}, 'value: found .*, expected numbers'),
-    'lines': (lambda: jsonl('{"item": 1}\n{"item"\n'), {}, 'an object of JSON on each line'),
+    'lines': (
+        lambda: jsonl('{"item": 1}\n\n{"item"\n'),
+        {},
+        'scores.jsonl, line 3: found no JSON: .*, expected an object of JSON on each line',
+    ),
+    'list': (lambda: jsonl('{"item": 1}\n[1]\n'), {}, r'line 2: found \[1\], expected an object'),
+    'two on a line': (
+        lambda: jsonl('{"item": 1}, {"item": 2}'),
+        {},
+        'line 1: found no JSON: Extra',
+    ),
+    'one on two lines': (lambda: jsonl('{"item": 1, "a": [1\n2]}'), {}, 'line 1: found no JSON: '),
+    'key twice': (
+        lambda: jsonl('{"item": 1}\n{"item": 2, "a": {"b": 1, "b": 2}}'),
+        {},
+        "line 2, a: found the key 'b' twice",
+    ),
+    'id': (
+        lambda: jsonl('{"item": 1, "a": 1}\n\n{"item": 1.5, "a": 1}'),
+        {},
+        r'scores.jsonl, line 3, item: found 1.5 \(float\), expected text or an integer',
+    ),
+    'id that is true': (lambda: jsonl('{"item": true, "a": 1}'), {}, r'line 1, item: found True'),
+    'value that is text': (
+        lambda: jsonl('{"item": 1, "value": "0.5"}'),
+        {},
+        r"line 1, value: found '0.5' \(str\), expected a finite number",
+    ),
+    'value no double holds': (
+        lambda: jsonl(f'{{"item": 1, "value": {2**53 + 1}}}'),
+        {},
+        'line 1, value: found 9007199254740993',
+    ),
+    'item twice': (
+        lambda: jsonl('{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}'),
+        {},
+        "line 4, item: found '7' of 'scores.jsonl' again",
+    ),
+    'nothing': (lambda: jsonl('{"item": null, "value": 1}'), {}, 'line 1, item: found nothing'),
 }
 
 

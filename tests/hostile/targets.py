@@ -30,8 +30,15 @@ from hostile.submissions import (
     outcome,
     validated,
 )
-from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
+from mediaeval_ap import (
+    AveragePrecision,
+    PersonDiscovery2015,
+    challenges,
+    evaluate_trec,
+    read_results,
+)
 from mediaeval_ap.cli import main
+from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import Error
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
@@ -40,6 +47,7 @@ from mediaeval_ap.tables.layouts import RUN as TREC_RUN
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import parse_csv, read_records
 from mediaeval_ap.tables.text.reader import parse
+from mediaeval_ap.trec.other_tools import is_for_trec
 
 MAX_BYTES = 1 << 20
 METADATA = b'mediaeval_ap.live'
@@ -184,6 +192,14 @@ def command(arguments, data):
     assert all(line.isprintable() for line in done.stderr.split('\n'))
 
 
+def of_other_tools(path):
+    """A file in place of the run, and in place of the qrels, and what `compare` takes it for."""
+    judged, returned = {'q1': {'d1': 1}, '2': {'7': 1}}, {'q1': {'d1': 0.5}, '2': {'d2': 0.5}}
+    is_for_trec(str(path))
+    outcome(lambda: evaluate_trec(path, returned, missing='zero', unknown='drop'))
+    evaluate_trec(judged, path, max_bytes=MAX_BYTES, missing='zero', unknown='drop')
+
+
 def stored() -> bytes:
     content = io.BytesIO()
     rows = zip(*(['x', 'v', str(shot), 'ann', 0.5] for shot in range(9)), strict=True)
@@ -215,6 +231,19 @@ SURE = (
     b'\xef\xbb\xbfid,landmarks\r\n1,"a\t1e-7"\r\n',
 )
 SCORES = (b'fname,a,b\n1,.9,.1\n2, 1e3,-5\n', TRUTH['lrap'], b'fname,"a, b"\n"1","0.5"\n')
+OTHER_TOOLS = (
+    b'{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}\n'
+    b'{"query_id": 2, "results": [{"corpus_id": 7, "score": 0.5}]}\n',
+    b'{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 0.5, "d2": 1e-7}}}}',
+    b'{\n  "q1": {\n    "d1": 1\n  }\n}',
+    b'query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td2\t0\r\n',
+    pyarrow.compress(b'{"q1": {"d1": 1}}', 'lz4', asbytes=True),
+)
+LINES_OF_SCORES = (
+    b'{"item": "2026-01-02", "system": "a", "value": 1}\n\n'
+    b'{"item": 7, "system": "a", "value": 0.5, "tags": [null]}\r\n',
+    b'{"item": "007", "a": 0.5, "b": true}\n{"item": 7, "a": null, "b": 1e-7}',
+)
 CSV_LAYOUTS = [RecordLayout(('id', 'landmarks')), RecordLayout(('fname',), other_numbers=True)]
 
 TARGETS = {
@@ -243,6 +272,10 @@ TARGETS = {
     'watch': Target(partial(command, ['watch', 'REFERENCE', '-', '--skip-bad', '--every=1']), RUN),
     'qrels': Target(partial(entries, QRELS), TREC[QRELS]),
     'trec-run': Target(partial(entries, TREC_RUN), TREC[TREC_RUN]),
+    'other-tools': Target(partial(as_file, 'run', of_other_tools), OTHER_TOOLS),
+    'scores': Target(
+        partial(as_file, 'scores', lambda path: read_scores([('', path)])), LINES_OF_SCORES
+    ),
     'lenient': Target(partial(leniently, HYPOTHESIS), RUN),
     'validate': Target(validated, SUBMISSIONS),
     'evaluate-2015': Target(evaluate_2015, LABELS_2015),

@@ -147,6 +147,18 @@ def test_files_that_ranx_writes(tmp_path, monkeypatch):
             assert scored(f'qrels.{suffix}', f'run.{other}') == scored(qrels, RETURNED)
 
 
+def test_integer_ids_keep_their_digits(tmp_path):
+    """`InformationRetrievalEvaluator` writes ids as it was given them (6.2.0)."""
+    run = {7: {10**25: 0.5, 3: 0.25}, 0: {3: 0.5, 10**25: 0.1}}
+    judged = {'7': {'3': 1, '1': 0}, '0': {str(10**25): 1}}
+    sentence_transformers(tmp_path / 'run', run)
+    as_text = {str(topic): {str(d): n for d, n in each.items()} for topic, each in run.items()}
+    assert scored(judged, tmp_path / 'run') == scored(judged, as_text)
+    padded = [('07', '3', 1), ('0', '3', 1)]
+    with pytest.raises(FormatError, match="found '07', expected no leading zero or sign, as"):
+        evaluate_trec(padded, tmp_path / 'run')
+
+
 def test_a_query_without_results_is_missing(tmp_path):
     sentence_transformers(tmp_path / 'run', {**RETURNED, 'q2': {}})
     with pytest.raises(FormatError, match=r"run, qid: found no row for 'q2', expected one for"):
@@ -217,6 +229,9 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1, results\[0\]\.score: found NaN, expected'),
         (RIGHT.replace('"d1"', '""'), r"^run, line 1, docno: found '' \(str\), expected"),
         (RIGHT.replace('"d1"', '1.5'), r'^run, line 1, docno: found 1\.5 \(float\), expected'),
+        (RIGHT.replace('"d1"', 'true'), r'^run, line 1, docno: found True \(bool\), expected'),
+        (RIGHT + '\n' + RIGHT.replace('"q1"', '1.5'), r'^run, line 2, qid: found 1.5 \(float\)'),
+        (f'{RIGHT}\n[1]', rf'^run, line 2: found \[1\], {A_LINE}'),
         (RIGHT.replace(' 1}', ' 1}, {"corpus_id": "d1", "score": 2}'), r"docno: found 'd1' again"),
         ('{"q1": {"d1": "x"}}', r"^run, topic 'q1', docno 'd1', score: found 'x' \(str\), exp"),
         ('{"q1": {"d1": 1, "d1": 2}}', r"^run, q1: found the key 'd1' twice, expected each key"),
