@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from numbers import Real
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
+from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import check_limit
 from mediaeval_ap.definitions import Cutoff, check_cutoff, depths
 from mediaeval_ap.errors import FormatError, require, shown
@@ -95,13 +97,13 @@ class RelevanceEvaluator:
         dict
             ``{qid: {measure: value}}`` for the topics that are judged, in the order of the run.
         """
-        found: dict[str, dict[str, float]] = {
-            topic: {} for topic in scores if topic in self._relevant
-        }
-        if found and self._cutoffs:
-            values = self._average_precision(list(found), [scores[topic] for topic in found])
-            for topic, row in zip(found, values.tolist(), strict=True):
-                found[topic] |= zip(self._cutoffs, row, strict=True)
+        topics = [topic for topic in scores if topic in self._relevant]
+        found: dict[str, dict[str, float]] = {topic: {} for topic in topics}
+        if topics and self._cutoffs:
+            values = self._average_precision(topics, [scores[topic] for topic in topics])
+            rows = zip(*values.T.tolist(), strict=True)
+            pairs = map(zip, repeat(tuple(self._cutoffs)), rows)  # by C, as topics may be many
+            found = dict(zip(topics, map(dict, pairs), strict=True))
         for topic, row in self._others.evaluate(scores).items() if self._others else ():
             found[topic] |= row
         return found
@@ -111,26 +113,24 @@ class RelevanceEvaluator:
         sizes = np.fromiter(map(len, rankings), np.int64, len(rankings))
         ranking = np.arange(len(rankings)).repeat(sizes)
         keys = _descending_keys(ranking, _scores(topics, rankings, ranking))
-        ranking, ranks = _hits(keys, rankings, relevant)
+        n_relevant = np.fromiter(map(len, relevant), np.int64, len(relevant))
+        ranking, ranks = _hits(keys, rankings, relevant, n_relevant)
         ranks -= (sizes.cumsum() - sizes)[ranking]
         order = np.lexsort((ranks, ranking))
-        n_relevant = np.fromiter(map(len, relevant), np.int64, len(relevant))
         hits, at = (ranking[order], ranks[order]), depths(self._cutoffs.values())
         return average_precision_of_hits(*hits, n_relevant, sizes, at, definitions.get('trec'))
 
 
 def _hits(
-    keys: Integers, rankings: Rankings, relevant: Sequence[Iterable[str]]
+    keys: Integers, rankings: Rankings, relevant: Sequence[list[str]], n_relevant: Integers
 ) -> tuple[Integers, Integers]:
     """Return the ranking of each hit, and its rank in all of them, one after another."""
-    hits = [
-        (number, document, docs[document])
-        for number, (docs, wanted) in enumerate(zip(rankings, relevant, strict=True))
-        for document in wanted
-        if document in docs
-    ]
-    ranking = np.array([number for number, _, _ in hits], dtype=np.int64)
-    of_hits = _descending_keys(ranking, np.array([score for _, _, score in hits], np.float64))
+    pairs = zip(rankings, relevant, strict=True)
+    found = [docs.get(each, np.nan) for docs, wanted in pairs for each in wanted]
+    scores = np.array(array('d', found))
+    hits = np.flatnonzero(~np.isnan(scores))
+    ranking = np.arange(len(n_relevant)).repeat(n_relevant)[hits]
+    of_hits = _descending_keys(ranking, scores[hits])
     ordered = np.sort(keys)
     begins, ends = ordered.searchsorted(of_hits), ordered.searchsorted(of_hits, side='right')
     ranks = begins + 1
@@ -138,13 +138,19 @@ def _hits(
     if not len(tied):
         return ranking, ranks
     tied = tied[begins[tied].argsort()]  # so each block of ties is sorted once
-    documents = list(chain.from_iterable(rankings))
-    by_key = keys.argsort().tolist()
-    begun, block = -1, []
-    for hit, begin, end in np.stack([tied, begins[tied], ends[tied]], axis=1).tolist():
-        if begin != begun:
-            begun, block = begin, sorted(itemgetter(*by_key[begin:end])(documents))
-        ranks[hit] = end - bisect_right(block, hits[hit][1]) + 1
+    begins, ends = begins[tied], ends[tied]
+    is_first = np.diff(begins, prepend=-1) > 0
+    sizes = (ends - begins)[is_first]
+    rows = keys.argsort()[ranges(begins[is_first], sizes)]
+    documents = iter(itemgetter(*rows.tolist())(list(chain.from_iterable(rankings))))
+    all_relevant = list(chain.from_iterable(relevant))
+    blocks = (sorted(islice(documents, size)) for size in sizes.tolist())
+    block: list[str] = []
+    n_below = []
+    for hit, is_next in zip(hits[tied].tolist(), is_first.tolist(), strict=True):
+        block = next(blocks) if is_next else block
+        n_below.append(bisect_right(block, all_relevant[hit]))
+    ranks[tied] = ends - n_below + 1
     return ranking, ranks
 
 
@@ -152,7 +158,7 @@ def _scores(topics: list[str], rankings: Rankings, ranking: Integers) -> Floats:
     """Return all scores; refuse what is no number."""
     values = list(chain.from_iterable(docs.values() for docs in rankings))
     if all(issubclass(kind, Real) for kind in set(map(type, values))):
-        scores = np.array(values, dtype=np.float64)
+        scores = np.array(array('d', values))  # takes half the time of a list
         if not np.isnan(scores).any():
             return scores
     at = next(at for at, each in enumerate(values) if not isinstance(each, Real) or each != each)
