@@ -107,12 +107,10 @@ COMPARISON = options.together(
         read=options.columns_by_role,
         help='Columns of score tables: item, system, value and cluster.',
     ),
-    options.choice(
-        '--missing',
-        choices.MISSING,
-        'error',
-        'What some run lacks: error; skip (items of score tables) or zero (topics of TREC).',
-    ),
+    options.other_ids('Items or topics', 'a run', 'QRELS'),
+    options.TIES,
+    options.RELEVANCE_LEVEL,
+    options.PART,
     options.option(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
     ),
@@ -176,7 +174,7 @@ OF_SCORING = (
     *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
 )
 OF_TREC = '--ties', '--relevance-level', '--unknown', '--part'
-NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--range'
+NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-definitions', '--range'
 
 
 @main.command(
@@ -188,7 +186,7 @@ NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--range'
     ],
     exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
     'better as --require-better asks',
-    advanced='--columns --missing --fail-if-worse --ties --unknown',
+    advanced='--columns --missing --unknown --ties --fail-if-worse',
 )
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
@@ -203,10 +201,6 @@ NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--range'
     help='Other definitions, to compare the orders of the runs.',
 )
 @options.option('--reference', 'of_results', type=FILE, hidden=True, help='As REFERENCE.')
-@options.TIES
-@options.RELEVANCE_LEVEL
-@options.unknown_ids('Topics of a RUN', 'QRELS')
-@options.PART
 @COMPARISON
 def compare(
     reference: RunFile,
@@ -231,8 +225,8 @@ def compare(
     REFERENCE and RUNs may also be qrels and runs, as evaluate-trec takes; these are scored by trec.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
-    of_trec = {name: settings.pop(name) for name in ('ties', 'relevance_level', 'unknown', 'part')}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
+    of_trec = {name: settings.pop(name) for name in ('ties', 'relevance_level', 'unknown', 'part')}
     _check_options(settings, also_definitions, format)
     if score_tables := _score_tables([reference, *runs], settings['columns']):
         named = options.with_names(score_tables, names, max_bytes)
@@ -241,11 +235,6 @@ def compare(
     known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
     files, to_score = named[: len(files)], named[len(files) :]
-    qrels = _qrels(known, to_score, 1 + len(also_definitions), settings['missing'])
-    if qrels is not None:
-        known = None
-        definition = definition if options.first_given('--definition'.__eq__) else 'trec'
-        of_trec['missing'], settings['missing'] = settings['missing'], 'error'
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
     if files:
@@ -259,6 +248,9 @@ def compare(
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     scored = [each for path in files for each in _read_results(path, max_bytes)]
+    of_trec |= {**criteria, 'definition': definition, 'measures': measures}
+    if of_runs := _score_trec(known, to_score, of_trec, settings):
+        scored, known, to_score = [*scored, *of_runs], None, []
     others = list(dict.fromkeys(names_of(scored)))
     if len(given := [*options.names_of(to_score), *others]) < 2:
         raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
@@ -267,12 +259,14 @@ def compare(
     tables: dict[str, Any] = {
         role: path and read(path, layout, max_bytes=max_bytes) for role, path, layout in inputs
     }
-    if qrels is None:
-        results = _score(by_name, every, queries, measures, tables, criteria)
-    else:
-        of_trec |= {name: criteria[name] for name in ('queries_without_relevant', 'unjudged')}
-        of_trec |= {'K': criteria['cutoffs'], 'max_bytes': max_bytes}
-        results = _score_trec(qrels, by_name, every, measures, **of_trec)
+    if (path := criteria['judged']) is not None:
+        from mediaeval_ap.evaluation.judged import Judged
+
+        judged = Judged.read(path, max_bytes)
+        criteria['judged'] = judged.table
+    results = _score(by_name, every, queries, measures, **{**criteria, **tables})
+    if criteria['judged_only']:
+        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
     compared = compare(best, **tables, also=results or None, max_bytes=max_bytes, **settings)
     _write(compared, pairs, format, output)
@@ -363,8 +357,7 @@ def _score(
     every: Sequence[str],
     queries: str | None,
     measures: list[str],
-    tables: dict[str, Any],
-    criteria: dict[str, Any],
+    **criteria: Any,
 ) -> dict[str, dict[str, Evaluation]]:
     """Return the result of each run, by definition, the first with measures; read each run once."""
     from mediaeval_ap.store.store import as_store
@@ -373,12 +366,6 @@ def _score(
     results: dict[str, dict[str, Evaluation]] = {each: {} for each in every}
     if not runs:
         return results
-    criteria = criteria | tables
-    if (path := criteria['judged']) is not None:
-        from mediaeval_ap.evaluation.judged import Judged
-
-        judged = Judged.read(path, criteria['max_bytes'])
-        criteria['judged'] = judged.table
     evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
     asked = evaluators[every[0]]._criteria.read_queries(queries)
     for name, run in tracked(runs.items(), 'scoring', ' runs'):
@@ -388,48 +375,38 @@ def _score(
             added = measures if each == every[0] else ()
             result = evaluator.evaluate(hypotheses, asked, measures=added)
             results[each][name] = result._called(name)
-    if criteria['judged_only']:
-        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     return results
 
 
-def _qrels(
-    known: str | None, runs: Sequence[RunFile], n_definitions: int, missing: str
-) -> str | None:
-    """Return the qrels if runs are of TREC or other tools; refuse the options of other files."""
+def _score_trec(
+    qrels: str | None,
+    runs: Sequence[RunFile],
+    criteria: dict[str, Any],
+    settings: dict[str, Any],
+) -> list[Evaluation]:
+    """Return the results of runs of TREC or of other tools; none if the files are others."""
     from mediaeval_ap.trec.other_tools import is_for_trec
 
-    is_trec = known is not None and any(map(is_for_trec, [known, *runs]))
+    is_trec = qrels is not None and any(map(is_for_trec, [qrels, *runs]))
     if option := options.first_given((NOT_OF_TREC if is_trec else OF_TREC).__contains__):
         found = 'runs' if is_trec else 'no runs'
         raise click.UsageError(f'{option}: found {found} of TREC or another tool')
-    if known is None or not is_trec:
-        return None
-    if missing == 'skip':
+    if qrels is None or not is_trec:
+        return []
+    if settings['missing'] == 'skip':
         raise click.UsageError('--missing skip: all runs need the same topics; give zero')
-    options.refuse_to_read_again('QRELS', known, len(runs) * n_definitions)
-    return known
-
-
-def _score_trec(
-    qrels: str,
-    runs: Mapping[str, RunFile],
-    every: Sequence[str],
-    measures: list[str],
-    **settings: Any,
-) -> dict[str, dict[str, Evaluation]]:
-    """Return the same of runs that `evaluate_trec` scores."""
+    options.refuse_to_read_again('QRELS', qrels, len(runs))
     from mediaeval_ap.trec import evaluate_trec
 
-    return {
-        each: {
-            name: evaluate_trec(
-                qrels, run, definition=each, measures=measures * (each == every[0]), **settings
-            )._called(name)
-            for name, run in tracked(runs.items(), 'scoring', ' runs')
-        }
-        for each in every
-    }
+    if not options.first_given('--definition'.__eq__):
+        criteria['definition'] = 'trec'
+    criteria['missing'], settings['missing'] = settings['missing'], 'error'
+    K, *_ = (criteria.pop(each) for each in ('cutoffs', 'subset', 'judged', 'judged_only'))
+    by_name = zip(options.names_of(runs), runs, strict=True)
+    return [
+        evaluate_trec(qrels, run, K, **criteria)._called(name)
+        for name, run in tracked(list(by_name), 'scoring', ' runs')
+    ]
 
 
 def _told_apart(

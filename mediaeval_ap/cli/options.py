@@ -170,14 +170,20 @@ def file_format(
 
 def other_ids(ids: str, run: str, truth: str) -> Decorator:
     """Return the options about ids that one of two files lacks."""
-    told = f'{ids} that {run} lacks: error (stop), zero or skip.'
-    missing = choice('--missing', choices.MISSING, 'error', told)
-    return together(missing, unknown_ids(ids, truth))
-
-
-def unknown_ids(ids: str, truth: str) -> Decorator:
-    told = f'{ids} that {truth} lacks: error (stop) or drop.'
-    return choice('--unknown', choices.UNKNOWN, 'error', told)
+    return together(
+        choice(
+            '--missing',
+            choices.MISSING,
+            'error',
+            f'{ids} that {run} lacks: error (stop), zero or skip.',
+        ),
+        choice(
+            '--unknown',
+            choices.UNKNOWN,
+            'error',
+            f'{ids} that {truth} lacks: error (stop) or drop.',
+        ),
+    )
 
 
 def columns_by_role(value: str | None) -> dict[str, str | int] | None:
@@ -338,10 +344,6 @@ NEAR = option(
     default=choices.NEAR,
     read=choices.check_near,
     help='Largest distance of other spellings of a query, from 0 to below 1.',
-)
-JUDGED = input_file('--judged', 'What was looked at: shots, pairs with relevance, or qrels.')
-JUDGED_ONLY = flag(
-    '--judged-only', help='Drop rows of REFERENCE that are not judged, instead of an error.'
 )
 STRICT = flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.')
 MAX_BYTES = integer(

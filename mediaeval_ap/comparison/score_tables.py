@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -62,24 +63,20 @@ def _is_table(value: object) -> bool:
 def holds_scores(path: str, item: str = 'item') -> bool:
     """Return whether a regular file has a header, or objects of JSON, with the column of items."""
     source = ByteSource(path)
-    try:
-        if not source.is_stored:
-            return False
-        if source.format in COLUMNAR_FORMATS:
+    with suppress(ReadError, FormatError):
+        if source.is_stored and source.format in COLUMNAR_FORMATS:
             return item in names_of_columns(source)
         line = _first_line(source)
         if line.startswith(b'{'):
             row = parsed_json(line, path)
             return item in row and not any(isinstance(each, dict | list) for each in row.values())
-    except (ReadError, FormatError):
-        return False
-    between = b'[\t]' if '.tsv' in path.lower() else b'[,;]'  # a row of a run may have tabs
-    return item.encode() in (each.strip(b'" \r') for each in re.split(between, line))
+        between = b'[\t]' if '.tsv' in path.lower() else b'[,;]'  # a row of a run may have tabs
+        return item.encode() in (each.strip(b'" \r') for each in re.split(between, line))
+    return False
 
 
 def _first_line(source: ByteSource) -> bytes:
-    with source.open() as stream:
-        return stream.read(N_FIRST_BYTES).removeprefix(b'\xef\xbb\xbf').split(b'\n')[0]
+    return source.first_bytes(N_FIRST_BYTES).split(b'\n')[0]
 
 
 def _checked_range(given: Any) -> tuple[float, float]:
@@ -251,8 +248,7 @@ def _layouts(
 def _read(table: Any, layouts: Sequence[RecordLayout], max_bytes: int) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = Origin.of(table, max_bytes)
-    is_file = origin.kind is OriginKind.TEXT and origin.value.is_path
-    if is_file and origin.value.is_stored and _first_line(origin.value).startswith(b'{'):
+    if origin.kind is OriginKind.TEXT and _first_line(origin.value).startswith(b'{'):
         records = _from_json_lines(origin.value, layouts)
     else:
         records = read_records(origin, layouts)

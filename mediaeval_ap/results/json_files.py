@@ -55,7 +55,7 @@ ROUNDING = 1e-12
 # Measures of ir_measures that count, or whose gains can be any.
 BEYOND_ONE = re.compile(r'Num|alpha_DCG|nDCG\(.*gains').match
 N_FIRST_BYTES = 1 << 10  # of which few are white space
-BEGIN_OF_OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"').match
+BEGIN_OF_OBJECT = re.compile(rb'\s*\{\s*"').match
 PER_QUERY = 'the values of each query: write the file with --format json --per-query'
 
 
@@ -137,14 +137,7 @@ def read_results(
 
 def holds_json(path: str) -> bool:
     """Return whether a path is a regular file that begins as an object of JSON does."""
-    source = ByteSource(path)
-    try:
-        if not source.is_stored:
-            return False
-        with source.open() as stream:
-            return BEGIN_OF_OBJECT(stream.read(N_FIRST_BYTES)) is not None
-    except ReadError:
-        return False
+    return BEGIN_OF_OBJECT(ByteSource(path).first_bytes(N_FIRST_BYTES)) is not None
 
 
 def _check(value: Fields, result: Result) -> None:

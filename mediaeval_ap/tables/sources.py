@@ -11,7 +11,7 @@ import sys
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
@@ -218,6 +218,14 @@ class ByteSource:
         """
         is_pipe = self.is_path and stat.S_ISFIFO(self._status().st_mode)
         return is_pipe and not os.path.realpath(self._path).startswith(('/dev/', '/proc/'))
+
+    def first_bytes(self, most: int) -> bytes:
+        """Return the first bytes of text in a regular file; nothing where there are none."""
+        with suppress(ReadError):  # told by whoever reads it
+            if self.is_stored:
+                with self.open() as stream:
+                    return stream.read(most).removeprefix(b'\xef\xbb\xbf')
+        return b''
 
     def size(self) -> int:
         """Estimate how many bytes reading will give; 0 for what is not a regular file."""

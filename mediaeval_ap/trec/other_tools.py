@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from glob import glob
@@ -40,8 +41,7 @@ _has_header = re.compile(rb'query-id\tcorpus-id\tscore\r?(?:\n|\Z)').match
 _is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match  # no results of ours
 # Behind comments: six fields, of which the fourth is a rank, and the fifth a score.
 _is_run = re.compile(
-    rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+'
-    rb'[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?[ \t]+\S+[ \t\r]*(?:\n|\Z)'
+    rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+[-+\d.eE]+[ \t]+\S+\s*(?:\n|\Z)'
 ).match
 A_LINE = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
 
@@ -62,16 +62,11 @@ def reader_of(line: bytes, part: str | None) -> Reader | None:
 def is_for_trec(path: str) -> bool:
     """Return whether a file can only be qrels or a run: of another tool, or a run of TREC."""
     source = ByteSource(file_in(path))
-    try:
-        if not source.is_stored:
-            return False
-        if source.format in COLUMNAR_FORMATS:
-            names = {*names_of_columns(source)}
-            return any(names.issuperset(each[:2]) for each in (*COLUMNS, ('qid', 'docno')))
-        with source.open() as stream:
-            begin = stream.read(MOST_LOOKED_AT).removeprefix(BYTE_ORDER_MARK)
-    except (ReadError, FormatError):  # told by whoever reads it
-        return False
+    with suppress(ReadError, FormatError):  # told by whoever reads it
+        if source.is_stored and source.format in COLUMNAR_FORMATS:
+            names = names_of_columns(source)
+            return any({*each[:2]}.issubset(names) for each in (*COLUMNS, ('qid', 'docno')))
+    begin = source.first_bytes(MOST_LOOKED_AT)
     is_one = _is_by_topic, _is_json_line, _has_header, _is_run
     return begin.startswith(LZ4) or any(matches(begin) for matches in is_one)
 
@@ -149,8 +144,7 @@ def _from_json_lines(stream: BinaryIO, layout: Layout, source: ByteSource) -> Ta
         lines += [number] * len(ranked)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
     integers = frozenset(field for field, ids in fields if int in map(type, ids))
-    if integers:  # ids of the evaluator may be some
-        rows = [(_digits(query), _digits(document), score) for query, document, score in rows]
+    rows = [(_digits(query), _digits(document), score) for query, document, score in rows]
     table = _from_lines(rows, LineNumbers('line', np.array(lines)), layout, name)
     return replace(table, integers=integers)
 

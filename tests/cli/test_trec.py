@@ -165,15 +165,10 @@ def compared_trec(*arguments, expected=0):
     return result
 
 
-def in_python(*, qrels=JUDGED, also=(), baseline=None, **settings):
-    def results(definition):
-        return {
-            name: evaluate_trec(qrels, each, [1, 10], definition=definition, **settings)
-            for name, each in (('a', FIRST), ('b', SECOND))
-        }
-
-    others = {each: results(each) for each in also} or None
-    return compare(results('trec'), also=others, baseline=baseline, **FEW)
+def in_python(*, qrels=JUDGED, baseline=None, **settings):
+    runs = {'a': FIRST, 'b': SECOND}
+    results = {name: evaluate_trec(qrels, each, [1, 10], **settings) for name, each in runs.items()}
+    return compare(results, baseline=baseline, **FEW)
 
 
 @pytest.mark.parametrize('kind', ['TREC', 'Parquet', 'JSON', 'JSON lines', 'folder'])
@@ -197,7 +192,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
         ('--ties worst --unjudged skip', {'ties': 'worst', 'unjudged': 'skip'}),
         ('--queries-without-relevant skip', {'queries_without_relevant': 'skip'}),
         ('--measures nDCG@2', {'measures': 'nDCG@2'}),
-        ('--also-definitions kaggle,hits', {'also': ['kaggle', 'hits']}),
+        ('--definition kaggle', {'definition': 'kaggle'}),
         ('--baseline b', {'baseline': 'b'}),
     ):
         result = compared_trec('qrels', 'a', 'b', *options.split(), '--format', 'markdown')
@@ -227,6 +222,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
     [
         ('qrels a b --queries qrels', '--queries: found runs of TREC or another tool'),
         ('qrels a b --judged qrels', '--judged: found runs of TREC or another tool'),
+        ('qrels a b --also-definitions hits', '--also-definitions: found runs of TREC or'),
         ('qrels a b --missing skip', '--missing skip: all runs need the same topics; give zero'),
         ('- a b', 'standard input (-) can be read once only, and QRELS is read 2 times'),
         ('qrels a own', 'own, line 1: found 5 fields'),
