@@ -49,6 +49,7 @@ def ranx_json(path, by_topic):
 
 
 def ranx_parquet(path, by_topic):
+    """Write the columns that `save` does (0.3.21)."""
     rows = [(topic, each, n) for topic, docs in by_topic.items() for each, n in docs.items()]
     pandas.DataFrame(rows, columns=['q_id', 'doc_id', 'score']).to_parquet(path, index=False)
 
@@ -76,7 +77,7 @@ def beir_tsv(path, qrels):
 
 
 def hugging_face(path, qrels):
-    """Write the columns of a dataset of BEIR, whose score may be a float."""
+    """Write what `Dataset.to_parquet` does of BEIR (datasets 5.2.0): a score may be a float."""
     rows = [(topic, each, float(n)) for topic, docs in qrels.items() for each, n in docs.items()]
     pandas.DataFrame(rows, columns=['query-id', 'corpus-id', 'score']).to_parquet(path)
 
@@ -154,6 +155,9 @@ def test_integer_ids_keep_their_digits(tmp_path):
     sentence_transformers(tmp_path / 'run', run)
     as_text = {str(topic): {str(d): n for d, n in each.items()} for topic, each in run.items()}
     assert scored(judged, tmp_path / 'run') == scored(judged, as_text)
+    hugging_face(tmp_path / 'qrels', {int(topic): {3: 1} for topic in judged})
+    qrels = {topic: {'3': 1} for topic in judged}
+    assert scored(tmp_path / 'qrels', tmp_path / 'run') == scored(qrels, as_text)
     padded = [('07', '3', 1), ('0', '3', 1)]
     with pytest.raises(FormatError, match="found '07', expected no leading zero or sign, as"):
         evaluate_trec(padded, tmp_path / 'run')
