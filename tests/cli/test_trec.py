@@ -256,6 +256,7 @@ def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatc
         'x v 1 50 cent 0.5\n',
         'q1 0 d1 1\n',
         '{"schema": "mediaeval-ap/results/1", "run": {}}',
+        '{"failed": [], "results": [{"kind": "evaluation"}], "schema": "mediaeval-ap/results/1"}',
         '{"item": "a", "value": 1}',
         '',
     ],
