@@ -327,10 +327,6 @@ NEAR = option(
     read=choices.check_near,
     help='Largest distance of other spellings of a query, from 0 to below 1.',
 )
-JUDGED = input_file('--judged', 'What was looked at: shots, pairs with relevance, or qrels.')
-JUDGED_ONLY = flag(
-    '--judged-only', help='Drop rows of REFERENCE that are not judged, instead of an error.'
-)
 STRICT = flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.')
 MAX_BYTES = integer(
     '--max-bytes',
