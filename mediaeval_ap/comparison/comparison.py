@@ -221,7 +221,8 @@ class Comparison(Described, Paged):
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
         inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
         of_all: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
-        data = compared | {
+        data = {
+            **{name: compared[name] for name in ('version', 'runs', 'metrics')},
             'title': self._counted(' on '),
             'lead': {**lead_of(compared), 'caveats': [f'{each}.' for each in warnings]},
             'queries': self.queries,
