@@ -285,8 +285,9 @@ class CampaignReport(Paged):
             'Reference': os.path.basename(self._inputs[0]['name']),
             'Subset': self._subset,
         }
-        return {**data, 'figures': figures}, {
-            **context_of(data, figures, self.comparison.caption(), facts),
+        data['figures'] = figures
+        return data, {
+            **context_of(data, self.comparison.caption(), facts),
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
             'judged': self._judged,

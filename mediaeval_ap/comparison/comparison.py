@@ -215,7 +215,7 @@ class Comparison(Described, Paged):
         return _caption(self, self.parameters['baseline'])
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        compared, figures, terms = self.to_dict(), self.plot._on_page(), self._terms
+        compared, terms = self.to_dict(), self._terms
         warnings = list(map(str, self.warnings))
         read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
@@ -230,13 +230,13 @@ class Comparison(Described, Paged):
             'comparison': compared,
             'remarks': [{'what': text, **of_all} for text in (*self.notes, *warnings)],
             'manifest': {**compared['manifest'], 'inputs': inputs},
-            'figures': figures,
+            'figures': self.plot._on_page(),
         }
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
-        context = context_of(data, figures, self.caption(), facts)
-        return data, {**context, 'asked': list(_asked_on_page(self))}
+        asked = list(_asked_on_page(self))
+        return data, {**context_of(data, self.caption(), facts), 'asked': asked}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison, and a manifest of what it was computed from, for JSON.

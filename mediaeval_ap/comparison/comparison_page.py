@@ -90,14 +90,9 @@ class Paged(ABC):
         return returned_or_written(text, path)
 
 
-def context_of(
-    data: Mapping[str, Any],
-    figures: Mapping[str, Mapping[str, Any]],
-    caption: str,
-    facts: Mapping[str, str],
-) -> dict[str, Any]:
+def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows of any comparison; of a campaign there is more."""
-    compared, runs, metrics = data['comparison'], data['runs'], data['metrics']
+    compared, figures, metrics = data['comparison'], data['figures'], data['metrics']
     parameters, last = compared['manifest']['parameters'], metrics[-1]
     of_values = {of_query(metric).partition('@')[0] for metric in metrics}
     return {
@@ -115,7 +110,7 @@ def context_of(
         'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
         'orders': compared['orders'],
         'is_by_k': 'map_by_k' in figures,
-        'bins': _distribution(figures, metrics, runs),
+        'bins': _distribution(figures, metrics, data['runs']),
         'queries': data['queries'],
         'values': list(zip(*data['values'][last], strict=True)),
         'remarks': [list(each) for _, each in groupby(data['remarks'], itemgetter('what'))],
