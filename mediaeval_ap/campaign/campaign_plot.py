@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
@@ -125,20 +123,11 @@ class CampaignPlot(ComparisonPlot):
         return figures.confused(queries, names, [counts[key] for key in most])
 
     def _on_page(self) -> dict[str, Any]:
-        """Return the specifications of the page with their legends.
-
-        The page's script fills in the rows of scatter and precision_recall.
-        """
         comparison = self._comparison
-        runs, values = comparison.runs, list(comparison.values.values())
-        most = np.max([each.max(axis=0) for each in values], axis=0).tolist()
         charts = {
-            'map_by_k': self.map_by_k(),
             **{f'loss {each}': self.loss(each) for each in comparison.metrics},
-            **{f'distribution {each}': self.distribution(each) for each in comparison.metrics},
-            'precision_recall': figures.precision_recall(runs, [[] for _ in runs], 1),
-            'scatter': figures.scatter('', '', comparison.queries, most, most),  # as far as it goes
+            'precision_recall': figures.precision_recall(
+                comparison.runs, [[] for _ in comparison.runs], 1
+            ),
         }
-        embedded = {name: on_page(chart) for name, chart in charts.items()}
-        embedded['scatter']['spec']['data']['values'] = []
-        return embedded
+        return super()._on_page() | {name: on_page(chart) for name, chart in charts.items()}

@@ -5,41 +5,31 @@ from __future__ import annotations
 import math
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from Levenshtein import distance, opcodes
+from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.campaign.headline import (
-    Alternatives,
-    caveat_of_floor,
-    caveats_of,
-    lead_of,
-    percent,
-)
-from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.comparison import words_of_test
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, listed
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import (
     DataWarning,
-    ParameterError,
     ScoreAboveOneWarning,
     UncertainOrderWarning,
     WithoutRelevantWarning,
     counted,
     printable,
     require,
-    shown,
 )
-from mediaeval_ap.progress import step
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
-from mediaeval_ap.results.described import returned_or_written
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import counted_note
 from mediaeval_ap.results.run_names import team_of
@@ -47,10 +37,10 @@ from mediaeval_ap.results.run_names import team_of
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_plot import CampaignPlot
     from mediaeval_ap.comparison.comparison import Comparison
-    from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.judging.pool import Pool
 
 SCHEMA = 'mediaeval-ap/report/1'
+DIGITS = 12  # of means that are compared; parts of the loss add up to 1e-12
 HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
 SAID_BY_NOTES = (ScoreAboveOneWarning, WithoutRelevantWarning)  # notes count the same queries
@@ -58,7 +48,7 @@ Remark = tuple[str, int | None, int | None]  # what, queries, of how many
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CampaignReport:
+class CampaignReport(Paged):
     """The runs of a campaign, compared and diagnosed; `AveragePrecision.report` makes it.
 
     Parameters
@@ -115,66 +105,6 @@ class CampaignReport:
         from mediaeval_ap.campaign.campaign_plot import CampaignPlot
 
         return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses, self.teams)
-
-    @step('drawing the page')
-    def to_html(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        title: str | None = None,
-        intro: str = '',
-        links: Mapping[str, str] | None = None,
-    ) -> str | None:
-        """Return the report as one self-contained page, or write it.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write: whole or not at all.
-        title : str, optional
-            The title; by default the number of runs, and the reference.
-        intro : str
-            Markdown that stands below the title, without pictures; HTML in it is shown as text.
-        links : mapping of str to str, optional
-            Addresses by the text of their link: of http, https or mailto, as those in `intro`.
-
-        Returns
-        -------
-        str or None
-            The page; None if it is written to a file.
-
-        Raises
-        ------
-        ParameterError
-            When the title is no text on one line, or a link is no such address.
-        WriteError
-            When the file cannot be written.
-        MissingExtraError
-            When the extra ``report`` is not installed.
-
-        Notes
-        -----
-        Equal inputs give equal bytes. The page asks no other site for anything.
-        """
-        from mediaeval_ap.render.page import checked_links, javascript_bundle, on_page, page, prose
-
-        if title is not None and not is_text(title):
-            raise ParameterError(f'title: found {shown(title)}, expected {TEXT}')
-        data = self.to_dict() | ({} if title is None else {'title': title})
-        figures = self.plot._on_page()
-        if self.pool is not None:
-            figures['pool'] = on_page(self.pool.plot.leaderboard())
-        text: str = page(
-            'campaign.html.j2',
-            title=data['title'],
-            intro=prose(intro),
-            links=checked_links(links or {}),
-            data={**data, 'figures': figures},
-            bundle=javascript_bundle(),
-            scripts=('campaign.js',),
-            **self._context(figures),
-        )
-        return returned_or_written(text, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report, for JSON: the data of the page.
@@ -343,46 +273,33 @@ class CampaignReport:
             {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in read
         ]
 
-    def _context(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """Return what the template shows."""
-        comparison, compared = self.comparison, self._compared
-        last, runs = comparison.metrics[-1], comparison.runs
-        parameters = compared['manifest']['parameters']
-        queries = zip(
-            comparison.queries, self._n_relevant, comparison.values[last].T.tolist(), strict=True
-        )
-        return {
-            'lead': self._lead,
-            'reference': os.path.basename(self._inputs[0]['name']),
-            'subset': self._subset,
-            'runs': runs,
-            'teams': self.teams,
-            'metrics': comparison.metrics,
-            'level': percent(parameters['level']),
-            'correction': parameters['correction'],
-            'test': words_of_test(parameters['correction']),
-            'by_video': parameters['cluster'] == 'video',
-            'baseline': parameters['baseline'],
+    def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, figures = self.to_dict(), self.plot._on_page()
+        if self.pool is not None:
+            from mediaeval_ap.render.page import on_page
+
+            figures['pool'] = on_page(self.pool.plot.leaderboard())
+        definition = self.evaluations[self.comparison.runs[0]].definition.to_dict()
+        facts = {
+            'AP definition': definition['name'],
+            'Reference': os.path.basename(self._inputs[0]['name']),
+            'Subset': self._subset,
+        }
+        data['figures'] = figures
+        return data, {
+            **context_of(data, self.comparison.caption(), facts),
+            'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
-            'has_floor': any(row['floor'] for row in compared['leaderboard']),
-            'boards': boards_of(compared),
             'judged': self._judged,
             'pool': self.pool,
-            'caption': comparison.caption(),
-            'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
-            'orders': compared['orders'],
             'loss': self._loss(figures),
-            'bins': _distribution(figures, comparison.metrics, runs),
             'confused': [
                 {**row, 'letters': marked_letters(row['query'], row['name'])}
                 for row in self._confused[:CONFUSED_AT_MOST]
             ],
             'n_confused': len(self._confused),
-            'queries': list(queries),
-            'definition': self.evaluations[runs[0]].definition.to_dict(),
+            'definition': definition,
             'near': f'{self._any_diagnosis.near:g}',
-            'remarks': [list(each) for _, each in groupby(self._remarks, itemgetter('what'))],
-            'inputs': self._inputs,
         }
 
     def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -403,64 +320,111 @@ class CampaignReport:
         }
 
 
-def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last one first.
-
-    Beside a run stand the runs that it is not told apart from, and the positions of its interval.
-    """
-    boards = []
-    alpha = alpha_of(comparison['manifest']['parameters']['level'])
-    for metric in comparison['metrics'][::-1]:
-        rows = [row for row in comparison['leaderboard'] if row['metric'] == metric]
-        alike: dict[str, list[str]] = {row['run']: [] for row in rows}
-        for pair in comparison['pairs']:  # best first
-            if pair['metric'] == metric and pair['p_adjusted'] > alpha:
-                alike[pair['a']].append(pair['b'])
-                alike[pair['b']].append(pair['a'])
-        numbers = [
-            {'map': row['map'], 'floor': row['floor']}
-            | {name: row['interval'][name] for name in ('low', 'high')}
-            for row in rows
-        ]
-        known = [value for each in numbers for value in each.values() if value is not None]
-        low = math.floor(min(known) * 20) / 20
-        high = max(math.ceil(max(known) * 20) / 20, low + 0.05)
-        at = [  # in percent of the width of the figure
-            {
-                name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
-                for name, value in each.items()
-            }
-            for each in numbers
-        ]
-        boards.append(
-            {
-                'metric': metric,
-                'low': low,
-                'high': high,
-                'floor': rows[0]['floor'],
-                'rows': [
-                    row | {'at': each, 'alike': alike[row['run']]}
-                    for row, each in zip(rows, at, strict=True)
-                ],
-            }
-        )
-    return boards
-
-
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _distribution(
-    figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
-) -> dict[str, Any]:
-    """Return the numbers of the last distribution as a table with the classes of all of them."""
-    of_metrics = [figures[f'distribution {metric}'] for metric in metrics]
-    classes = [entry['label'] for entry in max((each['legend'] for each in of_metrics), key=len)]
-    values = of_metrics[-1]['spec']['data']['values']
-    counts = {(row['run'], row['class']): row['count'] for row in values}
-    rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
-    return {'headers': classes, 'rows': rows}
+@dataclass(frozen=True)
+class Alternatives:
+    """The mean that a run would have at the last cutoff if it were scored in another way.
+
+    Parameters
+    ----------
+    once : float
+        If a shot that is returned again were not relevant again.
+    least, greatest : float
+        Over all orders of hypotheses with equal distance and confidence.
+    """
+
+    once: float
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, diagnosis: Diagnosis) -> Alternatives:
+        """Return them from the diagnosis at the last cutoff."""
+        once = math.fsum([*diagnosis.ap, *diagnosis.parts['repeats']]) / len(diagnosis.queries)
+        ties = diagnosis.ties['equal_confidence'].means()
+        return cls(once, ties['min'], ties['max'])
+
+    def range(self) -> str:
+        least, greatest = f'{self.least:.3f}', f'{self.greatest:.3f}'
+        return least if least == greatest else f'{least} to {greatest}'
+
+
+def caveats_of(
+    means: Mapping[str, float],
+    alternatives: Mapping[str, Alternatives],
+    values: NDArray[np.float64],
+    metric: str,
+    definition: Definition,
+) -> list[str]:
+    """Return what a reader has to know before relying on the order of the runs, best first.
+
+    `values` are those of the last metric, of shape (n_runs, n_queries).
+    """
+    caveats = []
+    once = {run: alternatives[run].once for run in means}
+    n_above, n_queries = int((values > 1).any(axis=0).sum()), values.shape[1]
+    if definition.counts_again and (n_above or _ranks(means) != _ranks(once)):
+        again = f'{definition} counts a shot again that is returned again'
+        if n_above:
+            queries = counted(n_queries, 'query has', 'queries have')
+            again = f'{n_above:,} of {queries} an AP above 1 in some run, as {again}'
+        caveats.append(f'{again}. {_if_once(means, once, metric)}')
+    leader, *others = means
+    its = alternatives[leader]
+    rivals = [
+        run
+        for run in others
+        if round(alternatives[run].greatest, DIGITS) >= round(its.least, DIGITS)
+        and any(round(each.greatest - each.least, DIGITS) > 0 for each in (its, alternatives[run]))
+    ]
+    if rivals:
+        first = rivals[0]
+        more = f', as do those of {listed(rivals[1:])}' if len(rivals) > 1 else ''
+        caveats.append(
+            'The order of ties can change the lead: over all orders of hypotheses with equal '
+            f'distance and confidence, {leader} has {metric} {its.range()}, and {first} '
+            f'{alternatives[first].range()}: these overlap{more}.'
+        )
+    return caveats
+
+
+def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
+    """Say who would lead, and what the order would be, if each shot counted once."""
+    begin = 'If each shot counted once,'
+    (leaders, would_lead) = (
+        [run for run, rank in _ranks(each).items() if rank == 1] for each in (means, once)
+    )
+    first = would_lead[0]
+    if len(means) == 1:
+        return f'{begin} {metric} would be {once[first]:.3f}.'
+    score = f'{metric} {once[first]:.3f}'
+    if leaders != would_lead:
+        beside = [run for run in leaders if run not in would_lead]
+        against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
+        return f'{begin} {listed(would_lead)} would lead: {score}{against}.'
+    order = f'{listed(leaders)} would still lead, but the order of the others would change'
+    if _ranks(means) == _ranks(once):
+        order = 'the order of the runs would be the same'
+    return f'{begin} {order} ({first}: {score}).'
+
+
+def _ranks(means: Mapping[str, float]) -> dict[str, int]:
+    rounded = {run: round(mean, DIGITS) for run, mean in means.items()}
+    return {
+        run: 1 + sum(other > mean for other in rounded.values()) for run, mean in rounded.items()
+    }
+
+
+def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list[str]:
+    """Return what queries without a relevant shot add to every run."""
+    if not n_without:
+        return []
+    told = f'{n_without:,} of {counted(n_queries, "query has", "queries have")} no relevant shot'
+    empty = '' if floor is None else f': an empty run has {floor:.3f}'
+    return [f'{told}, and {"counts" if n_queries == 1 else "count"} the same in every run{empty}.']
 
 
 def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:

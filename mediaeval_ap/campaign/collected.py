@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.campaign.campaign_report import CampaignReport
-from mediaeval_ap.campaign.headline import Alternatives
+from mediaeval_ap.campaign.campaign_report import Alternatives, CampaignReport
 from mediaeval_ap.choices import POOL_DEPTH, TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.settings import Settings, check_run

@@ -20,12 +20,11 @@ from mediaeval_ap.cli.output import (
     STANDARD_STREAM,
     Output,
     as_usage,
-    check_paths,
     tell,
     write,
     write_document,
 )
-from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, WriteError, printable, require, shown
 from mediaeval_ap.progress import tracked
@@ -33,7 +32,7 @@ from mediaeval_ap.render.formats import FORMATS, render, workflow_command
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
-    from mediaeval_ap.comparison.comparison import Comparison
+    from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
     from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
 
@@ -93,10 +92,10 @@ def _grouping(value: str | None) -> str | None:
     return value.lower() if value and value.lower() in choices.GROUPINGS else value
 
 
-COMPARISON = options.together(
-    PROCEDURE,
+OF_SCORED = options.together(
     options.option(
         '--by',
+        type=FILE,
         metavar='NAME',
         read=_grouping,
         help='Add means by corpus, relevant (number of shots), or groups: CSV with item,group.',
@@ -107,10 +106,6 @@ COMPARISON = options.together(
         read=options.columns_by_role,
         help='Columns of score tables: item, system, value and cluster.',
     ),
-    options.other_ids('Items or topics', 'a run', 'QRELS'),
-    options.TIES,
-    options.RELEVANCE_LEVEL,
-    options.PART,
     options.option(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
     ),
@@ -121,6 +116,14 @@ COMPARISON = options.together(
         read=lambda value: value and choices.check_above_zero(value, '--power'),
         help='Say how many queries tell such a difference of each pair at 80 %.',
     ),
+)
+COMPARISON = options.together(
+    PROCEDURE,
+    OF_SCORED,
+    options.other_ids('Items or topics', 'a run', 'QRELS'),
+    options.TIES,
+    options.RELEVANCE_LEVEL,
+    options.PART,
     options.option(
         '--fail-if-worse',
         type=float,
@@ -230,7 +233,12 @@ def compare(
     _check_options(settings, also_definitions, format)
     if score_tables := _score_tables([reference, *runs], settings['columns']):
         named = options.with_names(score_tables, names, max_bytes)
-        _write(_compare_tables(named, of_results, max_bytes, settings), pairs, format, output)
+        _check_scored('score tables')
+        require_libraries()
+        from mediaeval_ap.comparison.comparison import compare
+
+        compared = compare(named, max_bytes=max_bytes, **settings)
+        _write(compared, pairs, format, output)
         return
     known, files, to_score = _told_apart(reference, runs, of_results)
     named = options.with_names([*files, *to_score], names, max_bytes)
@@ -316,26 +324,19 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
     return list(files) if all(are_tables) else []
 
 
-def _compare_tables(
-    files: Sequence[RunFile], of_results: str | None, max_bytes: int, settings: dict[str, Any]
-) -> Comparison:
-    """Compare the systems of score tables."""
-    of_others = {*OF_SCORING, *OF_TREC, '--reference', '--subset'}
-    if of_results is not None or (option := options.first_given(of_others.__contains__)):
-        given = '--reference' if of_results is not None else option
-        raise click.UsageError(f'{given}: found score tables, which are scored already')
-    require_libraries()
-    from mediaeval_ap.comparison.comparison import compare
-
-    return compare(files, max_bytes=max_bytes, **settings)
+def _check_scored(kind: str, figures: Sequence[str] = ()) -> None:
+    """Refuse options and figures that need runs to score, or their rankings."""
+    of_runs = {*OF_SCORING, *OF_TREC, '--reference', '--subset', '--near', '--loss-cutoff'}
+    if option := options.first_given(of_runs.__contains__):
+        raise click.UsageError(f'{option}: found {kind}, which are scored already')
+    if wrong := [each for each in figures if each not in OF_VALUES]:
+        raise click.UsageError(f'--figure {wrong[0]} needs rankings: found {kind}')
 
 
 def _check_options(
     settings: Mapping[str, Any], also_definitions: Sequence[str], format: str
 ) -> None:
     """Refuse options that lack one that they need, or have more tables than the format."""
-    if (by := settings['by']) is not None and by not in choices.GROUPINGS:
-        check_paths(click.get_current_context(), by)
     if settings['baseline'] is None and (option := options.first_given(OF_GATE.__contains__)):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
     if settings['population'] is not None and not settings['anytime']:
@@ -453,6 +454,16 @@ def _check_results(known: str | None, scores_others: bool, settings: Mapping[str
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
 
 
+def _check_campaign(scored: Sequence[str], runs: Sequence[str], figures: Sequence[str]) -> None:
+    """Refuse results among the runs of a report, options of scores, and a scatter of one run."""
+    if scored:
+        raise click.UsageError(f'found {shown(scored[0])} beside runs, expected results alone')
+    if option := options.first_given(FOR_SCORES.__contains__):
+        raise click.UsageError(f'{option}: found runs, expected score tables or results')
+    if 'scatter' in figures and len(runs) == 1:
+        raise click.UsageError('--figure scatter: found one run, expected two or more')
+
+
 FIGURES = (
     'leaderboard',
     'loss',
@@ -462,6 +473,8 @@ FIGURES = (
     'precision_recall',
     'confused',
 )
+FOR_SCORES = ('--by', '--columns', '--missing', '--range', '--power')
+OF_VALUES = ('leaderboard', 'map_by_k', 'scatter', 'distribution')  # which need no rankings
 PAGE, EVERY = 'html', 'all'
 
 
@@ -508,10 +521,11 @@ def _markdown(path: str, max_bytes: int) -> str:
         'hypothesis.txt sure.txt --queries queries.txt -o report.html',
         'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure all '
         '-o figures',
-    ]
+    ],
+    advanced='--columns --missing --by',
 )
-@options.REFERENCE
-@options.RUNS
+@options.run_argument('reference', metavar='REFERENCE')
+@options.OPTIONAL_RUNS
 @options.NAMES
 @options.SCORING_OF_JUDGED
 @options.cutoff(
@@ -521,6 +535,10 @@ def _markdown(path: str, max_bytes: int) -> str:
 )
 @options.NEAR
 @PROCEDURE
+@OF_SCORED
+@options.choice(
+    '--missing', MISSING_SCORES, 'error', 'Items of score tables that some system lacks: {words}.'
+)
 @options.option('--title', metavar='TEXT', help='Title of the page.')
 @options.input_file('--intro', 'Markdown that stands below the title.')
 @options.option(
@@ -550,6 +568,7 @@ def _markdown(path: str, max_bytes: int) -> str:
     type=NEW_FILE_OR_FOLDER,
 )
 def report(
+    reference: RunFile,
     runs: Sequence[RunFile],
     names: str | None,
     loss_cutoff: Cutoff | None,
@@ -565,7 +584,9 @@ def report(
     """Write a page about the runs of a campaign.
 
     It says who leads and whether the data tell the runs apart, where each run lost precision, and
-    shows every query. The page is one file, which requests nothing from elsewhere.
+    shows every query. The page is one file, which requests nothing from elsewhere. Instead of
+    REFERENCE and runs, results or score tables can be given, as compare takes them: then the page
+    has no rankings, and no loss.
     """
     format = _checked_format(figures, format, output)
     asked = () if figures is None else figures or FIGURES
@@ -575,34 +596,57 @@ def report(
         raise click.UsageError('--title, --intro and --link are of the page: leave out --figure')
     if title is not None and not choices.is_text(title):
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
-    if 'scatter' in (figures or ()) and len(runs) == 1:
-        raise click.UsageError('--figure scatter: found one run, expected two or more')
-    if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in asked:
-        raise click.UsageError(
-            f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
-        )
-    runs = options.with_names(runs, names, settings['max_bytes'])
-    by_name = named_runs(runs, settings['baseline'])
+    max_bytes, given = settings['max_bytes'], [reference, *runs]
+    tables = _score_tables(given, settings['columns'])
+    known, scored, to_score = (None, tables, []) if tables else _told_apart(reference, runs, None)
+    if known is None:
+        _check_scored('score tables' if tables else 'results', figures or ())
+    else:
+        _check_campaign(scored, to_score, figures or ())
+        if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in asked:
+            raise click.UsageError(
+                f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
+            )
+    named = options.with_names(scored or to_score, names, max_bytes)
+    by_name = named_runs(named, None if scored else settings['baseline'])
     of_page = () if asked else ('jinja2', 'markdown_it')
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
-    criteria = {name: settings.pop(name) for name in CRITERIA}
-    text = '' if intro is None else _markdown(intro, criteria['max_bytes'])
-    teams = {name: run.team for name, run in by_name.items() if run.team}
-    average_precision = options.read_reference(**criteria)
-    made = average_precision.report(by_name, k=loss_cutoff, teams=teams, **settings)
+    criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
+    text = '' if intro is None else _markdown(intro, max_bytes)
+    of_runs = {name: settings.pop(name) for name in ('queries', 'near')}
+    made: Any
+    if known is None:
+        from mediaeval_ap.comparison.comparison import compare
+
+        results: list[Any] = named
+        if not tables:
+            results = [each for path in named for each in _read_results(path, max_bytes)]
+        made = compare(results, max_bytes=max_bytes, **settings)
+    else:
+        of_runs |= {name: settings[name] for name in settings if f'--{name}' not in FOR_SCORES}
+        teams = {name: run.team for name, run in by_name.items() if run.team}
+        average_precision = options.read_reference(reference=known, **criteria)
+        made = average_precision.report(by_name, k=loss_cutoff, teams=teams, **of_runs)
     if figures is None:
         write(str(made.to_html(title=title, intro=text, links=links)), output)
-        return
+    else:
+        _write_figures(made.plot, figures, query, format, output)
+
+
+def _write_figures(
+    plot: ComparisonPlot, figures: list[str], query: str | None, format: str, output: Output
+) -> None:
+    """Write one figure to a file, or several to a folder."""
     arguments = {'precision_recall': [query]}
     if _to_folder(figures, output):
-        made.plot._save(os.fspath(output), figures or None, format, arguments)
+        plot._save(os.fspath(output), figures or None, format, arguments)
         return
     from mediaeval_ap.render.page import drawn
 
     (figure,) = figures
-    content = drawn(getattr(made.plot, figure)(*arguments.get(figure, ())), format)
+    content = drawn(getattr(plot, figure)(*arguments.get(figure, ())), format)
     if format == 'svg':
         write(content, output)
     else:

@@ -24,6 +24,7 @@ from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
 from mediaeval_ap.comparison.sampling import Floats, Interval
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.errors import ParameterError, counted, printable, shown
+from mediaeval_ap.render.document import Terms
 
 TOLERANCE = 1e-9  # of sums, as values are rounded quotients
 LARGEST_BET = 1.0  # so that no capital gets below 0, whatever comes
@@ -278,13 +279,13 @@ def _checked(population: int | None, runs: Runs) -> int:
     return population or n_queries
 
 
-def sentence(pairs: Sequence[AnytimePair], lead: Lead, level: float) -> str:
+def sentence(pairs: Sequence[AnytimePair], lead: Lead, level: float, terms: Terms) -> str:
     """Say what is settled, after how many queries, and with which correction."""
     alpha, one, run = alpha_of(level), pairs[0], printable(lead.run)
-    of_all = f'{one.n_queries:,} queries in random order'
+    of_all = f'{one.n_queries:,} {terms.queries} in random order'
     if one.population > one.n_queries:
         of_all += f', a sample of {one.population:,}'
-    others = f'all {lead.n_others} others' if lead.n_others > 1 else 'the other run'
+    others = f'all {lead.n_others} others' if lead.n_others > 1 else f'the other {terms.run}'
     needed = f'e-value of each pair at least {lead.n_others / alpha:g}'
     n_settled = sum(pair.settled_after is not None for pair in pairs)
     of_pairs = f'{n_settled} of {counted(len(pairs), "pair", "pairs")}'

@@ -60,10 +60,15 @@ class Runs:
     n_skipped: int | None  # queries that were left out; None where these count
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
-    width: float = 1.0  # the largest difference that there can be, but for a few definitions
+    range: list[float] | None = None  # of a score table: the least and the largest value
     no_mean: str = ''  # why the metric is no mean; then `values` have rows for its accumulator
     whole: Sequence[float] = ()  # then the metric of each run
     ties: Any = None  # of GAP
+
+    @property
+    def width(self) -> float:
+        """The largest difference that there can be, but for a few definitions."""
+        return 1.0 if self.range is None else self.range[1] - self.range[0]
 
     @property
     def n_without_relevant(self) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
@@ -24,9 +26,19 @@ from mediaeval_ap.comparison.comparable_runs import (
     group_means,
     read_runs,
 )
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
-from mediaeval_ap.comparison.settings import Settings, check_run, checked_settings, for_resamples
+from mediaeval_ap.comparison.settings import (
+    CORRECTED_BY,
+    SIGN_FLIPS,
+    TUKEY,
+    Settings,
+    check_run,
+    checked_settings,
+    for_resamples,
+    terms_of,
+)
 from mediaeval_ap.comparison.testing import (
     POWER,
     Pair,
@@ -49,7 +61,7 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.progress import shows_progress, step
-from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked
+from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
@@ -93,7 +105,7 @@ LEAST_VIDEOS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Described):
+class Comparison(Described, Paged):
     """Runs compared on the same queries: intervals, tests of all pairs, groups.
 
     Parameters
@@ -165,9 +177,7 @@ class Comparison(Described):
     verdicts: Sequence[Verdict] = ()
 
     def __repr__(self) -> str:
-        runs = counted(len(self.runs), 'run', 'runs')
-        queries = counted(len(self.queries), 'query', 'queries')
-        how = f'{runs}, {queries}, {self.parameters["correction"]}'
+        how = f'{self._counted()}, {self.parameters["correction"]}'
         best = [each for each in self.leaderboard if each.metric == self.metrics[-1]]
         width = max(len(shown(each.run)) for each in best)
         lines = [f'Comparison of {how}; {self.metrics[-1]}:']
@@ -178,6 +188,15 @@ class Comparison(Described):
         if n_more := len(best[RUNS_IN_REPR:]):
             lines.append(f'  … and {n_more} more')
         return '\n'.join(lines)
+
+    @property
+    def _terms(self) -> Terms:
+        return terms_of(self.parameters)
+
+    def _counted(self, joined: str = ', ') -> str:
+        run, runs, query, queries, *_ = self._terms
+        both = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
+        return joined.join(both)
 
     @property
     def plot(self) -> ComparisonPlot:
@@ -194,6 +213,30 @@ class Comparison(Described):
             One or two sentences.
         """
         return _caption(self, self.parameters['baseline'])
+
+    def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        compared, terms = self.to_dict(), self._terms
+        warnings = list(map(str, self.warnings))
+        read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
+        keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
+        inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
+        of_all: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
+        data = {
+            **{name: compared[name] for name in ('version', 'runs', 'metrics')},
+            'title': self._counted(' on '),
+            'lead': {**lead_of(compared), 'caveats': [f'{each}.' for each in warnings]},
+            'queries': self.queries,
+            'values': {name: each.tolist() for name, each in self.values.items()},
+            'comparison': compared,
+            'remarks': [{'what': text, **of_all} for text in (*self.notes, *warnings)],
+            'manifest': {**compared['manifest'], 'inputs': inputs},
+            'figures': self.plot._on_page(),
+        }
+        facts = {'AP definition': self.parameters['definition']}
+        if self.parameters['range']:
+            facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
+        asked = list(_asked_on_page(self))
+        return data, {**context_of(data, self.caption(), facts), 'asked': asked}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison, and a manifest of what it was computed from, for JSON.
@@ -331,6 +374,7 @@ class ComparisonPlot(Plot):
         self._comparison, self._figures = comparison, figures
         self._runs, self._values = comparison.runs, comparison.values
         self._teams = [run.partition('_')[0] or run for run in comparison.runs]
+        self._terms = comparison._terms
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their intervals and groups.
@@ -359,6 +403,7 @@ class ComparisonPlot(Plot):
             [each.interval.high for each in standings],
             groups=[each.group for each in standings],
             metric=metric,
+            terms=self._terms,
         )
 
     def scatter(
@@ -386,14 +431,14 @@ class ComparisonPlot(Plot):
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
-            raise ParameterError('scatter: found one run, expected two or more')
+            raise ParameterError(f'scatter: found one {self._terms.run}, expected two or more')
         a = self._runs[0] if a is None else a
         b = self._runs[1] if b is None else b
         for run in a, b:
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
-        name = metric.removeprefix('M')
-        return self._figures.scatter(a, b, self._comparison.queries, first, second, metric=name)
+        queries, name = self._comparison.queries, of_query(metric)
+        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self._terms)
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
         """Draw how many queries of each run have a value of 0, of 1, and between them.
@@ -415,7 +460,8 @@ class ComparisonPlot(Plot):
         """
         metric = self._metric(metric)
         values = self._values[metric].tolist()
-        return self._figures.distribution(self._runs, values, metric=metric.removeprefix('M'))
+        name = of_query(metric)
+        return self._figures.distribution(self._runs, values, metric=name, terms=self._terms)
 
     def map_by_k(self) -> altair.LayerChart:
         """Draw the mean of each run against the cutoff.
@@ -432,7 +478,7 @@ class ComparisonPlot(Plot):
             When the metrics are not one metric at several cutoffs.
         """
         parts = [metric.partition('@') for metric in self._values]
-        if len({name for name, _, _ in parts}) > 1:
+        if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
             raise ParameterError(
                 f'map_by_k: found the metrics {", ".join(self._values)}, '
                 'expected one metric at several cutoffs'
@@ -443,6 +489,24 @@ class ComparisonPlot(Plot):
         metric = parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
+    def _on_page(self) -> dict[str, Any]:
+        """Return the specifications of the page with their legends; its script adds some rows."""
+        from mediaeval_ap.render.page import on_page
+
+        self._metric(None)  # refuses what is no mean
+        values = np.concatenate(list(self._values.values()))
+        ends = values.max(axis=0), values.min(axis=0)  # as far as the scatter goes
+        charts = {f'distribution {each}': self.distribution(each) for each in self._values}
+        charts['scatter'] = self._figures.scatter(
+            '', '', self._comparison.queries, *ends, terms=self._terms
+        )
+        if len(self._values) > 1:
+            with suppress(ParameterError):  # of other metrics than one at several cutoffs
+                charts['map_by_k'] = self.map_by_k()
+        embedded = {name: on_page(chart) for name, chart in charts.items()}
+        embedded['scatter']['spec']['data']['values'] = []
+        return embedded
+
     def _metric(self, metric: str | None, known: Sequence[str] = ()) -> str:
         metrics = tuple(known or self._values)
         if not metrics:
@@ -451,31 +515,22 @@ class ComparisonPlot(Plot):
         return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
 
 
-SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
-CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
-FIRST_MINUS_SECOND = 'first run minus second'
-AT_ANY_TIME = 'Pairs of runs on queries in random order'
+FIRST_MINUS_SECOND = 'first {0.run} minus second'
+AT_ANY_TIME = 'Pairs of {0.runs} on {0.queries} in random order'
 DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
-FOR_POWER = f'queries for {POWER:.0%}'.replace('%', ' %')
-
-
-def words_of_test(correction: str) -> str:
-    """Return the name of the test, with its correction."""
-    if correction == 'tukey':
-        return TUKEY
-    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
+FOR_POWER = f'{{0.queries}} for {100 * POWER:g} %'
 
 
 def _caption(comparison: Comparison, baseline: str | None) -> str:
     """Return the caption of pairs with a baseline, or of all pairs without one."""
-    settings = comparison.parameters
-    queries = counted(len(comparison.queries), 'query', 'queries')
+    settings, terms = comparison.parameters, comparison._terms
+    queries = counted(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
-    unit = of_units = 'queries'
+    unit = of_units = terms.queries
     if settings['cluster'] != 'none':
         unit = 'clusters'
         clusters = counted(comparison.counts['units'], 'cluster', 'clusters')
-        of_units = f'{clusters} of queries, by {settings["cluster"]}'
+        of_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
     resamples = f'{counted(settings["resamples"], "resample", "resamples")} of {of_units}'
     whole, means = f'Means over {queries}{definition}', f'BCa bootstrap, {resamples}'
     intervals = f"Student's t over {of_units}" if settings['interval'] == 't' else means
@@ -496,7 +551,7 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
     """Return the sentence on what p is, how it is corrected, and which flips gave it."""
     if not comparison.pairs:
         return ''
-    settings = comparison.parameters
+    settings, runs = comparison.parameters, comparison._terms.runs
     pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
     flips = counted(settings['permutations'], 'random flip', 'random flips')
     few = f'at most {MOST_ENUMERATED} differences'
@@ -510,10 +565,10 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
     if settings['correction'] == 'tukey':
         permutations = counted(settings['permutations'], 'permutation', 'permutations')
         return (
-            f'{p}; corrected p by {TUKEY} over all pairs of runs for each metric '
-            f'({permutations} of runs within {unit}).'
+            f'{p}; corrected p by {TUKEY} over all pairs of {runs} for each metric '
+            f'({permutations} of {runs} within {unit}).'
         )
-    family = 'all pairs of runs' if baseline is None else f'the pairs with {printable(baseline)}'
+    family = f'all pairs of {runs}' if baseline is None else f'the pairs with {printable(baseline)}'
     return (
         f'{p}, corrected by {CORRECTED_BY[settings["correction"]]} over {family} for each metric.'
     )
@@ -522,6 +577,7 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
     baseline, metrics = comparison.parameters['baseline'], comparison.metrics
+    terms = comparison._terms
     ranks, asked = {}, _asked_for(comparison)
     for one in comparison.leaderboard:
         low, high = one.rank_interval
@@ -536,57 +592,58 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             one for one in comparison.leaderboard if one.metric == metric and one.run != baseline
         ]
         rows = [[one.run, *_cells_of(one, one.difference_interval)] for one in others]
-        yield _known(comparison, ['run', *DIFFERENCE], rows)
+        yield _known(comparison, [terms.run, *DIFFERENCE], rows)
     yield from _without_floor(comparison)
     if comparison.orders:
-        yield Heading('Agreement of two orders of the runs', "Kendall's tau-b")
+        yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
         yield _orders(comparison)
     for metric, grid in _means_by_group(comparison):
-        yield Heading(f'{metric} by {comparison.parameters["by"]}', 'number of queries')
+        yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
         yield grid
     shows_pairs = pairs or len(comparison.runs) <= MOST_RUNS
     if comparison.lead is not None:
-        yield Heading(AT_ANY_TIME, _level_of_pairs(comparison))
+        yield Heading(AT_ANY_TIME.format(terms), _level_of_pairs(comparison))
         yield _anytime(comparison, all_pairs=shows_pairs)
     notes = list(comparison.notes)
     if pairs or (baseline is None and shows_pairs):
         for metric in metrics:
             title = f'{_titled(comparison, metric)}: differences of pairs'
-            yield Heading(title, FIRST_MINUS_SECOND)
+            yield Heading(title, FIRST_MINUS_SECOND.format(terms))
             yield _pairs_by(comparison, metric)
     elif baseline is None:
         n_pairs = len(comparison.pairs) // len(metrics)
-        instead = 'ask for them (--pairs), or for a baseline (--baseline RUN)'
-        notes.append(f'{n_pairs} pairs of runs are not shown: {instead}')
+        instead = f'ask for them (--pairs), or for a baseline (--baseline {terms.run.upper()})'
+        notes.append(f'{n_pairs} pairs of {terms.runs} are not shown: {instead}')
     if notes:
         yield ''.join(f'{note}\n' for note in notes)
 
 
 def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables of a paper: captioned, the best of each column bold."""
+    terms = comparison._terms
     for title, note, grid, label in _asked_for(comparison):
         yield Captioned(grid, f'{title}: {note}.', f'{LABEL}-{label}')
     means = _means(comparison)
     yield replace(means, caption=f'{means.caption} Best in bold.')
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
         text = (
-            f'{_titled(comparison, metric)}: differences of pairs, {FIRST_MINUS_SECOND}. '
-            f'{_caption(comparison, None)}'
+            f'{_titled(comparison, metric)}: differences of pairs, '
+            f'{FIRST_MINUS_SECOND.format(terms)}. {_caption(comparison, None)}'
         )
         if comparison.values:
-            text += f' {FOR_POWER.capitalize()}: of this pair alone, not corrected.'
+            text += f' {FOR_POWER.format(terms).capitalize()}: of this pair alone, not corrected.'
         if comparison.parameters['cluster'] != 'none':
-            text += ' Wins, ties, losses and dz are of queries.'
+            text += f' Wins, ties, losses and dz are of {terms.queries}.'
         yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
     if comparison.orders:
-        text = "Agreement of two orders of the runs: Kendall's tau-b."
+        text = f"Agreement of two orders of the {terms.runs}: Kendall's tau-b."
         yield Captioned(_orders(comparison), text, f'{LABEL}-orders')
     for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
-        text = f'{metric} by {comparison.parameters["by"]}, with the number of queries.'
+        text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
         yield Captioned(grid, text, f'{LABEL}-by-{number}')
     if comparison.lead is not None:
-        said = sentence(comparison.anytime, comparison.lead, comparison.parameters['level'])
-        text = f'{AT_ANY_TIME} ({_level_of_pairs(comparison)}). {said}.'
+        said = sentence(comparison.anytime, comparison.lead, comparison.parameters['level'], terms)
+        text = f'{AT_ANY_TIME.format(terms)} ({_level_of_pairs(comparison)}). {said}.'
         yield Captioned(_anytime(comparison, all_pairs=pairs), text, f'{LABEL}-anytime')
 
 
@@ -597,7 +654,8 @@ def _means(comparison: Comparison) -> Captioned:
     if baseline is not None:
         text += f' {DAGGER}: differs from {printable(baseline)}, corrected p ≤ {alpha:g}.'
     elif comparison.pairs:
-        text += f' Runs that share a letter are not told apart (corrected p > {alpha:g}).'
+        runs = comparison._terms.runs.capitalize()
+        text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
     cells = {}
     for one in comparison.leaderboard:
         mark = DAGGER if one.p_adjusted is not None and one.p_adjusted <= alpha else ''
@@ -620,13 +678,14 @@ def _by_run(comparison: Comparison, cells: Mapping[tuple[str, str], Any]) -> Gri
     """Return a row for each run, and a column for each metric."""
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
-    return Grid(['run', *(_titled(comparison, metric) for metric in metrics)], rows)
+    return Grid([comparison._terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
 
 
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
     rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval), pair.n_for_power] for pair in pairs]
-    return _known(comparison, ['first', 'second', *DIFFERENCE, FOR_POWER], rows)
+    for_power = FOR_POWER.format(comparison._terms)
+    return _known(comparison, ['first', 'second', *DIFFERENCE, for_power], rows)
 
 
 def _known(comparison: Comparison, headers: list[str], rows: list[list[Any]]) -> Grid:
@@ -671,17 +730,19 @@ def _orders(comparison: Comparison) -> Grid:
 
 def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
     sizes = {each.group: each.n_queries for each in comparison.groups_by}
+    run = comparison._terms.run
     means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
     for metric in comparison.metrics if sizes else ():
         rows = [
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
-        yield metric, Grid(['run', *(f'{group} ({size})' for group, size in sizes.items())], rows)
+        yield metric, Grid([run, *(f'{group} ({size})' for group, size in sizes.items())], rows)
 
 
 def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
     settings, metric = comparison.parameters, comparison.metrics[-1]
+    terms = comparison._terms
     if comparison.verdicts:
         rules = [f'{_level(comparison)} interval of {metric}']
         if settings['fail_if_worse'] is not None:
@@ -693,19 +754,34 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
             for one in comparison.verdicts
         )
         title = f'Difference to {printable(settings["baseline"])}'
-        grid = Grid(['run', 'difference', 'verdict'], list(verdicts))
+        grid = Grid([terms.run, 'difference', 'verdict'], list(verdicts))
         yield title, '; '.join(rules), grid, 'verdicts'
     if comparison.power:
-        title = f'{metric}: queries to tell a difference of {settings["power"]:g} at 80 %'
+        title = f'{metric}: {terms.queries} to tell a difference of {settings["power"]:g} at 80 %'
         rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
-        grid = Grid(['first', 'second', 'sd of differences', 'queries'], rows)
+        grid = Grid(['first', 'second', 'sd of differences', terms.queries], rows)
         yield title, 'of one pair, not corrected', grid, 'power'
 
 
+def _asked_on_page(comparison: Comparison) -> Iterator[tuple[str, str, str, Grid]]:
+    """Return the tables of a page that were asked for: id, title, note and grid."""
+    terms = comparison._terms
+    for title, note, grid, label in _asked_for(comparison):
+        yield label, title, note, grid
+    for metric, grid in _means_by_group(comparison):
+        if metric == comparison.metrics[-1]:
+            title = f'{metric} by {comparison.parameters["by"]}'
+            yield 'by', title, f'with the number of {terms.queries}', grid
+    if comparison.lead is not None:
+        grid = _anytime(comparison, all_pairs=True)
+        yield 'anytime', AT_ANY_TIME.format(terms), _level_of_pairs(comparison), grid
+
+
 def _level_of_pairs(comparison: Comparison) -> str:
+    first_minus_second = FIRST_MINUS_SECOND.format(comparison._terms)
     if _is_sample(comparison):
-        return f'{FIRST_MINUS_SECOND}; {_level(comparison)} interval, valid after any number'
-    return FIRST_MINUS_SECOND
+        return f'{first_minus_second}; {_level(comparison)} interval, valid after any number'
+    return first_minus_second
 
 
 def _is_sample(comparison: Comparison) -> bool:
@@ -904,7 +980,7 @@ def compare(
     if runs.no_mean:
         settings = for_resamples(settings, runs, interval=interval, permutations=permutations)
     given, source = _groups(runs, by, named_by, max_bytes)
-    settings = replace(settings, by=source.name if source else named_by)
+    settings = replace(settings, by=source.name if source else named_by, range=runs.range)
     check_run('baseline', baseline, runs.names)
     is_known = reference is not None and runs.kind == 'evaluation'
     videos = None
@@ -930,7 +1006,7 @@ def compare(
     lead = None
     if settings.anytime:
         of_anytime, lead = anytime_pairs(settings, runs, best_first)
-        notes.append(sentence(of_anytime, lead, settings.level))
+        notes.append(sentence(of_anytime, lead, settings.level, terms_of(vars(settings))))
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -993,7 +1069,7 @@ def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
 
 def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     """Return sentences about the floor, and about what stands for a cluster."""
-    notes = []
+    notes, queries = [], terms_of(vars(settings)).queries
     if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
@@ -1001,7 +1077,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     if settings.cluster != 'none':
         notes.append(
             'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-            'losses, dz and queries for 80 % are of queries'
+            f'losses, dz and {queries} for 80 % are of {queries}'
         )
         if n_without and settings.cluster == 'video':
             notes.append('each query without a relevant shot is a cluster of its own')
@@ -1017,16 +1093,19 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
 
 
 def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning]:
+    _, of_runs, _, queries, *_ = terms_of(vars(settings))
     n_few = len({frozenset((pair.a, pair.b)) for pair in pairs if 0 < (pair.n_nonzero or 0) < FEW})
     n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
     if n_few and settings.interval != 'plus2':
-        units = 'queries' if settings.cluster == 'none' else 'clusters of queries'
+        units = queries if settings.cluster == 'none' else f'clusters of {queries}'
         by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
-        some = f'{n_few:,} of {n_pairs:,} pairs of runs {"differs" if n_few == 1 else "differ"}'
+        some = (
+            f'{n_few:,} of {n_pairs:,} pairs of {of_runs} {"differs" if n_few == 1 else "differ"}'
+        )
         if n_few == n_pairs:
-            some = f'all {n_pairs:,} pairs of runs differ'
+            some = f'all {n_pairs:,} pairs of {of_runs} differ'
         if n_pairs == 1:
-            some = '1 pair of runs differs'
+            some = f'1 pair of {of_runs} differs'
         yield NarrowIntervalWarning(
             f'{some} on fewer than {FEW} {units}{by}: {settings.interval} intervals of their '
             'differences may be too narrow; take plus2'
@@ -1042,6 +1121,6 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
     if least > alpha:  # no data could give a corrected p that is small enough
         yield FewPermutationsWarning(
             f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no '
-            f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells runs apart: take '
-            f'{math.ceil(factor / alpha):,} or more'
+            f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells {of_runs} apart: '
+            f'take {math.ceil(factor / alpha):,} or more'
         )

@@ -203,7 +203,7 @@ def _runs(
         n_skipped=None,
         clusters=found['cluster'],
         groups=found['group'],
-        width=high - low,
+        range=[low, high],
     )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.render.document import OF_RESULTS, Terms
 
 MISSING_SCORES = ('error', 'skip')
+SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
+CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,7 @@ class Settings:
     power: float | None = None
     fail_if_worse: float | None = None
     require_better: bool = False
+    range: list[float] | None = None
 
 
 def checked_settings(**given: Any) -> Settings:
@@ -85,3 +89,17 @@ def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
     if run is not None and run not in (names := list(runs)):
         expected = ', '.join(map(shown, names))
         raise ParameterError(f'{what}: found {shown(run)}, expected one of {expected}')
+
+
+def words_of_test(correction: str) -> str:
+    """Return the name of the test, with its correction."""
+    if correction == 'tukey':
+        return TUKEY
+    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
+
+
+def terms_of(parameters: Mapping[str, Any]) -> Terms:
+    """Return what a comparison with these settings is of; score tables alone have a range."""
+    if (bounds := parameters.get('range')) is None:
+        return OF_RESULTS
+    return Terms('system', 'systems', 'item', 'items', *bounds)

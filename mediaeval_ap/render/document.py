@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import pandas
 
 EXACT = ('confidence',)  # columns of the input's own numbers, which are told apart by every digit
+
+
+class Terms(NamedTuple):
+    """What is compared, on what, and between which values, as tables and figures say it."""
+
+    run: str = 'run'
+    runs: str = 'runs'
+    query: str = 'query'
+    queries: str = 'queries'
+    low: float = 0
+    high: float = 1
+
+
+OF_RESULTS = Terms()
 
 
 @dataclass(frozen=True)

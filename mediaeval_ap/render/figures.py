@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from math import isfinite, nextafter
+from math import floor, isfinite, log10, nextafter
 from operator import itemgetter
 from typing import Any
 
@@ -13,6 +13,7 @@ import altair as alt
 
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.render import palette
+from mediaeval_ap.render.document import OF_RESULTS, Terms
 
 Row = dict[str, Any]
 Values = Sequence[Any]
@@ -59,6 +60,7 @@ def leaderboard(
     *,
     groups: Values | None = None,
     metric: str = 'MAP',
+    terms: Terms = OF_RESULTS,
 ) -> alt.LayerChart:
     """Draw the runs, best first: each a point with the bar of its interval, and its group."""
     runs = drawn_names(runs)
@@ -69,7 +71,7 @@ def leaderboard(
         for run, *values, group in columns
     ]
     tooltip = _tooltip(
-        ('run:N', 'run'),
+        ('run:N', terms.run),
         ('value:Q', metric, DIGITS),
         ('low:Q', 'from', DIGITS),
         ('high:Q', 'to', DIGITS),
@@ -83,7 +85,7 @@ def leaderboard(
     )
     points = base.mark_point(color=blue, filled=True, size=80, opacity=1).encode(x=x)
     letters = base.mark_text(align='left', dx=8).encode(x=alt.value('width'), text='group:N')
-    words = f'{metric} of {len(runs)} runs, best first, with intervals'
+    words = f'{metric} of {len(runs)} {terms.runs}, best first, with intervals'
     return _finished([bars, points, letters], rows, words, _height(runs))
 
 
@@ -160,17 +162,34 @@ def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
     return _finished([bars, zero], rows, words, _height(runs))
 
 
+def _classes(low: float, high: float) -> tuple[list[tuple[str, str]], list[float]]:
+    """Return classes of values with their colours, and the largest value of each but the last."""
+    if (low, high) == (0, 1):
+        return _CLASSES, _ENDS
+    width = high - low or 1
+    digits = 2 - floor(log10(width))
+    ends = [round(low + part * width, digits) for part in _ENDS[1:4]]
+    names = [f'to {end:.{max(digits, 0)}f}' for end in ends]
+    names.append(names[-1].replace('to', 'above'))
+    return [(name, colour) for name, (_, colour) in zip(names, _CLASSES[1:5], strict=True)], ends
+
+
 def distribution(
-    runs: Sequence[str], values: Sequence[Values], *, metric: str = 'AP'
+    runs: Sequence[str], values: Sequence[Values], *, metric: str = 'AP', terms: Terms = OF_RESULTS
 ) -> alt.LayerChart:
-    """Draw how many queries of each run have a value of 0, of 1, and between them."""
+    """Draw how many queries of each run have a value of 0, of 1, and between them.
+
+    Between other bounds, there are four classes of equal width.
+    """
     runs = drawn_names(runs)
-    classes = _CLASSES if any(float(v) > 1 for line in values for v in line) else _CLASSES[:-1]
+    classes, ends = _classes(terms.low, terms.high)
+    if classes is _CLASSES and not any(float(v) > 1 for line in values for v in line):
+        classes = _CLASSES[:-1]
     rows: list[Row] = []
     for run, line in zip(runs, values, strict=True):
         begin = 0
-        for number, count in sorted(Counter(bisect_left(_ENDS, v) for v in line).items()):
-            row = {'run': run, 'class': _CLASSES[number][0], 'count': count}
+        for number, count in sorted(Counter(bisect_left(ends, v) for v in line).items()):
+            row = {'run': run, 'class': classes[number][0], 'count': count}
             rows.append(row | {'begin': begin, 'end': begin + count, 'share': count / len(line)})
             begin += count
     n_queries = max((len(line) for line in values), default=0)
@@ -178,16 +197,17 @@ def distribution(
     labels, colours = zip(*classes, strict=True)
     bars = _bars(
         runs,
-        alt.X('begin:Q', title='queries', scale=scale, axis=_ticks('d')),
+        alt.X('begin:Q', title=terms.queries, scale=scale, axis=_ticks('d')),
         _colours('class', labels, [palette.light(each) for each in colours], title=metric),
         _tooltip(
-            ('run:N', 'run'),
+            ('run:N', terms.run),
             ('class:N', metric),
-            ('count:Q', 'queries'),
+            ('count:Q', terms.queries),
             ('share:Q', 'share', '.1%'),
         ),
     )
-    return _finished([bars], rows, f'{metric} of the queries of {len(runs)} runs', _height(runs))
+    words = f'{metric} of the {terms.queries} of {len(runs)} {terms.runs}'
+    return _finished([bars], rows, words, _height(runs))
 
 
 def _bars(
@@ -203,12 +223,20 @@ def _bars(
 
 
 def scatter(
-    run_a: str, run_b: str, queries: Sequence[str], a: Values, b: Values, *, metric: str = 'AP'
+    run_a: str,
+    run_b: str,
+    queries: Sequence[str],
+    a: Values,
+    b: Values,
+    *,
+    metric: str = 'AP',
+    terms: Terms = OF_RESULTS,
 ) -> alt.LayerChart:
     """Draw two runs, query by query; points are as large as the queries there are many."""
     rows = coinciding(queries, a, b)
-    high = max([1.0, *(row['x'] for row in rows), *(row['y'] for row in rows)])
-    ends = alt.Scale(domain=[0, high], nice=False)
+    drawn = [terms.low, terms.high, *(row[axis] for row in rows for axis in 'xy')]
+    low, high = min(drawn), max(drawn)
+    ends = alt.Scale(domain=[low, high], nice=False)
     size = alt.Scale(type='linear', domain=[0, max(len(queries), 1)], range=[30, 1500])
     blue = palette.light('blue')
     # Vega makes code of the titles of fields, and undoes escapes in them; those of axes stay text.
@@ -224,15 +252,15 @@ def scatter(
         tooltip=_tooltip(
             ('x:Q', 'horizontal', DIGITS),
             ('y:Q', 'vertical', DIGITS),
-            ('count:Q', 'queries'),
+            ('count:Q', terms.queries),
             ('names:N', 'such as'),
         ),
     )
-    corners = alt.InlineData(values=[{'x': 0, 'y': 0}, {'x': high, 'y': high}], name='diagonal')
+    corners = alt.InlineData(values=[{'x': low, 'y': low}, {'x': high, 'y': high}], name='diagonal')
     line = alt.Chart(corners).mark_line(
         color=palette.light('axis'), strokeDash=[4, 4], strokeWidth=1
     )
-    words = f'{metric} of two runs, query by query'
+    words = f'{metric} of two {terms.runs}, {terms.query} by {terms.query}'
     layers = [line.encode(x='x:Q', y='y:Q'), points]
     return _finished(layers, rows, words, HEIGHT + 40, HEIGHT + 40)
 

@@ -425,6 +425,11 @@ def find_format(formats: Mapping[str, Format], name: str) -> Format:
     return formats[check_policy('format', name, tuple(formats))]
 
 
+def text_of(cell: Any) -> str:
+    """Return a cell of a grid as a terminal shows it."""
+    return _TABLE._cell(cell, True)
+
+
 def short(value: Any) -> str:
     """Return a value as people read it: few decimals, yes or nothing, the length of a list."""
     if value is None:

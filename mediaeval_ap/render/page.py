@@ -17,7 +17,7 @@ from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
 from mediaeval_ap.progress import step
 from mediaeval_ap.render import palette
-from mediaeval_ap.render.formats import short_p
+from mediaeval_ap.render.formats import short_p, text_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -140,6 +140,7 @@ def _environment() -> Any:
     environment.filters['parts'] = re.compile('(?<=[_/-])').split
     environment.filters['p_value'] = p_value
     environment.filters['count'] = '{:,}'.format
+    environment.filters['cell'] = text_of
     return environment
 
 

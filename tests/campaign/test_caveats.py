@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.campaign.headline import Alternatives, caveat_of_floor, caveats_of
+from mediaeval_ap.campaign.campaign_report import Alternatives, caveat_of_floor, caveats_of
 from mediaeval_ap.definitions import Repeats, get
 
 AGAIN = 'mediaeval-2016 counts a shot again that is returned again. If each shot counted once, '

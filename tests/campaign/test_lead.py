@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.campaign.headline import lead_of, listed
+from mediaeval_ap.comparison.comparison_page import lead_of, listed
 from mediaeval_ap.comparison.testing import group_letters
 
 

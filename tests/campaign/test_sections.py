@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mediaeval_ap.campaign.campaign_report import boards_of, confused_of, marked_letters
+from mediaeval_ap.campaign.campaign_report import confused_of, marked_letters
+from mediaeval_ap.comparison.comparison_page import boards_of
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 
 

@@ -8,7 +8,7 @@ import pytest
 from commands import run
 from page_text import data_of
 
-from mediaeval_ap import AveragePrecision
+from mediaeval_ap import AveragePrecision, compare, read_results
 from mediaeval_ap.cli.compare_and_report import FIGURES
 from mediaeval_ap.errors import ParameterError
 
@@ -52,6 +52,90 @@ def test_the_page_is_that_of_python(runs):
         permutations=50,
     )
     assert Path('report.html').read_text() == report.to_html()
+
+
+TABLE = 'item,a,b,kind\n' + ''.join(f'i{n},{n},{n * n % 31},{n % 2}\n' for n in range(30))
+
+
+@pytest.fixture
+def scored(folder):
+    """A score table in percent, and results of two runs."""
+    Path('wide.csv').write_text(TABLE.replace(',kind', ',cluster'))
+    Path('other.txt').write_text('x v 2 ann 0.9\n')
+    both = ['reference.txt', 'run.txt', 'other.txt', '--queries', 'queries.txt', '-q']
+    assert (
+        run('evaluate', *both, '--format', 'json', '--per-query', '-o', 'both.json').exit_code == 0
+    )
+
+
+OF_SCORES = {
+    'wide.csv --range 0,100 --by cluster --cluster none --power 3 --baseline b': {
+        'range': (0, 100),
+        'by': 'cluster',
+        'cluster': 'none',
+        'power': 3,
+        'baseline': 'b',
+    },
+    'both.json --interval t --by relevant': {'interval': 't', 'by': 'relevant'},
+}
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('arguments', OF_SCORES)
+def test_the_page_of_scores_is_that_of_python(scored, arguments):
+    result = run('report', *arguments.split(), *QUICK, '--title', 'Two', '-o', 'page.html')
+    assert (result.exit_code, result.output) == (0, '')
+    path = arguments.split()[0]
+    results = path if path == 'wide.csv' else read_results(path)
+    comparison = compare(results, **OF_SCORES[arguments], resamples=50, permutations=50)
+    assert Path('page.html').read_text() == comparison.to_html(title='Two')
+
+
+def test_figures_of_scores(scored):
+    result = run('report', 'wide.csv', *QUICK, '--figure', 'all', '-o', 'figures')
+    assert (result.exit_code, result.output) == (0, '')
+    names = {each.name for each in Path('figures').iterdir()}
+    assert names == {'leaderboard.svg', 'scatter.svg', 'distribution.svg'}
+    result = run('report', 'both.json', *QUICK, '--figure', 'map_by_k', '-o', '-')
+    assert result.stdout.startswith('<svg')
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        *(
+            (
+                f'{path} --figure {figure} -o x.svg',
+                f'--figure {figure} needs rankings: found {kind}',
+            )
+            for path, kind in (('wide.csv', 'score tables'), ('both.json', 'results'))
+            for figure in ('loss', 'precision_recall')
+        ),
+        ('wide.csv --figure scatter,confused -o x', '--figure confused needs rankings: found sc'),
+        ('wide.csv --figure map_by_k -o x.svg', 'map_by_k: found the metrics value, expected one'),
+        ('wide.csv --queries queries.txt -o x.html', '--queries: found score tables, which are sc'),
+        ('wide.csv --judged queries.txt -o x.html', '--judged: found score tables, which are sco'),
+        ('both.json --near 0.1 -o x.html', '--near: found results, which are scored already'),
+        ('both.json --loss-cutoff 1 -o x.html', '--loss-cutoff: found results, which are scored'),
+        (
+            'wide.csv run.txt -o x.html',
+            "found 'run.txt' beside score tables, expected score tables",
+        ),
+        ('reference.txt both.json -o x.html', "found 'both.json' beside runs, expected results al"),
+        ('reference.txt run.txt --power 1 -o x.html', '--power: found runs, expected score tables'),
+        ('reference.txt run.txt --missing skip -o x.html', '--missing: found runs, expected score'),
+        ('wide.csv --by wide.html -o wide.html', 'refusing to overwrite wide.html: it is an input'),
+        ('missing.csv -o x.html', 'missing.csv: No such file or directory'),
+        ('reference.txt -o x.html', "Missing argument 'RUN...'"),
+    ],
+)
+def test_what_scores_lack_is_refused_in_one_line(scored, arguments, message):
+    result = run('report', *arguments.split(), *QUICK)
+    assert result.exit_code in (1, 2)
+    (line,) = [each for each in result.stderr.splitlines() if each.startswith('Error: ')]
+    assert message in line
+    assert not Path('x.html').exists()
+    assert not Path('x.svg').exists()
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

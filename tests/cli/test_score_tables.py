@@ -98,7 +98,7 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
     assert result.stdout.startswith('Difference to ')
     verdict = told.split(':')[0].partition(' is ')[2] or 'passed'
     assert f'| `{verdict}`' in result.stdout
-    assert 'Means over 60 queries' in result.stdout
+    assert 'Means over 60 items' in result.stdout
 
 
 def test_github_shows_runs_that_fail_and_adds_to_the_summary(monkeypatch):

@@ -121,7 +121,7 @@ def test_clusters_are_resampled_and_flipped_together():
     together, alone = compare(frame, **FAST), compare(frame, cluster='none', **FAST)
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
-    assert '2 clusters of queries, by column' in together.caption()
+    assert '2 clusters of items, by column' in together.caption()
     frame.loc[0, 'cluster'] = 'z'
     with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
         compare(frame)

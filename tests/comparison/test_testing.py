@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from mediaeval_ap import compare
-from mediaeval_ap.campaign.headline import lead_of
+from mediaeval_ap.comparison.comparison_page import lead_of
 from mediaeval_ap.comparison.testing import (
     MOST_QUERIES,
     adjusted,

@@ -51,6 +51,11 @@ def official(browser, tmp_path_factory, official_data):
 
 
 @pytest.fixture(scope='session')
+def scores(browser, tmp_path_factory):
+    return pages.scores(tmp_path_factory.mktemp('scores'))
+
+
+@pytest.fixture(scope='session')
 def watched(browser, tmp_path_factory):
     return pages.watched(tmp_path_factory.mktemp('watched'))
 

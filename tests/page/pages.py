@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
-from mediaeval_ap import AveragePrecision
+from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.cli import main as command
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
@@ -137,6 +138,19 @@ def official(folder, data):
         report = average_precision.report(runs, queries)
     report.to_html(folder / 'official.html')
     return Page(folder / 'official.html', average_precision, runs, queries)
+
+
+def scores(folder):
+    """The page of a table in percent, whose items and one system mean harm."""
+    generator = random.Random(28)  # any: the same values each time
+    items = [*HOSTILE_NAMES, *(f'item_{number}' for number in range(40))]
+    table = {'item': items, 'cluster': [item[:1] for item in items]}
+    for more, system in enumerate(['old', HOSTILE_NAMES[0], 'new']):
+        table[system] = [10 * generator.randint(-3, 7 + more) for _ in items]
+    settings = {'by': 'cluster', 'cluster': 'none', 'power': 5, 'baseline': 'old'}
+    comparison = compare(pandas.DataFrame(table), **settings, resamples=100, permutations=1000)
+    comparison.to_html(folder / 'scores.html', title=TITLE, intro=INTRODUCTION, links=LINKS)
+    return Page(folder / 'scores.html', None, table, items)
 
 
 def watched(folder):

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import altair as alt
 import numpy as np
@@ -15,6 +16,7 @@ from strategies import examples
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render import figures, page, palette
+from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.page import on_page, style_sheet
 
 HOSTILE = [
@@ -273,6 +275,36 @@ def test_distribution_counts_every_query_in_one_class(line):
     expected |= {'0': line.count(0), '1': line.count(1)}
     expected |= {'below 1': sum(0.75 < v < 1 for v in line), 'above 1': sum(v > 1 for v in line)}
     assert counts == {label: count for label, count in expected.items() if count}
+
+
+@examples(1 / 4)
+@given(st.floats(-1e4, 1e4), st.floats(1.5, 1e4), st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_other_bounds_have_four_classes_of_equal_width(low, width, shares):
+    """The class of each value is the one whose text says so."""
+    line = [min(low + share * width, low + width) for share in shares]
+    terms = Terms(low=low, high=low + width)
+    chart = figures.distribution(['run'], [line], terms=terms)
+    counts = {row['class']: row['count'] for row in rows_of(chart)}
+    names = chart.to_dict()['layer'][0]['encoding']['color']['scale']['domain']
+    ends = [float(name.split()[1]) for name in names[:3]]
+    for end, part in zip(ends, (0.25, 0.5, 0.75), strict=True):
+        assert abs(end - (low + part * width)) <= width / 100  # three figures, rounded
+    expected = [sum(a < v <= b for v in line) for a, b in pairwise([-np.inf, *ends, np.inf])]
+    assert [counts.get(name, 0) for name in names] == expected
+    assert names[3] == names[2].replace('to', 'above')
+
+
+@pytest.mark.parametrize(
+    ('bounds', 'ends'), [((0, 1), (0, 1)), ((-5, -1), (-5, -1)), ((0, 100), (0, 100))]
+)
+def test_a_scatter_goes_from_bound_to_bound(bounds, ends):
+    low, high = bounds
+    middle = [(low + high) / 2]
+    terms = Terms(low=low, high=high)
+    spec = figures.scatter('a', 'b', ['q'], middle, middle, terms=terms).to_dict()
+    line, points = spec['layer']
+    assert [points['encoding'][axis]['scale']['domain'] for axis in 'xy'] == [list(ends)] * 2
+    assert [tuple(row.values()) for row in line['data']['values']] == [(end, end) for end in ends]
 
 
 def test_precision_recall_follows_the_ranks():

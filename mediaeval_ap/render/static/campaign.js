@@ -1,17 +1,20 @@
 'use strict';
-/* The page of a campaign: what follows from the choice of a cutoff, two runs, or a query. */
+/* What follows from the choice of a cutoff, two runs, or a query, on the page of a comparison; of a
+   campaign, there are rankings, too. */
 Page.ready.then((data) => {
   const { byId, counted, draw, element, fixed, printable, resort, save, saves, settled } = Page;
   const { comparison, metrics, queries, rankings, runs } = data;
+  const [one, many] = byId('main').dataset.terms.split(' ');
+  const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
   const second = Math.min(1, runs.length - 1);
   const begin = {
     cutoff: metrics.length - 1, a: 0, b: second, run: 0, beside: second, confused: 0,
-    query: Math.max(0, queries.findIndex((_, query) => rankings.hits[0][query].length > 2)),
+    query: Math.max(0, queries.findIndex((_, query) => rankings?.hits[0][query].length > 2)),
   };
   const chosen = { ...begin };
   const metric = () => metrics[chosen.cutoff];
   const values = () => data.values[metric()];
-  const apName = () => metric().slice(1);
+  const apName = () => metric().replace(/\bMAP\b/, 'AP');
   const cells = (row, list) => list.forEach(([text, kind]) => row.append(element('td', text, kind ? { class: kind } : {})));
 
   /* A figure of other rows, with only those entries of its legend that it shows. */
@@ -22,9 +25,9 @@ Page.ready.then((data) => {
   };
 
   /* Leaderboard, loss, distribution and queries at the chosen cutoff */
-  const rowsOf = (id) => [...byId(id).tBodies[0].rows];  // in the order of the data, before they are sorted
+  const rowsOf = (id) => [...byId(id)?.tBodies[0].rows ?? []];  // in the order of the data, before they are sorted
   const [tableRows, lossRows, binRows] = ['per-query', 'losses', 'bins'].map(rowsOf);
-  const lossParts = [...byId('losses').tHead.rows[0].cells].slice(2).map((head) => head.dataset.part);
+  const lossParts = [...byId('losses')?.tHead.rows[0].cells ?? []].slice(2).map((head) => head.dataset.part);
   const classes = [...byId('bins').tHead.rows[0].cells].slice(1).map((head) => head.textContent);
   const standings = () => comparison.leaderboard.filter((row) => row.metric === metric());
   const lost = () => {
@@ -46,15 +49,16 @@ Page.ready.then((data) => {
     }
     tableRows.forEach((row, query) => {
       values().forEach((ap, run) => {
-        const cell = row.cells[run + 2];
+        const cell = row.cells[row.cells.length - runs.length + run];
+        const share = (ap[query] - low) / (high - low || 1);
         cell.textContent = fixed(ap[query]);
-        cell.className = `q${ap[query] <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * ap[query]))}`;
+        cell.className = `q${share <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * share))}`;
       });
     });
     show(lossRows, lost().map((row) => row.map((value) => fixed(value))));
     show(binRows, counts().map((row) => row.map((n) => n.toLocaleString('en'))));
     ['per-query', 'losses', 'bins'].forEach(resort);
-    draw('loss', data.figures[`loss ${metric()}`]);
+    if (data.loss) draw('loss', data.figures[`loss ${metric()}`]);
     draw('distribution', data.figures[`distribution ${metric()}`]);
   };
   /* Two runs */
@@ -69,6 +73,7 @@ Page.ready.then((data) => {
     return [...found.values()].sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b));
   };
   const queryButton = (query) => {
+    if (!rankings) return printable(queries[query]);
     const button = element('button', queries[query], { type: 'button' });
     button.addEventListener('click', () => openQuery(query, button));
     return button;
@@ -80,7 +85,7 @@ Page.ready.then((data) => {
       item.append(queryButton(query));
       list.append(item);
     }
-    const n = counted(point.queries.length, 'query', 'queries');
+    const n = counted(point.queries.length, one, many);
     const title = element('h3', `${n} with ${fixed(point.a)} and ${fixed(point.b)}`);
     byId('coinciding').replaceChildren(title, list);
     for (const row of byId('points').tBodies[0].rows) row.toggleAttribute('aria-current', false);
@@ -97,13 +102,13 @@ Page.ready.then((data) => {
     const [better, equal] = [count((p) => p.a > p.b), count((p) => p.a === p.b)];
     const worse = queries.length - better - equal;
     byId('two-runs-summary').textContent =
-      `${nameA} is better for ${counted(better, 'query', 'queries')}, ${nameB} for ${counted(worse, 'query', 'queries')}; ` +
-      `${counted(equal, 'query has', 'queries have')} the same ${apName()} in both.`;
+      `${nameA} is better for ${counted(better, one, many)}, ${nameB} for ${counted(worse, one, many)}; ` +
+      `${counted(equal, `${one} has`, `${many} have`)} the same ${apName()} in both.`;
     byId('points').tBodies[0].replaceChildren(...found.map((point) => {
       const row = element('tr', '', { 'data-key': point.key });
       cells(row, [[fixed(point.a), 'number'], [fixed(point.b), 'number'], [fixed(point.a - point.b), 'number']]);
       const cell = element('td');
-      const button = element('button', counted(point.queries.length, 'query', 'queries'), { type: 'button' });
+      const button = element('button', counted(point.queries.length, one, many), { type: 'button' });
       button.addEventListener('click', () => showPoint(point));
       button.addEventListener('focus', () => showPoint(point));
       cell.append(button);
@@ -137,7 +142,7 @@ Page.ready.then((data) => {
     let sum = 0;
     return steps.map((step) => { sum += step; return sum; });
   };
-  const ranked = runs.map((_, run) => {
+  const ranked = !rankings ? [] : runs.map((_, run) => {
     const { tops, lengths, shot, decimals, confidence } = data.rankings;
     const begins = [0, ...sums(lengths[run])];
     const scale = 10 ** (decimals[run] ?? 0);
@@ -199,7 +204,7 @@ Page.ready.then((data) => {
     byId('query').scrollIntoView();
     byId('query').focus({ preventScroll: true });
   };
-  byId('back').querySelector('button').addEventListener('click', () => {
+  byId('back')?.querySelector('button').addEventListener('click', () => {
     cameFrom?.scrollIntoView({ block: 'center' });
     cameFrom?.focus({ preventScroll: true });
   });
@@ -221,12 +226,12 @@ Page.ready.then((data) => {
 
   /* The address holds what is chosen, by its name, unless it is what the page begins with */
   const controls = {
-    cutoff: ['metric', metrics.map((each) => each.split('@')[1] ?? 'all')],
+    cutoff: ['metric', metrics.map((each) => (each.startsWith('MAP') ? each.split('@')[1] ?? 'all' : each))],
     a: ['run-a', runs], b: ['run-b', runs], run: ['run-choice', runs], beside: ['other-choice', runs],
     query: ['query-choice', queries], confused: ['confused-run', ['all runs', ...runs]],
   };
   const sections = [
-    [['cutoff'], showMetric], [['cutoff', 'a', 'b'], showTwo], [['query', 'run', 'beside'], showQuery],
+    [['cutoff'], showMetric], [['cutoff', 'a', 'b'], showTwo], [['query', 'run', 'beside'], () => { if (rankings) showQuery(); }],
     [['confused'], () => { if (byId('confusions')) showConfused(); }],
   ];
   let section = '';
@@ -288,10 +293,10 @@ Page.ready.then((data) => {
     box.parentNode.querySelector('output').textContent = query < 0 && wanted ? 'nothing matches' : '';
     if (query >= 0) choose({ query }, 'query');
   };
-  byId('query-names').append(...names.map((value) => element('option', '', { value })));
-  box.addEventListener('change', search);
-  box.addEventListener('input', (event) => { if (names.includes(box.value) && event.inputType === 'insertReplacementText') search(); });
-  box.addEventListener('focus', () => box.select());
+  byId('query-names')?.append(...names.map((value) => element('option', '', { value })));
+  box?.addEventListener('change', search);
+  box?.addEventListener('input', (event) => { if (names.includes(box.value) && event.inputType === 'insertReplacementText') search(); });
+  box?.addEventListener('focus', () => box.select());
 
   /* Tables as CSV: headers and rows, from the data. An object becomes a row, without what is null */
   const flat = (value, name = '') => (value === null ? [] : typeof value !== 'object' ? [[name, value]]
@@ -302,29 +307,31 @@ Page.ready.then((data) => {
     const heads = [...new Set(rows.flatMap((row) => [...row.keys()]))];
     return [heads, ...rows.map((row) => heads.map((head) => row.get(head)))];
   };
-  const byQuery = (list) => queries.map((query, i) => [query, data.n_relevant[i], ...list.map((run) => values()[run][i])]);
+  const byQuery = (list) => [[one, ...(rankings ? ['R'] : []), ...list.map((run) => runs[run])],
+    ...queries.map((query, i) => [query, ...(rankings ? [data.n_relevant[i]] : []), ...list.map((run) => values()[run][i])])];
   const named = (heads, rows) => [['run', ...heads], ...rows.map((row, run) => [runs[run], ...row])];
   const tables = {
     pairs: () => records(comparison.pairs.filter((row) => row.metric === metrics.at(-1))),
     losses: () => named([metric(), ...lossParts], lost()),
     orders: () => records(comparison.orders),
-    points: () => [['query', 'R', runs[chosen.a], runs[chosen.b]], ...byQuery([chosen.a, chosen.b])],
+    points: () => byQuery([chosen.a, chosen.b]),
     bins: () => named(classes, counts()),
     'query-values': () => [['run', ...metrics], ...apOf(chosen.query)],
     ranking: () => [['rank', 'relevant', 'name', 'distance', 'confidence', 'corpus', 'video', 'shot'], ...ranking()],
     confusions: () => [['query', 'name', 'kind', 'distance', ...runs], ...data.confused.map(({ query, name, kind, distance, counts: of }) =>
       [query, name, kind, distance, ...runs.map((run) => (Object.hasOwn(of, run) ? of[run] : 0))])],
-    'per-query': () => [['query', 'R', ...runs], ...byQuery([...runs.keys()])],
+    'per-query': () => byQuery([...runs.keys()]),
     remarks: () => [['what', 'queries', 'of', 'runs'], ...data.remarks.map((each) => [each.what, each.queries, each.of, each.runs.join(', ')])],
     inputs: () => records(data.manifest.inputs),
   };
+  for (const id of ['verdicts', 'power', 'by', 'anytime']) tables[id] = () => records(comparison[id]);
   for (const [id, rows] of Object.entries(tables)) if (byId(id)) saves(byId(id), rows);
   for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
 
   tableRows.forEach((row, query) => row.cells[0].replaceChildren(queryButton(query)));
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
   if (data.figures.pool) draw('pool', data.figures.pool);
-  if (metrics.length > 1) draw('map_by_k', data.figures.map_by_k, { isLines: true });
+  if (data.figures.map_by_k) draw('map_by_k', data.figures.map_by_k, { isLines: true });
   readAddress();
   update();
   history.replaceState({}, '', location.href);

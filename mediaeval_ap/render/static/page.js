@@ -50,7 +50,7 @@ const Page = (() => {
   };
   /* Sort a table as it was, once it has other values. */
   const resort = (id) => {
-    const head = byId(id).tHead.querySelector('[aria-sort$="ending"]');
+    const head = byId(id)?.tHead.querySelector('[aria-sort$="ending"]');
     if (head) sort(byId(id), head, head.getAttribute('aria-sort') === 'ascending' ? 1 : -1);
   };
   const sortable = (table) => {

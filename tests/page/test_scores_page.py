@@ -1,0 +1,75 @@
+"""The page of a score table: two systems item by item, in the states where most can go wrong."""
+
+import csv
+import io
+
+from page.browsing import STATES
+from page.pages import HOSTILE_NAMES, column
+
+from mediaeval_ap.errors import printable
+
+
+def test_two_chosen_systems_are_drawn_listed_and_saved(opened, scores):
+    """Each item stands in one row, with the values of the table; the axes go as far as these."""
+    visit = opened(scores)
+    tab = visit.tab
+    tab.locator('#run-a').select_option(label='old')
+    tab.locator('#run-b').select_option(label=HOSTILE_NAMES[0])
+    a, b = scores.runs['old'], scores.runs[HOSTILE_NAMES[0]]
+    pairs = list(zip(a, b, strict=True))
+    rows = [column(tab.locator('#points'), place) for place in (1, 2, 3)]
+    found = list(zip(*(map(float, row) for row in rows), strict=True))
+    assert sorted(found) == sorted({(x, y, x - y) for x, y in pairs})
+    assert [abs(each[2]) for each in found] == sorted(abs(each[2]) for each in found)[::-1]
+    better, worse = sum(x > y for x, y in pairs), sum(x < y for x, y in pairs)
+    summary = tab.locator('#two-runs-summary').inner_text()
+    assert summary.startswith(f'old is better for {better} items, {HOSTILE_NAMES[0]} for {worse} ')
+    most = max(set(pairs), key=pairs.count)
+    number = [each[:2] for each in found].index(most)
+    tab.locator('#points tbody tr').nth(number).locator('button').click()
+    listed = tab.locator('#coinciding li').all_inner_texts()
+    of_most = {
+        printable(item) for item, pair in zip(scores.queries, pairs, strict=True) if pair == most
+    }
+    assert {*listed} == of_most
+    frame = tab.locator('[data-figure="scatter"] .canvas').bounding_box()
+    for mark in tab.locator('[data-figure="scatter"] .mark-symbol path').all():
+        box = mark.bounding_box()
+        assert frame['x'] <= box['x'] <= box['x'] + box['width'] <= frame['x'] + frame['width']
+        assert frame['y'] <= box['y'] <= box['y'] + box['height'] <= frame['y'] + frame['height']
+    with tab.expect_download() as download:
+        tab.locator('#points .csv').click()
+    text = download.value.path().read_bytes().decode()
+    head, *saved = csv.reader(io.StringIO(text, newline=''))
+    assert head == ['item', 'old', HOSTILE_NAMES[0]]
+    values = {item.lstrip("'"): (float(x), float(y)) for item, x, y in saved}
+    assert values == {
+        item.lstrip("'"): pair for item, pair in zip(scores.queries, pairs, strict=True)
+    }
+    assert visit.faults == []
+
+
+def test_the_colours_of_cells_go_over_the_range(opened, scores):
+    """Negative values, too: the least is plain, and the largest has the strongest colour."""
+    systems = [each for each in scores.runs if each not in ('item', 'cluster')]
+    values = [value for system in systems for value in scores.runs[system]]
+    read = '(cells) => cells.map((each) => [parseFloat(each.textContent), each.className])'
+    cells = opened(scores).tab.locator('#per-query td').evaluate_all(read)
+    assert sorted(value for value, _ in cells) == sorted(values)
+    assert {kind for value, kind in cells if value == min(values)} == {'q0'}
+    assert {kind for value, kind in cells if value == max(values)} == {'q9'}
+    kinds = [kind for _, kind in sorted(cells)]
+    assert kinds == sorted(kinds)
+    assert len({*kinds}) > 5
+
+
+def test_nothing_is_wrong_with_the_page_on_a_phone(opened, scores, screenshots):
+    """Other states, and axe, are those of the page of a campaign, whose template it is."""
+    visit = opened(scores, STATES[3])
+    visit.screenshot(screenshots, 'scores')
+    visit.open_details()
+    assert visit.faults == []
+    assert visit.asked_elsewhere(scores.url) == []
+    assert visit.width() <= visit.state.width
+    assert visit.clipped() == []
+    assert visit.bad_labels() == []
