@@ -171,6 +171,7 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     return names
 
 
+COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
 OF_GATE = ('--fail-if-worse', '--require-better')
 OF_SCORING = (
     *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
@@ -314,14 +315,12 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
     from mediaeval_ap.comparison.score_tables import holds_scores
 
     item = (columns or {}).get('item', 'item')
-    are_tables = [columns is not None or holds_scores(each, item) for each in files]
-    if any(are_tables) and not all(are_tables):
-        other = files[are_tables.index(False)]
-        raise click.UsageError(
-            f'found {shown(other)} beside score tables, expected score tables alone; name the '
-            'columns of one by --columns item=…,system=…,value=…'
-        )
-    return list(files) if all(are_tables) else []
+    tables = [each for each in files if columns is not None or holds_scores(each, item)]
+    for other in files if tables else ():
+        if other not in tables and os.path.exists(other):
+            found = f'found {shown(other)} beside score tables, expected score tables alone'
+            raise click.UsageError(f'{found}; {COLUMNS_REMEDY}')
+    return list(files) if tables else []
 
 
 def _check_scored(kind: str, figures: Sequence[str] = ()) -> None:
@@ -429,7 +428,8 @@ def _told_apart(
                     'to score a run beside results, give REFERENCE first'
                 )
         return of_results, [reference, *runs], []
-    options.require_runs(reference, runs)
+    if not runs:
+        raise click.UsageError(f"Missing argument 'RUN...'; for a score table, {COLUMNS_REMEDY}")
     if of_results is not None:
         raise click.UsageError('--reference is of results alone: REFERENCE is given')
     return reference, files, [each for each in runs if each not in files]

@@ -63,12 +63,17 @@ class Runs:
     range: list[float] | None = None  # of a score table: the least and the largest value
     no_mean: str = ''  # why the metric is no mean; then `values` have rows for its accumulator
     whole: Sequence[float] = ()  # then the metric of each run
-    ties: Any = None  # of GAP
+    ties: Any = None  # of GAP, and of runs of TREC
 
     @property
     def width(self) -> float:
         """The largest difference that there can be, but for a few definitions."""
         return 1.0 if self.range is None else self.range[1] - self.range[0]
+
+    @property
+    def has_videos(self) -> bool:
+        """Whether what is returned are shots of videos; documents of TREC are not."""
+        return self.kind == 'evaluation' and self.ties is None
 
     @property
     def n_without_relevant(self) -> int:
@@ -345,7 +350,7 @@ class VideosOfQueries:
                 f'{what}: found no reference, expected the one that the runs were scored against, '
                 'as reference=…'
             )
-        if runs.kind != 'evaluation':
+        if not runs.has_videos:
             raise ParameterError(
                 f'{what}: found results without videos, expected those of AveragePrecision'
             )

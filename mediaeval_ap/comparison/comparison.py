@@ -578,14 +578,10 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
     baseline, metrics = comparison.parameters['baseline'], comparison.metrics
     terms = comparison._terms
-    ranks, asked = {}, _asked_for(comparison)
-    for one in comparison.leaderboard:
-        low, high = one.rank_interval
-        ranks[one.metric, one.run] = Marked(one.rank, detail=f'[{low},{high}]')
+    asked = _asked_for(comparison)
     yield from chain(*((Heading(title, note), grid) for title, note, grid, _ in asked))
     yield _means(comparison)
-    yield Heading('Rank', f'{_level(comparison)} interval, from the tests of all pairs')
-    yield _by_run(comparison, ranks)
+    yield from _ranks(comparison)
     for metric in metrics if baseline is not None else ():
         yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
         others = [
@@ -606,7 +602,7 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
         yield _anytime(comparison, all_pairs=shows_pairs)
     notes = list(comparison.notes)
     if pairs or (baseline is None and shows_pairs):
-        for metric in metrics:
+        for metric in metrics if comparison.pairs else ():
             title = f'{_titled(comparison, metric)}: differences of pairs'
             yield Heading(title, FIRST_MINUS_SECOND.format(terms))
             yield _pairs_by(comparison, metric)
@@ -705,6 +701,17 @@ def _bounds(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
         return ''
     return f'[{short(interval.low)},{short(interval.high)}]'
+
+
+def _ranks(comparison: Comparison) -> Iterator[Block]:
+    """Return the ranks of several runs, with their intervals."""
+    ranks = {}
+    for one in comparison.leaderboard:
+        low, high = one.rank_interval
+        ranks[one.metric, one.run] = Marked(one.rank, detail=f'[{low},{high}]')
+    if comparison.pairs:
+        yield Heading('Rank', f'{_level(comparison)} interval, from the tests of all pairs')
+        yield _by_run(comparison, ranks)
 
 
 def _without_floor(comparison: Comparison) -> Iterator[Block]:
@@ -982,7 +989,7 @@ def compare(
     given, source = _groups(runs, by, named_by, max_bytes)
     settings = replace(settings, by=source.name if source else named_by, range=runs.range)
     check_run('baseline', baseline, runs.names)
-    is_known = reference is not None and runs.kind == 'evaluation'
+    is_known = reference is not None and runs.has_videos
     videos = None
     is_by_corpus = given is None and named_by == 'corpus'
     if is_by_corpus or cluster == 'video' or (cluster is None and is_known):
@@ -1057,7 +1064,7 @@ def _groups(
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
     """Return why videos are not the units by default; nothing if they are."""
-    if runs.kind != 'evaluation':
+    if not runs.has_videos:
         return 'the results have no videos'
     if videos is None:
         return 'their videos are not known without the reference'
@@ -1081,7 +1088,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
         )
         if n_without and settings.cluster == 'video':
             notes.append('each query without a relevant shot is a cluster of its own')
-    if why_no_videos and runs.kind == 'evaluation':
+    if why_no_videos and runs.has_videos:
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
     if runs.kind == 'scores' or runs.no_mean:
         return notes

@@ -123,6 +123,7 @@ USAGE = {
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv --reference groups.csv': '--reference: found score tables',
     'scores.csv run.txt': "found 'run.txt' beside score tables, expected score tables alone",
+    'run.txt': "Missing argument 'RUN...'; for a score table, name its columns by --columns",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
     'scores.csv --by language --format csv': '--by: csv has one table',
     'scores.csv --columns item': "found 'item', expected ROLE=COLUMN",
@@ -142,6 +143,15 @@ def test_a_table_that_is_wrong_is_an_error_with_its_line():
     result = run('compare', 'bad.csv')
     assert (result.exit_code, result.stdout) == (1, '')
     assert "bad.csv, line 3, value: found 'high', expected" in result.stderr
+    result = run('compare', 'new.csv', 'none.csv')
+    assert (result.exit_code, result.stderr) == (1, 'Error: none.csv: No such file or directory\n')
+
+
+def test_one_system_has_no_rank_and_no_pairs():
+    written = compared('new.csv').stdout
+    assert written.startswith('Means over 60 items')
+    assert written.splitlines()[-1].startswith('new  ')
+    assert 'Rank' not in written
 
 
 CHALLENGES = {

@@ -213,6 +213,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
         '-o',
         'a.json',
     )
+    assert 'video' not in compared_trec('qrels', 'a.json', 'b').stdout
     beside = compared_trec('qrels', 'a.json', 'b', '--format', 'csv')
     assert beside.stdout == compared_trec('qrels', 'a', 'b', '--format', 'csv').stdout
 
