@@ -221,12 +221,11 @@ def compare(
 ) -> None:
     """Compare runs: confidence intervals, tests and groups.
 
-    It scores two RUNs or more on the same queries, and says which of them the data tell apart. A
-    RUN may also be a file of results, which evaluate, evaluate-2015, evaluate-trec, map, gap or
-    lrap wrote with --format json --per-query. Results alone need no REFERENCE, but for --cluster
-    video and --by corpus. Instead of all these, score tables can be given, of any tool: CSV,
-    Parquet or JSON lines of item,system,value, or item,value, or item and a column for each system.
-    REFERENCE and RUNs may also be qrels and runs, as evaluate-trec takes; these are scored by trec.
+    It scores two RUNs or more on the same queries, and says which of them the data tell apart. In
+    place of REFERENCE and RUNs it takes qrels and runs, as evaluate-trec does (by trec); results,
+    which any command wrote with --format json --per-query, alone or after REFERENCE; or score
+    tables of any tool: CSV, Parquet or JSON lines of item,system,value, or item,value, or item and
+    a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
     definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
