@@ -1,5 +1,6 @@
 """Options of the test suite."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ VARIABLE = 'MEDIAEVAL_OFFICIAL_DATA'
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background of a script
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which tests send
+
+gc.set_threshold(100_000)  # objects: else a tenth of the time goes into looking for garbage
+
+# Processes that tests start compile the package once, not each of them anew.
+os.environ.pop('PYTHONDONTWRITEBYTECODE', None)
 
 # Timings never decide a test: no deadline for an example, no complaint about a slow first one.
 # Hypothesis draws new examples in each run: few of each do in a suite that is run often, and
@@ -35,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help='fail, instead of skipping, where Chromium or what drives it is missing',
     )
     parser.addoption('--screenshots', help='folder for screenshots of pages')
+
+
+def pytest_collection_finish() -> None:
+    """Look for no garbage among modules and tests, which stay to the end."""
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

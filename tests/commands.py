@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
@@ -37,24 +38,36 @@ def run(*arguments, input=None):
 
 
 def on_terminal(*arguments, columns=80, **environment):
-    """Return what a terminal of that width shows of a command."""
+    """Return what a terminal of that width shows of a command, which runs in this process."""
     import pty  # which Windows lacks
     import termios
 
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, columns))
-    clean = {name: value for name, value in os.environ.items() if name not in NOT_OF_TERMINALS}
-    command = [*COMMAND, *arguments]
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**clean, **environment}
-    ):
-        os.close(theirs)
-        shown = b''
+    shown = []
+
+    def read():
         with contextlib.suppress(OSError):  # at the end, on Linux
             while part := os.read(ours, 1 << 16):
-                shown += part
+                shown.append(part)
+
+    reader = Thread(target=read)
+    reader.start()
+    with (
+        open(theirs, 'w') as out,
+        open(os.dup(theirs)) as given,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        for name in NOT_OF_TERMINALS:
+            patch.delenv(name, raising=False)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        for name, stream in ('stdin', given), ('stdout', out), ('stderr', out), ('__stdout__', out):
+            patch.setattr(sys, name, stream)
+        main(arguments, prog_name='mediaeval-ap', standalone_mode=False)
+    reader.join()
     os.close(ours)
-    return shown.decode().replace('\r\n', '\n')
+    return b''.join(shown).decode().replace('\r\n', '\n')
 
 
 def expected(*queries, K=(1, 10, 100, 1000), **options):

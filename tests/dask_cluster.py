@@ -14,8 +14,14 @@ SECONDS = 60  # a start takes about one; a machine that does much else, several
 DASK = [sys.executable, '-m', 'dask']
 PRIVATE = ['--host', '127.0.0.1', '--no-dashboard', '--dashboard-address', '127.0.0.1:0']
 
-# A killed worker may still be asked for what it has done: not for half a minute.
-SETTINGS = {'PYTHONUNBUFFERED': '1', 'DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT': '5s'}
+SETTINGS = {
+    'PYTHONUNBUFFERED': '1',
+    # A killed worker may still be asked for what it has done: not for half a minute.
+    'DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT': '5s',
+    # What nobody looks at takes half of the time of those that wait.
+    'DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED': 'False',
+    'DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL': '10s',
+}
 
 
 class DaskCluster:

@@ -44,8 +44,7 @@ class Figure(alt.LayerChart):
         if alt.renderers.active != 'default':  # the user has chosen how charts are shown
             return show()
         # Altair's default is HTML that loads scripts from elsewhere.
-        rows = alt.data_transformers.enable('default', max_rows=None)
-        with alt.renderers.enable('png', ppi=144), rows:
+        with alt.renderers.enable('png', ppi=144):
             spec, (bundle, size) = self.to_dict(), show()
         # Altair 6 writes a type that no notebook may have: v6.json.
         vega_lite = f'application/vnd.vegalite.{alt.SCHEMA_VERSION[:2]}+json'

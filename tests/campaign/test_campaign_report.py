@@ -96,7 +96,8 @@ def test_teams_are_given_or_begin_the_names(average_precision):
 def test_long_names_are_folded_between_their_parts():
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
     row = ('x', 'v', '1', 'ann', 0.5)
-    page = average_precision.report({'team-a_run<1': [row], 'b': [row]}, ['ann']).to_html()
+    runs = {'team-a_run<1': [row], 'b': [row]}
+    page = average_precision.report(runs, ['ann'], **QUICK).to_html()
     name = 'team-<wbr>a_<wbr>run&lt;1'
     assert f'scope="row">{name}</th>' in page
     assert f'<h2 class="headline">b and {name} score the same' in page

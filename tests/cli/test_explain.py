@@ -90,6 +90,8 @@ def test_queries_that_are_listed():
     ],
 )
 def test_schema(options):
+    for name, n_rows in ('hypothesis.txt', 300), (OTHER, 200):
+        Path(name).write_text('\n'.join(Path(name).read_text().split('\n')[:n_rows]))
     written = json.loads(explained(*options.split(), '--format', 'json').stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
 

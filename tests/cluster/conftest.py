@@ -17,7 +17,7 @@ def bounded(monkeypatch):
         yield
 
 
-@pytest.fixture(scope='session')
+@pytest.fixture(scope='package')  # to its end: also what waits takes time
 def running(tmp_path_factory):
     with dask_cluster(tmp_path_factory.mktemp('cluster')) as cluster:
         yield cluster

@@ -240,11 +240,9 @@ def test_a_worker_of_another_version_is_refused_before_any_task(cluster, client,
         cluster.kill(odd)
 
 
-def test_a_late_worker_of_another_version_is_refused(running, tmp_path):
-    running.replenish(0)
+def test_a_late_worker_of_another_version_is_refused(alone, tmp_path):
     settings = another_version(tmp_path, 'rapidfuzz')
-    with running.client() as client:
-        Timer(0, running.add_worker, ['--no-nanny'], settings).start()
+    with alone.client() as client:
+        Timer(0, alone.add_worker, ['--no-nanny'], settings).start()
         with pytest.raises(ClusterError, match=r'worker tcp.*: found rapidfuzz 0\.0\.1, expected'):
             list(results(client, mul, 1, [0]))
-    running.replenish(0)

@@ -202,7 +202,7 @@ registered = st.sampled_from(definitions.names())
 
 
 @given(registered, few | any_corpus, cutoffs, limits, strategies.subsets, strategies.names)
-@strategies.examples(5)
+@strategies.examples(3)
 def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, stranger):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -231,7 +231,7 @@ def test_parts_are_what_repairs_add(definition, corpus, k, near, subset, strange
 
 
 @given(registered, few, cutoffs, limits, strategies.subsets)
-@strategies.examples(5)
+@strategies.examples(3)
 def test_corrections_alone_are_scored_again(definition, corpus, k, near, subset):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)
@@ -290,7 +290,6 @@ def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
 
 
 @given(registered, few, limits)
-@strategies.examples(2)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
     reference, hypotheses = corpus
     K = strategies.allowed([2, 7, 1], definition)
@@ -303,7 +302,7 @@ def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
 
 
 @given(registered, few | any_corpus, cutoffs, limits)
-@strategies.examples(5)
+@strategies.examples(2)
 def test_parts_add_up_to_the_loss(definition, corpus, k, near):
     reference, hypotheses = corpus
     (k,) = strategies.allowed([k], definition)

@@ -52,7 +52,7 @@ def test_generators_that_take_turns_in_threads():
         return [list(map(shown, tops)) for tops in zip(*turns, strict=True)]
 
     with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(take_turns, range(16))) == [expected] * 16
+        assert list(threads.map(take_turns, range(8))) == [expected] * 8
 
 
 @pytest.mark.parametrize(('repeats', 'ap'), [(Repeats.DROP, 1.0), (Repeats.IRRELEVANT, 0.5)])

@@ -47,6 +47,16 @@ def run(request, official_data):
     )
 
 
+def spread(*definitions):
+    """Each run by one definition, each definition for some run; the other pairs are slow."""
+    return [
+        pytest.param(run, each, marks=pytest.mark.slow if each != definitions[at] else ())
+        for number, run in enumerate(RUNS)
+        for at in [number % len(definitions)]
+        for each in definitions
+    ]
+
+
 @pytest.mark.parametrize('published', PUBLISHED)
 def test_every_query(run, published):
     reference, subset, hypothesis, queries, expected = run
@@ -62,7 +72,9 @@ def test_every_query(run, published):
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
 
 
-@pytest.mark.parametrize('definition', ['mediaeval-2016', 'kaggle'])
+@pytest.mark.parametrize(
+    ('run', 'definition'), spread('mediaeval-2016', 'kaggle'), indirect=['run']
+)
 def test_the_parts_of_the_loss_add_up(run, definition):
     """At several cutoffs, for every eighth query; each AP is that of the evaluation to the bit."""
     reference, subset, hypothesis, _, expected = run
@@ -80,7 +92,7 @@ def test_the_parts_of_the_loss_add_up(run, definition):
 
 
 @pytest.mark.parametrize(
-    'definition', ['mediaeval-2016', 'trec', pytest.param('kaggle', marks=pytest.mark.slow)]
+    ('run', 'definition'), spread('mediaeval-2016', 'trec', 'kaggle'), indirect=['run']
 )
 def test_runs_that_grow_come_to_the_same(run, definition):
     """Hypotheses that come in another order, watched, and asked about meanwhile."""

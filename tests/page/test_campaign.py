@@ -621,9 +621,14 @@ def test_back_and_forward_show_what_was_chosen(tab):
     assert seen(tab) == states[1][1]
 
 
-@pytest.mark.parametrize('page', ['campaign', 'official'])
+SECTIONS = ['two-runs', 'query', 'queries', 'query?cutoff=1&run=nobody']
+
+
 @pytest.mark.parametrize('state', [STATES[0], PHONE], ids=lambda state: state.name)
-@pytest.mark.parametrize('section', ['two-runs', 'query', 'queries', 'query?cutoff=1&run=nobody'])
+@pytest.mark.parametrize(
+    ('page', 'section'),
+    [*(('campaign', each) for each in SECTIONS), ('official', 'queries')],  # many rows above it
+)
 def test_an_address_lands_at_its_section(opened, request, page, state, section):
     url = f'{request.getfixturevalue(page).url}#{section}'
     tab = opened(SimpleNamespace(url=url), state).tab

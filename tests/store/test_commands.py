@@ -15,6 +15,7 @@ from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
+QUICK = '--resamples', '50', '--permutations', '50'
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored (mediaeval-ap '
     'index --export writes its rows)'
@@ -36,12 +37,13 @@ def output_of(run, arguments):
     return (done.stdout + done.stderr).replace(str(run), 'RUN')
 
 
+ASKED = '--queries', SAMPLES / 'queries.txt'
 COMMANDS = [
-    ['evaluate', JUDGED, 'RUN', '-K', '5,all', '--definition', 'trec', '--format', 'json'],
+    ['evaluate', JUDGED, 'RUN', '-K', '5,all', '--definition', 'trec', *ASKED, '--format', 'json'],
     ['rank', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'jsonl'],
-    ['explain', JUDGED, 'RUN', '--queries', SAMPLES / 'queries.txt', '--format', 'json'],
+    ['explain', JUDGED, 'RUN', *ASKED, '--format', 'json'],
     ['explain', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'json'],
-    ['watch', JUDGED, 'RUN', '--every', '12000', '--format', 'jsonl'],
+    ['watch', JUDGED, 'RUN', *ASKED, '--every', '12000', '--format', 'jsonl'],
     ['stream', JUDGED, 'RUN', '--format', 'jsonl'],
 ]
 
@@ -57,15 +59,14 @@ def test_files_of_trec(store, tmp_path):
     for name, run in (('text', RUN), ('store', store)):
         (tmp_path / name).mkdir()
         files = ['--qrels', tmp_path / name / 'qrels', '--run', tmp_path / name / 'run']
-        asked = ['--queries', SAMPLES / 'queries.txt']
-        output_of(run, ['export-trec', JUDGED, 'RUN', *files, *asked])
+        output_of(run, ['export-trec', JUDGED, 'RUN', *files, *ASKED])
     for file in ('qrels', 'run'):
         assert (tmp_path / 'text' / file).read_bytes() == (tmp_path / 'store' / file).read_bytes()
 
 
 def test_runs_beside_each_other(tmp_path, monkeypatch):
     """A run and half of it; the whole one is text in one folder, and a store in the other."""
-    command = ['report', JUDGED, 'RUN', 'half', '--queries', str(SAMPLES / 'queries.txt')]
+    command = ['report', JUDGED, 'RUN', 'half', *ASKED, *QUICK]
     written = []
     for kind in ('text', 'store'):
         (tmp_path / kind).mkdir()

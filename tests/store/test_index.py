@@ -28,8 +28,8 @@ SMALL = {  # a few rows and bytes at a time, so that little data takes many step
     (indexing, 'LARGEST_IN_MEMORY'): 5,
     (large, 'BLOCK_ROWS'): 3,
     (writing, 'BLOCK_ROWS'): 3,
-    (format, 'BLOCK_BYTES'): 32,
-    (reading, 'PART_BYTES'): 64,
+    (format, 'BLOCK_BYTES'): 128,
+    (reading, 'PART_BYTES'): 256,
 }
 
 
