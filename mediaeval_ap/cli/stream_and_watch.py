@@ -229,6 +229,8 @@ def together(run: Iterator[tuple[Any, ...]], reference: Iterator[tuple[Any, ...]
             raise error
         if row is None:
             n_open -= 1
+            if n_open and not is_judged:
+                yield JudgedRows([])  # so that all of the run is shown now
         elif is_judged:
             rows, next_one = _judged_by_now(row, arrived)
             yield JudgedRows(rows)

@@ -60,7 +60,10 @@ class Point:
 
 
 class JudgedRows(NamedTuple):
-    """Rows of the reference that came among the rows of a run, to be judged at once."""
+    """Rows of the reference that came among the rows of a run, to be judged at once.
+
+    There are none where the run has ended, and more may be judged.
+    """
 
     rows: list[Any]
 
@@ -80,7 +83,7 @@ def batches(
     taken = iter(rows if is_rows(rows) else read(rows).rows())
     n_rows, n_counted, n_yielded = 0, 0, -1
     while True:
-        batch, judged = [], None
+        batch, judged, n_added = [], None, 0
         for row in islice(taken, size - n_counted % size):  # no more than are missing
             if isinstance(row, JudgedRows):
                 judged = row
@@ -91,9 +94,10 @@ def batches(
         if batch:
             n_added = add(from_rows(batch, HYPOTHESIS, first=n_rows + 1))
             n_rows, n_counted = n_rows + len(batch), n_counted + n_added
-        if judged is not None:
+        if judged is not None and judged.rows:
             judge(judged.rows)
-        if judged is not None or (n_added and n_counted % size == 0):
+        is_moment = judged is not None and (judged.rows or n_counted > n_yielded)
+        if is_moment or (n_added and n_counted % size == 0):
             yield (n_yielded := n_counted)
     if n_rows and n_counted > n_yielded:
         yield n_counted

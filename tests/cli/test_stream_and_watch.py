@@ -2,13 +2,14 @@
 
 import os
 import time
+from threading import Event, Timer
 
 import pytest
 
-from mediaeval_ap import atomic_files
+from mediaeval_ap import AveragePrecision, atomic_files
 from mediaeval_ap.atomic_files import Destination
 from mediaeval_ap.cli import stream_and_watch
-from mediaeval_ap.cli.stream_and_watch import RewrittenFile
+from mediaeval_ap.cli.stream_and_watch import RewrittenFile, together
 from mediaeval_ap.errors import WriteError
 
 PATIENCE = 10  # seconds, far more than a thread needs on a busy machine
@@ -90,3 +91,24 @@ def test_a_pipe_gets_one_content_at_the_end(path):
     os.close(theirs)
     with open(ours) as stream:
         assert stream.read() == 'two'
+
+
+@pytest.mark.parametrize('every', [2, 5])
+def test_a_run_that_has_ended_is_shown_before_more_is_judged(every):
+    """All of it, and once."""
+    rows = [('x', 'v', shot, 'ann', 0.5) for shot in '12']
+    come = Event()
+
+    def judged():
+        come.wait()
+        yield rows[1][:4]
+
+    late = Timer(PATIENCE, come.set)  # so that a point that does not come ends the test
+    late.start()
+    live = AveragePrecision([rows[0][:4]], [2]).live()
+    points = live.watch(together(iter(rows), judged()), every=every)
+    shown = [next(points)]
+    late.cancel()
+    come.set()
+    shown += points
+    assert [(each.n_hypotheses, each.n_reference) for each in shown] == [(2, 1), (2, 2)]
