@@ -23,7 +23,7 @@ os.environ.pop('PYTHONDONTWRITEBYTECODE', None)
 # Hypothesis draws new examples in each run: few of each do in a suite that is run often, and
 # `--hypothesis-profile thorough` looks longer.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile('quick', untimed, max_examples=20)
+settings.register_profile('quick', untimed, max_examples=12)
 settings.register_profile('thorough', untimed, max_examples=500)
 settings.load_profile('quick')
 
