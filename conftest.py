@@ -43,11 +43,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption('--screenshots', help='folder for screenshots of pages')
 
 
-def pytest_collection_finish() -> None:
-    """Look for no garbage among modules and tests, which stay to the end."""
-    gc.freeze()
-
-
 def pytest_report_header(config: pytest.Config) -> str:
     """Say whether the tests on official data run, and which side of `platforms` is taken."""
     from mediaeval_ap.platforms import IS_POSIX
