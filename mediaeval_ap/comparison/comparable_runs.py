@@ -72,7 +72,7 @@ class Runs:
 
     @property
     def has_videos(self) -> bool:
-        """Whether what is returned are shots of videos; documents of TREC are not."""
+        """Return whether shots of videos are returned; documents of TREC are not."""
         return self.kind == 'evaluation' and self.ties is None
 
     @property

@@ -13,7 +13,7 @@ EXACT = ('confidence',)  # columns of the input's own numbers, which are told ap
 
 
 class Terms(NamedTuple):
-    """What is compared, on what, and between which values, as tables and figures say it."""
+    """The words of tables and figures for runs and queries, and the bounds of values."""
 
     run: str = 'run'
     runs: str = 'runs'
