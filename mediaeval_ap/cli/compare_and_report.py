@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, write_whole
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import EXIT_STATUS, main
 from mediaeval_ap.cli.options import RunFile
@@ -20,9 +20,11 @@ from mediaeval_ap.cli.output import (
     STANDARD_STREAM,
     Output,
     as_usage,
+    refuse_binary,
     tell,
     write,
     write_document,
+    write_figure,
 )
 from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
 from mediaeval_ap.definitions import Cutoff
@@ -642,14 +644,8 @@ def _write_figures(
     if _to_folder(figures, output):
         plot._save(os.fspath(output), figures or None, format, arguments)
         return
-    from mediaeval_ap.render.page import drawn
-
     (figure,) = figures
-    content = drawn(getattr(plot, figure)(*arguments.get(figure, ())), format)
-    if format == 'svg':
-        write(content, output)
-    else:
-        write_whole(output, content)
+    write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
 
 
 def _to_folder(figures: list[str] | None, output: Output) -> bool:
@@ -682,9 +678,7 @@ def _checked_format(figures: list[str] | None, format: str, output: Output) -> s
     if figures is not None and format == PAGE:
         expected = ', '.join(FIGURE_FORMATS)
         raise click.UsageError(f'--figure: found the format {PAGE}, expected one of {expected}')
-    is_text = format in (PAGE, 'svg')
-    if path == STANDARD_STREAM and not is_text:
-        raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
-    if os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES and not is_text:
+    refuse_binary(format, output)
+    if os.path.splitext(path)[1].lower() in COMPRESSED_SUFFIXES and format not in (PAGE, 'svg'):
         raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
     return format

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mediaeval_ap import choices
-from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import POOL_DEPTH
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
@@ -19,9 +18,11 @@ from mediaeval_ap.cli.output import (
     STANDARD_STREAM,
     Output,
     check_paths,
+    refuse_binary,
     tell,
     write,
     write_document,
+    write_figure,
 )
 from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.errors import Error, FormatError
@@ -73,6 +74,7 @@ def pool(
     --judged, the lowest and highest MAP that each run could have if all of the pool was judged. A
     figure (-o pool.svg) shows both for each run.
     """
+    refuse_binary(format, output)
     max_bytes = criteria['max_bytes']
     by_name = named_runs(options.with_names(runs, names, max_bytes), None)
     require_libraries()
@@ -88,7 +90,7 @@ def pool(
     }
     made = average_precision.pool(by_name, queries, **given)
     if format in FIGURE_FORMATS:
-        _draw(made.plot, 'leaderboard', format, output)
+        write_figure(made.plot.leaderboard(), format, output)
     else:
         write_document(made._document(), format, output)
 
@@ -173,6 +175,7 @@ def judge_next(
     if is_figure and (figure is None or format not in FIGURE_FORMATS):
         expected = f'--plot with -o or --format {", ".join(FIGURE_FORMATS)}'
         raise click.UsageError(f'found --plot {figure} and format {format}, expected {expected}')
+    refuse_binary(format, output)
     if follow:
         _check_following(format, output)
     by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)
@@ -187,7 +190,7 @@ def judge_next(
         if figure is None:
             write_document(made._document(), format, output)
         else:
-            _draw(made.plot, figure, format, output)
+            write_figure(getattr(made.plot, figure)(), format, output)
         return
     (strategy,) = strategies or ['mtc']
     n = 1 if follow else n
@@ -205,18 +208,6 @@ def _check_following(format: str, output: Output) -> None:
     if options.first_given('-n'.__eq__):
         raise click.UsageError('-n: --follow goes on until all is judged')
     check_paths(click.get_current_context(), STANDARD_STREAM)
-
-
-def _draw(plot: Any, figure: str, format: str, output: Output) -> None:
-    from mediaeval_ap.render.page import drawn
-
-    content = drawn(getattr(plot, figure)(), format)
-    if format == 'svg':
-        write(content, output)
-    elif output == STANDARD_STREAM:
-        raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
-    else:
-        write_whole(output, content)
 
 
 def _answer(queue: Queue, format: str) -> None:

@@ -192,6 +192,23 @@ def write_document(document: Document, format: str, output: Output) -> None:
     write(render(document, format, width, is_coloured), output, is_coloured)
 
 
+def refuse_binary(format: str, output: Output) -> None:
+    """Refuse a figure that is not text on standard output, before it is computed."""
+    if format in ('png', 'pdf') and output == STANDARD_STREAM:
+        raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
+
+
+def write_figure(chart: Any, format: str, output: Output) -> None:
+    """Write a chart of Altair as svg, png or pdf."""
+    from mediaeval_ap.render.page import drawn
+
+    content = drawn(chart, format)
+    if format == 'svg':
+        write(content, output)
+    else:
+        write_whole(output, content)
+
+
 def shows_colour() -> bool:
     """Return whether standard output shows colours, by the variables that rich knows."""
     if sys.stdout is None or not (sys.stdout.isatty() or 'FORCE_COLOR' in os.environ):
