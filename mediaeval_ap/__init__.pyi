@@ -24,8 +24,6 @@ from .judging.judging_queue import Queue as Queue
 from .judging.pool import Pool as Pool
 from .judging.replay import Replay as Replay
 from .live import Live as Live
-from .live import Point as Point
-from .live import WatchPage as WatchPage
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
 from .results.json_files import read_results as read_results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.judging.replay import Replay
-    from mediaeval_ap.live import Live, Point
+    from mediaeval_ap.live import Live
 
 
 class AveragePrecision:
@@ -967,23 +967,6 @@ class AveragePrecision:
         evaluator = cls(**parameters, max_bytes=max_bytes)
         evaluator._criteria.reference.elsewhere |= frozenset(elsewhere)
         return evaluator.live(hypotheses)
-
-    def watch(
-        self, rows: Run, queries: Names | None = None, *, every: int = 1000
-    ) -> Iterator[Point]:
-        """Score a run as it grows, after every so many hypotheses.
-
-        Parameters
-        ----------
-        rows, queries, every
-            As `Live.watch` takes them.
-
-        Returns
-        -------
-        iterator of Point
-            As of `Live.watch`, which has an example.
-        """
-        return self.live().watch(rows, queries, every=every)
 
     def export_trec(
         self,

@@ -9,7 +9,7 @@ from mediaeval_ap.cli import (  # noqa: F401
     help,
     judge,
     stores,
-    stream_and_watch,
+    stream,
     trec_and_2015,
     validate,
 )

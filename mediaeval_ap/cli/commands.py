@@ -33,10 +33,9 @@ from mediaeval_ap.render.formats import DIGITS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
-    '--evidence --consensus --reference --columns --truth-columns --follow --follow-reference '
-    '--skip-bad',
+    '--evidence --consensus --reference --columns --truth-columns --follow',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --every --loss-cutoff --baseline --fail-if-worse --by --keep',
+    '--ties --missing --unknown --loss-cutoff --baseline --fail-if-worse --by --keep',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',
@@ -44,7 +43,7 @@ HEADINGS = {  # of options, and their order in the help; all others stand last, 
 GROUPS = {  # of commands, by task
     'Score': 'validate evaluate compare',
     'Understand': 'report explain rank pool judge-next',
-    'Large runs': 'index stream watch',
+    'Large runs': 'index stream',
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',
 }

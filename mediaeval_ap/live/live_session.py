@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import NoReturn, SupportsIndex
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import (
     BrokenSessionError,
     CopyError,
     MissingHypothesisError,
     ParameterError,
-    UndefinedScoreError,
     counted,
     shown,
     warn_caller,
 )
 from mediaeval_ap.evaluation.criteria import Criteria, Run, in_subset
-from mediaeval_ap.evaluation.data_warnings import empty_run, scores_above_one, without_relevant
+from mediaeval_ap.evaluation.data_warnings import empty_run
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import (
     Scorer,
     evaluate_run,
-    names_asked,
     read_counted,
-    scorer_of,
 )
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
-from mediaeval_ap.live.incremental import IncrementalScorer
 from mediaeval_ap.live.live_ranking import LiveRanking
 from mediaeval_ap.live.saved import to_parquet
-from mediaeval_ap.live.watching import Point, batches
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, Source, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
@@ -360,77 +350,6 @@ class Live(Session):
             _, criteria = self._judged_now()
         write_whole(path, to_parquet(criteria, table, os.fsdecode(path)))
 
-    def watch(
-        self, rows: Run, queries: Names | None = None, *, every: int = 1000
-    ) -> Iterator[Point]:
-        """Add hypotheses, and score all of them each time that so many have come.
-
-        Parameters
-        ----------
-        rows, queries
-            A run and queries, as `AveragePrecision.evaluate` takes them. Tuples are taken as they
-            come, so that they may come without end.
-        every : int
-            Number of hypotheses from one point to the next, of the videos that count.
-
-        Returns
-        -------
-        iterator of Point
-            A point each time, and one at the end for the hypotheses that are left. Each is scored
-            by the reference of its moment, which `judge` may have changed since the last one.
-
-        Raises
-        ------
-        ReadError, FormatError
-            When the queries cannot be read; from the iterator, when the run is wrong.
-        ParameterError
-            When `every` is no positive integer.
-
-        Warns
-        -----
-        RepeatedQueriesWarning, ScoreAboveOneWarning
-            When a query is asked more than once, or an average precision comes to exceed 1.
-
-        Notes
-        -----
-        A point takes time for each pair of a query and a changed name, and for each hit within
-        reach of a cutoff. It copies all hypotheses if a hit is new.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> points = live.watch('samples/hypothesis.txt', ['alain_juppe'], every=5000)
-        >>> [point.n_hypotheses for point in points]
-        [5000, 10000, 12000]
-        """
-        check_cutoff(every, 'every')
-        read_run, given = self._criteria.read_run, self._criteria.read_queries(queries)
-        watched = _Watched(given)
-        with self._lock:
-            ranking = self._current()
-            watched.begin(ranking, *self._judged_now())
-
-        def add(table: Table) -> int:
-            with self._lock:
-                return self._whole().extend(table)
-
-        def points() -> Iterator[Point]:
-            for _ in batches(rows, every, read_run, add, self.judge):
-                with self._lock:
-                    ranking = self._current()
-                    relevance, criteria = self._judged_now()
-                if (point := watched.point(ranking, relevance, criteria)) is not None:
-                    yield point
-            with self._lock:
-                reference = self._judged_now()[1].reference.table
-                shots = self._whole().shots
-                held = shots.holds_any(shots.find(reference))
-            if not held:  # no shot that came is in the reference
-                warn_caller(scorer_of(self._criteria, self.snapshot())[1])
-
-        return points()
-
     @staticmethod
     def _relevance_of(criteria: Criteria, shots: KnownShots) -> Relevance:
         # The shots of the reference get numbers first, so that what comes later is relevant or not.
@@ -501,81 +420,3 @@ class Live(Session):
         if self._snapshot is None:
             self._snapshot = Ranking(self._hypotheses.table(counted_only=True))
         return self._snapshot
-
-
-class _Watched:
-    """Queries that are scored at one moment after another, while hypotheses and judgements come."""
-
-    def __init__(self, queries: Table | None) -> None:
-        self._given = queries
-        self._asked: list[str] = []
-        self._scorer: IncrementalScorer | None = None  # of the current reference
-        self._reference: Reference | None = None
-        self._before: dict[str, NDArray[np.float64]] = {}
-
-    def begin(self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria) -> None:
-        """Score before anything comes, and warn of the queries, unless nothing is judged yet."""
-        reference = criteria.reference
-        if not len(reference.table):
-            return
-        asked, _, found = names_asked(criteria, self._given)
-        n_relevant = np.array([reference.n_relevant(query) for query in asked])
-        warn_caller([*found, *without_relevant(reference.name, n_relevant, criteria.definition)])
-        self._ask(asked, ranking, relevance, criteria)
-        self._changed(self._ap(ranking, relevance, criteria))
-
-    def point(self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria) -> Point | None:
-        """Score this moment; there is no point as long as no query can be asked."""
-        if self._reference is not criteria.reference:
-            try:
-                asked, _, _ = names_asked(criteria, self._given)
-            except (ParameterError, UndefinedScoreError):
-                return None
-            self._ask(asked, ranking, relevance, criteria)
-        elif self._scorer is not None:
-            self._scorer.update(ranking)
-        ap = self._ap(ranking, relevance, criteria)
-        before = self._before
-        changed = self._changed(ap)
-        above = [
-            query
-            for query, values in ap.items()
-            if (values > 1).any() and not (before.get(query, values[:0]) > 1).any()
-        ]
-        warn_caller(scores_above_one(above, len(ap), SOURCE.name, criteria.definition))
-        of_asked = np.array([ap[query] for query in self._asked])
-        map = mean_average_precision(of_asked)
-        n_judged = len(criteria.reference.table)
-        return Point(len(ranking), map, changed, self._asked, of_asked, n_judged)
-
-    def _ask(
-        self, asked: list[str], ranking: LiveRanking, relevance: Relevance, criteria: Criteria
-    ) -> None:
-        """Ask queries of a reference that is new; none is kept up where rankings are condensed."""
-        self._asked, self._reference = asked, criteria.reference
-        self._scorer = None
-        if criteria.judgements is None or criteria.judgements.unjudged != 'skip':
-            self._scorer = IncrementalScorer(
-                list(dict.fromkeys(asked)), relevance, criteria.K, criteria.definition, ranking
-            )
-
-    def _ap(
-        self, ranking: LiveRanking, relevance: Relevance, criteria: Criteria
-    ) -> dict[str, NDArray[np.float64]]:
-        """Return average precision by query."""
-        distinct = list(dict.fromkeys(self._asked))
-        if self._scorer is not None:
-            return dict(zip(distinct, self._scorer.ap(), strict=True))
-        how = criteria.K, criteria.definition, criteria.judgements
-        ap, _ = Scorer(ranking, relevance, *how).score(distinct)
-        return dict(zip(distinct, ap, strict=True))
-
-    def _changed(self, ap: dict[str, NDArray[np.float64]]) -> list[str]:
-        """Return the queries whose values are others than before, or new, and keep these."""
-        known = self._before
-        self._before = ap
-        return [
-            query
-            for query, values in ap.items()
-            if query not in known or (values != known[query]).any()
-        ]

@@ -318,16 +318,6 @@ def map_by_k(
     return _lines(x, ('x:N', 'K'), labels, runs, maps, f'{metric}@K', named)
 
 
-def watch(
-    lines: Values, unit: str, metrics: Sequence[str], maps: Sequence[Values]
-) -> alt.LayerChart:
-    """Draw means as something grew, a line for each metric with its name at the end."""
-    scale = alt.Scale(zero=False, nice=False)
-    x = alt.X('x:Q', title=unit, scale=scale, axis=_ticks('d'))
-    at = 'x:Q', unit, 'd'
-    return _lines(x, at, [int(each) for each in lines], metrics, maps, 'MAP', metrics)
-
-
 def _lines(
     x: alt.X,
     x_told: tuple[str, ...],

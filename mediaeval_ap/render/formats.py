@@ -395,7 +395,6 @@ ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'tsv': Tsv(),
     'jsonl': _LINES,
 }
-POINT_FORMATS: dict[str, AlignedRows | JsonLines] = {'table': AlignedRows(), 'jsonl': _LINES}
 PICTURE_FORMATS = ('html', 'svg', 'png', 'pdf')  # which `render.page` makes
 FORMAT_OF_SUFFIX = {
     **{suffix: name for name, each in FORMATS.items() for suffix in each.suffixes},

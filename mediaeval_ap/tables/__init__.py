@@ -14,7 +14,7 @@ constant            value
 
 from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
-from mediaeval_ap.tables.reading import arriving, read
+from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.sources import STANDARD_INPUT
 from mediaeval_ap.tables.table import Column, Source, Table
 from mediaeval_ap.tables.text.format import parse_line
@@ -30,7 +30,6 @@ __all__ = [
     'Layout',
     'Source',
     'Table',
-    'arriving',
     'parse_line',
     'read',
 ]

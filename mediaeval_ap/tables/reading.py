@@ -7,13 +7,11 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import chain
-from time import sleep
 from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
@@ -27,13 +25,10 @@ from mediaeval_ap.tables.sources import (
     PARQUET,
     STANDARD_INPUT,
     ByteSource,
-    opening,
 )
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text import format
-from mediaeval_ap.tables.text.format import Cause, Piece, Read
 from mediaeval_ap.tables.text.reader import (
-    PROVED_BYTES,
     LenientTable,
     Reading,
     WrongLines,
@@ -314,90 +309,6 @@ def read_leniently(
     return replace(found, table=replace(found.table, source=given.value.described()))
 
 
-def arriving(
-    origin: str | os.PathLike[str],
-    layout: Layout,
-    *,
-    follow: bool = False,
-    on_wrong: Callable[[FormatError], object] | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a file or of standard input, each as soon as its line is there.
-
-    Parameters
-    ----------
-    origin : str or path-like
-        A path, as `mediaeval_ap.tables.read` takes it, or ``-`` for standard input.
-    layout : Layout
-        The fields of a row.
-    follow : bool
-        Wait for more where the file ends, as ``tail -f``.
-    on_wrong : callable
-        Takes the error of each wrong line, which is passed over; by default it is raised.
-    max_bytes : int
-        The most bytes that a compressed file, Parquet or a pipe may come to.
-
-    Yields
-    ------
-    tuple
-        The fields of a row, a number as a float.
-
-    Raises
-    ------
-    ReadError
-        When it cannot be opened or read, or gives more.
-    FormatError
-        When there was no row at its end.
-
-    Examples
-    --------
-    >>> from mediaeval_ap.tables import HYPOTHESIS
-    >>> next(arriving('samples/hypothesis.txt', HYPOTHESIS))[3:]
-    ('fort_brauchound', 0.718655)
-    """
-    given = Origin.of(origin, max_bytes)
-    source = given.value
-    if given.kind is not OriginKind.TEXT and not follow:
-        yield from read(given, layout).rows()
-        return
-    if follow and source.format:
-        raise ReadError(source.name, f'{source.format} cannot be followed, only plain text')
-
-    n_lines = n_rows = n_wrong = 0
-    with open_arriving(source, follow) as read_arrived:
-        for piece in pieces(format.whole_lines(read_arrived, PROVED_BYTES), layout):
-            for at, row in _rows_and_wrong(piece, layout):
-                if row is not None:
-                    n_rows += 1
-                    yield row
-                    continue
-                n_wrong += 1
-                cause, line = piece.wrong[at]
-                error = format.explained(line, cause, layout).error(
-                    source.name, f'line {n_lines + at + 1}'
-                )
-                if cause is Cause.LENGTH or on_wrong is None:
-                    raise error
-                on_wrong(error)
-            n_lines += piece.n_lines
-    if not n_rows and n_wrong:
-        raise format.no_rows(source.name, layout)
-    if not n_rows:
-        raise format.no_row_of_text(source.name, layout, n_lines)
-
-
-def _rows_and_wrong(piece: Piece, layout: Layout) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
-    """Yield the positions of rows and wrong lines in their order, with the row or None."""
-    columns: list[Iterable[Any]] = [map(bytes.decode, fields) for fields in piece.texts]
-    if columns and layout.number is not None:
-        columns.insert(layout.number_at, piece.numbers)
-    positions = range(piece.n_lines) if piece.rows is None else piece.rows
-    rows = zip(positions, zip(*columns, strict=True), strict=True)
-    if not piece.wrong:
-        return rows
-    return iter(sorted((dict(rows) | dict.fromkeys(piece.wrong)).items()))
-
-
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     """Yield the lines of standard input, with their numbers, each as soon as it is there."""
     source, n_lines = ByteSource(STANDARD_INPUT), 0
@@ -408,27 +319,6 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
             lines = format.split(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)
-
-
-@contextmanager
-def open_arriving(source: ByteSource, follow: bool) -> Iterator[Read]:
-    """Open a source, and yield the function that reads what has arrived of it."""
-    if not follow or source.is_standard_input:
-        is_read_now = not source.is_standard_input
-        with source.open() if is_read_now else source.open_arriving(may_change=follow) as stream:
-            yield stream.read1  # type: ignore[attr-defined]  # it is buffered
-        return
-    with opening(source.name), source.open_stored(may_change=True) as file:
-
-        def read_more(size: int) -> bytes:
-            """Read what was appended; wait for it, as ``tail -f``."""
-            while not (chunk := file.read(size)):
-                if file.seekable() and os.fstat(file.fileno()).st_size < file.tell():
-                    raise ReadError(source.name, 'became shorter while it was followed')
-                sleep(SECONDS_BETWEEN_LOOKS)
-            return bytes(chunk)
-
-        yield read_more
 
 
 @dataclass(frozen=True)

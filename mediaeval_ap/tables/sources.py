@@ -45,10 +45,7 @@ STANDARD_INPUT = '-'
 PACKED_SUFFIXES = COMPRESSED_SUFFIXES | {'.parquet', '.pq'}  # of what is no text
 IN_NO_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
-CHANGED = (
-    'changed while it was read: wait until nobody writes to it, or read a copy '
-    '(watch --follow reads a run that grows)'
-)
+CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
 Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
 
