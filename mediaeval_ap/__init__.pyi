@@ -22,7 +22,6 @@ from .execute.blocks import collect as collect
 from .execute.evaluating import Part as Part
 from .judging.judging_queue import Queue as Queue
 from .judging.pool import Pool as Pool
-from .judging.replay import Replay as Replay
 from .live import Live as Live
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +13,6 @@ from mediaeval_ap.choices import (
     JUDGED_BY,
     NEAR,
     POOL_DEPTH,
-    SECONDS_EACH,
     STRATEGIES,
     TO_JUDGE,
     TREC_DEPTH,
@@ -30,7 +28,6 @@ from mediaeval_ap.choices import (
     check_near,
     check_part,
     check_policy,
-    check_seconds,
     check_seed,
     check_unjudged,
     check_without_relevant,
@@ -68,7 +65,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.judging.candidates import PoolPairs
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
-    from mediaeval_ap.judging.replay import Replay
     from mediaeval_ap.live import Live
 
 
@@ -635,7 +631,6 @@ class AveragePrecision:
         teams: Mapping[str, str] | None = None,
         depth: int = POOL_DEPTH,
         near: float = NEAR,
-        sampled_queries: Names | None = None,
         progress: bool = False,
     ) -> Pool:
         """Say who found the relevant shots, and score all runs without what one team found.
@@ -648,9 +643,6 @@ class AveragePrecision:
             How many first ranks of each ranking count as returned.
         near : float
             The largest distance from the query to a name under which a shot counts as returned.
-        sampled_queries : like queries, optional
-            At least 100 of the queries, which were drawn at random and judged completely: the means
-            over all queries are estimated from them, with predictions for the others.
 
         Returns
         -------
@@ -659,15 +651,13 @@ class AveragePrecision:
             runs by the reference without the relevant shots that only this team returned, equal bit
             for bit to those of `evaluate` with that reference and these queries. With judgements,
             the lowest and highest MAP of each run over all labels that the unjudged shots of the
-            pool could get, and the orders of two runs that hold whatever these are. With a sample,
-            the last mean of each run over all queries, and its interval at 95 %.
+            pool could get, and the orders of two runs that hold whatever these are.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
-            As of `report`, when the depth is no positive integer, when unjudged shots leave the
-            ranking (``unjudged='skip'``), and when fewer than 100 queries are sampled, or one of
-            them is not judged completely.
+            As of `report`, when the depth is no positive integer, and when unjudged shots leave the
+            ranking (``unjudged='skip'``).
         MissingExtraError
             When the extra ``compare`` is not installed, and there are two runs or more.
 
@@ -706,8 +696,7 @@ class AveragePrecision:
         of_runs = teams_of(teams, by_name)
         asked = self._criteria.read_queries(queries)
         depth, near = check_cutoff(depth, 'depth'), check_near(near)
-        sampled = self._criteria.read_queries(sampled_queries)
-        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near, sampled)
+        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near)
         warn_caller(found.warnings)
         return found
 
@@ -802,89 +791,6 @@ class AveragePrecision:
         )
         warn_caller(found.warnings)
         return found
-
-    @shows_progress
-    def replay(
-        self,
-        runs: Iterable[Any] | Mapping[str, Any],
-        truth: Rows,
-        queries: Names | None = None,
-        *,
-        by: JudgedBy = 'shot',
-        strategies: Iterable[Strategy] = STRATEGIES,
-        teams: Mapping[str, str] | None = None,
-        depth: int = POOL_DEPTH,
-        near: float = NEAR,
-        seed: int = 0,
-        seconds_each: float = SECONDS_EACH,
-        progress: bool = False,
-    ) -> Replay:
-        """Judge a past campaign again, from nothing, by each strategy.
-
-        Parameters
-        ----------
-        runs, queries, by, teams, depth, near, seed, progress
-            As of `judge_next`.
-        truth : like reference
-            What answers: a pair is relevant if it is in there.
-        strategies : iterable of str
-            Those to play, as of `judge_next`.
-        seconds_each : float
-            The time that a judgement takes.
-
-        Returns
-        -------
-        Replay
-            After each round of judgements: what was found, and the order and error of MAP at the
-            last cutoff, where what is not judged is not relevant, and of expected MAP.
-
-        Raises
-        ------
-        ReadError, FormatError, ParameterError, MissingExtraError
-            As of `judge_next`; the extra ``compare`` is always needed.
-
-        Warns
-        -----
-        DataWarning
-            As of `evaluate`.
-
-        Notes
-        -----
-        A round judges ten, or a tenth of all before, and then the strategy is asked again.
-
-        Examples
-        --------
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[100])
-        >>> replay = average_precision.replay(
-        ...     ['samples/hypothesis.txt'],
-        ...     'samples/reference.txt',
-        ...     'samples/queries.txt',
-        ...     strategies=['random', 'rank-sum'],
-        ... )
-        >>> {step.strategy: step.n_found for step in replay.steps if step.n_judged == 20}
-        {'random': 5, 'rank-sum': 5}
-        """
-        from mediaeval_ap.judging.replay import Replay, replay_pool
-
-        seed, seconds = check_seed(seed), check_seconds(seconds_each)
-        by = check_policy('by', by, JUDGED_BY)
-        asked = [check_policy('strategies', each, STRATEGIES) for each in strategies]
-        table = in_subset(
-            read(truth, REFERENCE, max_bytes=self._criteria.max_bytes), self._criteria.subset
-        )
-        reference = Reference(table, self.definition.counts_again)
-        criteria = replace(self._criteria, reference=reference, judgements=None)
-        pairs = self._pool_pairs(criteria, runs, queries, teams, depth, near)
-        steps, found = replay_pool(pairs, reference, by, asked, seed)
-        settings = {'by': by, 'strategies': asked, 'seed': seed, 'seconds_each': seconds}
-        warn_caller(pairs.warnings)
-        return Replay(
-            steps,
-            **found,
-            parameters={**pairs.parameters, **settings},
-            inputs=pairs.inputs,
-            warnings=pairs.warnings,
-        )
 
     def _pool_pairs(
         self,

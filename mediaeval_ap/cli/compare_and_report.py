@@ -136,12 +136,6 @@ COMPARISON = options.together(
     options.flag(
         '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
     ),
-    options.flag(
-        '--anytime', help='Say after how many queries in random order runs are told apart.'
-    ),
-    options.integer(
-        '--population', default=None, help='Queries that those scored are a random sample of.'
-    ),
     options.flag('--pairs', help='Show all pairs of runs; csv and jsonl have these alone.'),
     options.file_format([*FORMATS, GITHUB]),
     options.PRECISION,
@@ -339,15 +333,13 @@ def _check_options(
     """Refuse options that lack one that they need, or have more tables than the format."""
     if settings['baseline'] is None and (option := options.first_given(OF_GATE.__contains__)):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
-    if settings['population'] is not None and not settings['anytime']:
-        raise click.UsageError('--population is of --anytime: give both')
     if format == GITHUB and not os.environ.get(SUMMARY):
         raise click.UsageError(
             f'--format {GITHUB}: found no {SUMMARY}, expected the file that GitHub names by it; '
             'elsewhere, give --format markdown'
         )
     more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
-    for option, value in {**more_tables, '--anytime': settings['anytime']}.items():
+    for option, value in more_tables.items():
         if value and format in ('csv', 'jsonl'):
             told = f'{format} has one table; write it as json or markdown'
             raise click.UsageError(f'{option}: {told}')

@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 @options.SCORING
 @options.JUDGED
 @options.JUDGED_ONLY
-@options.input_file(
-    '--sampled-queries', 'Queries drawn at random and judged completely: MAP over all from these.'
-)
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
 @options.NEAR
 @options.file_format([*FORMATS, *FIGURE_FORMATS])
@@ -61,7 +58,6 @@ def pool(
     names: str | None,
     teams: str | None,
     queries: str | None,
-    sampled_queries: str | None,
     depth: int,
     near: float,
     format: str,
@@ -86,7 +82,6 @@ def pool(
         'teams': of_runs,
         'depth': depth,
         'near': near,
-        'sampled_queries': sampled_queries,
     }
     made = average_precision.pool(by_name, queries, **given)
     if format in FIGURE_FORMATS:
@@ -98,18 +93,11 @@ def pool(
 FIGURES = 'order', 'found'
 
 
-def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
-    names = dict.fromkeys(name for value in values for name in value.split(','))
-    return [choices.check_policy('strategy', each, choices.STRATEGIES) for each in names]
-
-
 @main.command(
     'judge-next',
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap judge-next reference.txt hypothesis.txt "
         'sure=- -n 5 --strategy rank-sum',
-        "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap judge-next reference.txt "
-        'hypothesis.txt sure.txt --queries queries.txt --replay reference.txt -o replay.json',
     ],
 )
 @options.REFERENCE
@@ -122,36 +110,24 @@ def _strategies(values: tuple[str, ...]) -> list[choices.Strategy]:
 @options.choice('--by', choices.JUDGED_BY, 'shot', 'Judge a {words}; a shot for all names.')
 @options.option(
     '--strategy',
-    'strategies',
-    metavar='NAME,...',
-    multiple=True,
-    read=_strategies,
-    help='Order: mtc, rank-sum, depth, names or random; several with --replay.  [default: mtc; '
-    'with --replay all]',
+    type=click.Choice(choices.STRATEGIES),
+    metavar='NAME',
+    default='mtc',
+    help='Order: mtc, rank-sum, depth, names or random.',
 )
 @options.integer('--seed', default=0, least=0, help='Seed of the strategy random.')
 @options.integer('--depth', default=POOL_DEPTH, help='First ranks that are judged.')
 @options.NEAR
 @options.flag('--follow', help='Answer each judgement on standard input with the next line.')
-@options.input_file('--replay', 'Play a past campaign: a reference that answers.')
-@options.number(
-    '--seconds-each', choices.SECONDS_EACH, choices.check_seconds, 'Time of a judgement.'
-)
-@options.option(
-    '--plot', 'figure', type=click.Choice(FIGURES), metavar='NAME', help='Draw order or found.'
-)
-@options.file_format([*FORMATS, *FIGURE_FORMATS])
+@options.file_format(FORMATS)
 @options.OUTPUT
 def judge_next(
     runs: Sequence[RunFile],
     names: str | None,
     queries: str | None,
     n: int,
-    strategies: list[choices.Strategy],
+    strategy: choices.Strategy,
     follow: bool,
-    replay: str | None,
-    seconds_each: float,
-    figure: str | None,
     format: str,
     output: Output,
     **settings: Any,
@@ -163,36 +139,16 @@ def judge_next(
     again; without it, nothing is judged yet. With --follow, lines of standard input are judgements,
     "corpus video shot" and the names that are relevant there, or "corpus video shot name relevance"
     with 0 or 1 by pair; the first line of output is the first to judge, and each judgement is
-    answered with the next. With --replay, each strategy judges again from nothing, and the table
-    says how soon the order by MAP was right.
+    answered with the next.
     """
     of_pool = {each: settings.pop(each) for each in ('by', 'seed', 'depth', 'near')}
-    is_figure = figure is not None or format in FIGURE_FORMATS
-    if replay is None and (is_figure or len(strategies) > 1):
-        raise click.UsageError('figures and several strategies are of --replay: give it, too')
-    if replay is not None and (follow or settings['judged'] is not None):
-        raise click.UsageError('--replay starts with nothing judged: without --judged, --follow')
-    if is_figure and (figure is None or format not in FIGURE_FORMATS):
-        expected = f'--plot with -o or --format {", ".join(FIGURE_FORMATS)}'
-        raise click.UsageError(f'found --plot {figure} and format {format}, expected {expected}')
-    refuse_binary(format, output)
     if follow:
         _check_following(format, output)
     by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)
     of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
-    if replay is not None or (strategies or ['mtc']) == ['mtc']:
+    if strategy == 'mtc':
         require_libraries()
     average_precision = options.read_reference(**settings)
-    if replay is not None:
-        played = strategies or choices.STRATEGIES
-        given = {**of_pool, 'strategies': played, 'seconds_each': seconds_each}
-        made = average_precision.replay(by_name, replay, queries, **given)
-        if figure is None:
-            write_document(made._document(), format, output)
-        else:
-            write_figure(getattr(made.plot, figure)(), format, output)
-        return
-    (strategy,) = strategies or ['mtc']
     n = 1 if follow else n
     queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
     if follow:

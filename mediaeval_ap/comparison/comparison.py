@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import GROUPINGS, alpha_of, check_policy, plain_text
-from mediaeval_ap.comparison.anytime import AnytimePair, Lead, anytime_pairs, sentence
 from mediaeval_ap.comparison.comparable_runs import (
     Agreement,
     GroupMean,
@@ -75,15 +74,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-TableName: TypeAlias = Literal[
-    'leaderboard', 'pairs', 'orders', 'by', 'anytime', 'power', 'verdicts'
-]
+TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
 KINDS = {
     'leaderboard': Standing,
     'pairs': Pair,
     'orders': Agreement,
     'by': GroupMean,
-    'anytime': AnytimePair,
     'power': Power,
     'verdicts': Verdict,
 }
@@ -126,10 +122,6 @@ class Comparison(Described, Paged):
         Kendall's tau-b between the orders that metrics, or definitions, give.
     groups_by : list of GroupMean
         Means over groups of queries, if they were asked for.
-    anytime : list of AnytimePair
-        One for each pair of runs by the last metric, if it was asked for.
-    lead : Lead or None
-        After how many queries the lead of the first run is settled, if it was asked for.
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
@@ -165,8 +157,6 @@ class Comparison(Described, Paged):
     pairs: list[Pair]
     orders: list[Agreement]
     groups_by: list[GroupMean]
-    anytime: list[AnytimePair]
-    lead: Lead | None
     parameters: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: list[str]
@@ -245,8 +235,7 @@ class Comparison(Described, Paged):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``anytime``, ``power``, ``verdicts``, ``lead`` if it was asked for,
-            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
+            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
             ``inputs`` (name, SHA-256). Each None has its reason beside it; in the
             manifest it stands for what was not given.
         """
@@ -259,7 +248,6 @@ class Comparison(Described, Paged):
             'runs': list(self.runs),
             'metrics': list(self.metrics),
             **{table: [_plain(each) for each in self._entries(table)] for table in KINDS},
-            **({} if self.lead is None else {'lead': asdict(self.lead)}),
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
@@ -278,7 +266,7 @@ class Comparison(Described, Paged):
 
         Parameters
         ----------
-        table : {'leaderboard', 'pairs', 'orders', 'by', 'anytime', 'power', 'verdicts'}
+        table : {'leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts'}
             The table.
 
         Returns
@@ -516,7 +504,6 @@ class ComparisonPlot(Plot):
 
 
 FIRST_MINUS_SECOND = 'first {0.run} minus second'
-AT_ANY_TIME = 'Pairs of {0.runs} on {0.queries} in random order'
 DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 FOR_POWER = f'{{0.queries}} for {100 * POWER:g} %'
 
@@ -597,9 +584,6 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
         yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
         yield grid
     shows_pairs = pairs or len(comparison.runs) <= MOST_RUNS
-    if comparison.lead is not None:
-        yield Heading(AT_ANY_TIME.format(terms), _level_of_pairs(comparison))
-        yield _anytime(comparison, all_pairs=shows_pairs)
     notes = list(comparison.notes)
     if pairs or (baseline is None and shows_pairs):
         for metric in metrics if comparison.pairs else ():
@@ -637,10 +621,6 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
         text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
         yield Captioned(grid, text, f'{LABEL}-by-{number}')
-    if comparison.lead is not None:
-        said = sentence(comparison.anytime, comparison.lead, comparison.parameters['level'], terms)
-        text = f'{AT_ANY_TIME.format(terms)} ({_level_of_pairs(comparison)}). {said}.'
-        yield Captioned(_anytime(comparison, all_pairs=pairs), text, f'{LABEL}-anytime')
 
 
 def _means(comparison: Comparison) -> Captioned:
@@ -779,41 +759,6 @@ def _asked_on_page(comparison: Comparison) -> Iterator[tuple[str, str, str, Grid
         if metric == comparison.metrics[-1]:
             title = f'{metric} by {comparison.parameters["by"]}'
             yield 'by', title, f'with the number of {terms.queries}', grid
-    if comparison.lead is not None:
-        grid = _anytime(comparison, all_pairs=True)
-        yield 'anytime', AT_ANY_TIME.format(terms), _level_of_pairs(comparison), grid
-
-
-def _level_of_pairs(comparison: Comparison) -> str:
-    first_minus_second = FIRST_MINUS_SECOND.format(comparison._terms)
-    if _is_sample(comparison):
-        return f'{first_minus_second}; {_level(comparison)} interval, valid after any number'
-    return first_minus_second
-
-
-def _is_sample(comparison: Comparison) -> bool:
-    """Return whether there are other queries; else differences are known, without interval."""
-    return any(one.population > one.n_queries for one in comparison.anytime)
-
-
-def _anytime(comparison: Comparison, *, all_pairs: bool) -> Grid:
-    """Return the pairs of the leader, or all, by the last metric."""
-    shown_pairs = [one for one in comparison.anytime if all_pairs or one.a == comparison.runs[0]]
-    is_sample = _is_sample(comparison)
-    headers = ['first', 'second', 'difference', 'e-value', 'largest e-value', 'settled after']
-    rows = [
-        [
-            *(
-                one.a,
-                one.b,
-                Marked(one.difference, detail=_bounds(one.interval) if is_sample else ''),
-            ),
-            *(Marked(f'{e:.3g}') for e in (one.e_value, one.largest_e_value)),
-            one.settled_after,
-        ]
-        for one in shown_pairs
-    ]
-    return Grid(headers, rows)
 
 
 @shows_progress
@@ -833,8 +778,6 @@ def compare(
     resamples: int = choices.RESAMPLES,
     permutations: int | None = None,
     seed: int = 0,
-    anytime: bool = False,
-    population: int | None = None,
     power: float | None = None,
     fail_if_worse: float | None = None,
     require_better: bool = False,
@@ -887,13 +830,7 @@ def compare(
         Number of random sign flips, or of permutations of Tukey. By default 100,000, and 10,000 for
         Tukey, whose p needs no correction for the number of pairs.
     seed : int
-        Seed of the random generators, and of the order of the queries of `anytime`.
-    anytime : bool
-        Say after how many queries, in random order, each pair of runs is told apart by the last
-        metric, and the leader from all others: by e-values that may be looked at after each query.
-    population : int, optional
-        The number of queries that those scored are a random sample of, drawn without replacement.
-        By default they are all that there are.
+        Seed of the random generators.
     power : float, optional
         Say for each pair how many queries would tell a difference of this size at 80 %.
     fail_if_worse : float, optional
@@ -970,8 +907,6 @@ def compare(
         resamples=resamples,
         permutations=permutations,
         seed=seed,
-        anytime=anytime,
-        population=population,
         power=power,
         fail_if_worse=fail_if_worse,
         require_better=require_better,
@@ -1009,11 +944,6 @@ def compare(
     )
     best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
     notes = [*runs.notes, *_notes(settings, runs, why_no_videos)]
-    of_anytime: list[AnytimePair] = []
-    lead = None
-    if settings.anytime:
-        of_anytime, lead = anytime_pairs(settings, runs, best_first)
-        notes.append(sentence(of_anytime, lead, settings.level, terms_of(vars(settings))))
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -1032,8 +962,6 @@ def compare(
         pairs=pairs,
         orders=orders,
         groups_by=groups,
-        anytime=of_anytime,
-        lead=lead,
         parameters={**vars(settings), 'definition': runs.definition},
         counts={name: int(count) for name, count in counts.items()},
         notes=notes,

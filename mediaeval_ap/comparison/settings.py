@@ -29,8 +29,6 @@ class Settings:
     resamples: int
     permutations: int
     seed: int
-    anytime: bool = False
-    population: int | None = None
     power: float | None = None
     fail_if_worse: float | None = None
     require_better: bool = False
@@ -48,10 +46,6 @@ def checked_settings(**given: Any) -> Settings:
     given['seed'] = choices.check_seed(given['seed'])
     if given.get('power') is not None:
         given['power'] = choices.check_above_zero(given['power'], 'power')
-    if given.get('population') is not None:
-        given['population'] = choices.check_limit(given['population'], 'population')
-        if not given['anytime']:
-            raise ParameterError('population: it is of anytime: give anytime=True, too')
     worse = given.get('fail_if_worse')
     if worse is not None and worse != 0:
         given['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
@@ -68,7 +62,7 @@ def checked_settings(**given: Any) -> Settings:
 
 def for_resamples(settings: Settings, runs: Any, **asked: object) -> Settings:
     """Refuse what only means over queries have; intervals are percentiles of resamples."""
-    asked |= {'by': settings.by, 'power': settings.power, 'anytime': settings.anytime or None}
+    asked |= {'by': settings.by, 'power': settings.power}
     others = {'cluster': settings.cluster, 'correction': settings.correction, 'ties': runs.ties}
     asked |= {name: each for name, each in others.items() if each in ('video', 'tukey', 'stable')}
     for name, value in asked.items():

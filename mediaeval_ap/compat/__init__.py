@@ -1,5 +1,5 @@
 """The names of other libraries for what this package computes."""
 
-from mediaeval_ap.compat import ir_measures, pyterrier, pytrec_eval
+from mediaeval_ap.compat import ir_measures
 
-__all__ = ['ir_measures', 'pyterrier', 'pytrec_eval']
+__all__ = ['ir_measures']

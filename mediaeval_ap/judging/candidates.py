@@ -22,10 +22,8 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import CountedRun, names_asked, read_counted
-from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.results.result import mean_average_precision
 from mediaeval_ap.tables import Table, read
 from mediaeval_ap.tables.layouts import JUDGED_SHOTS
 
@@ -105,31 +103,6 @@ class PoolPairs:
         query = query[name.codes]
         keys = (query * len(self.shots) + shot)[(query >= 0) & (shot >= 0)]
         return np.isin(self.query * len(self.shots) + self.shot, keys)
-
-    def maps(self, labels: Labels) -> Floats:
-        """Return MAP of each run at the last cutoff; what is not judged is not relevant."""
-        run, query, pair, rank, is_first = self.places
-        definition, n_queries = self.criteria.definition, len(self.queries)
-        is_hit = labels[pair] == 1
-        if not self.criteria.reference.counts_again:
-            is_hit &= is_first
-        n_relevant = np.bincount(self.query[labels == 1], minlength=n_queries)
-        ap = average_precision_of_hits(
-            (run * n_queries + query)[is_hit],
-            rank[is_hit],
-            np.tile(n_relevant, len(self.runs)),
-            np.repeat(self.n_returned, n_queries),
-            depths(self.criteria.K[-1:]),
-            definition,
-        )
-        return np.array([mean_average_precision(each)[0] for each in ap.reshape(-1, n_queries, 1)])
-
-    def maps_by(self, reference: Reference) -> Floats:
-        """Return MAP of each run at the last cutoff by a whole reference."""
-        criteria = replace(self.criteria, reference=reference, K=self.criteria.K[-1:])
-        runs = [read_counted(criteria, each.ranking) for each in self.read]
-        scored = (run.scorer.score(self.queries)[0] for run in tracked(runs, 'scoring', ' runs'))
-        return np.array([mean_average_precision(ap)[0] for ap in scored])
 
 
 def pool_pairs(

@@ -97,10 +97,10 @@ class Chooser:
         scores = reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
         return scores
 
-    def scores(self, labels: Labels, p: Floats | None = None) -> Floats:
+    def scores(self, labels: Labels) -> Floats:
         """Return the score of each unit, -1 where nothing of it is to be judged."""
         if self.strategy == 'mtc':
-            p = self.model.probabilities(labels) if p is None else p
+            p = self.model.probabilities(labels)
             spread = self._expected.derivatives(p).var(axis=0)
             values = p * (1 - p) * spread
         else:

@@ -18,7 +18,6 @@ import numpy as np
 
 from mediaeval_ap import __version__
 from mediaeval_ap.comparison.comparable_runs import agreement
-from mediaeval_ap.comparison.prediction_powered import PredictionPowered, check_measured
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
 from mediaeval_ap.errors import (
     DataWarning,
@@ -110,8 +109,6 @@ class Pool(Described):
         What each run could have if all shots of the pool were judged; empty without judgements.
     certain : list of CertainOrder
         The pairs of runs whose order by the last mean cannot turn then; likewise.
-    sampled : dict of str to PredictionPowered
-        The last mean of each run over all queries, from those of a sample alone; empty without one.
 
     Examples
     --------
@@ -138,7 +135,6 @@ class Pool(Described):
     warnings: tuple[DataWarning, ...] = ()
     bounds: dict[str, Bounds] = field(default_factory=dict)
     certain: list[CertainOrder] = field(default_factory=list)
-    sampled: dict[str, PredictionPowered] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         of_teams = counted(len(self.without), 'team', 'teams')
@@ -218,13 +214,12 @@ class Pool(Described):
             ``schema``, ``version``, ``runs`` (``run``, ``team``, ``means``, ``rank``),
             ``returned_by`` (``n_teams``, ``n_relevant``), ``without`` (as `WithoutTeam`), ``notes``
             and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
-            (as `CertainOrder`); with a sample, ``sampled`` (``run``, and as `PredictionPowered`).
+            (as `CertainOrder`).
         """
         of_bounds: dict[str, Any] = {}
         if self.bounds:
             of_bounds['bounds'] = [{'run': run, **asdict(self.bounds[run])} for run in self.runs]
             of_bounds['certain'] = [asdict(each) for each in self.certain]
-        of_sample = [{'run': run, **asdict(each)} for run, each in self.sampled.items()]
         return {
             'schema': SCHEMA,
             'version': __version__,
@@ -242,7 +237,6 @@ class Pool(Described):
             ],
             'without': [asdict(each) for each in self.without],
             **of_bounds,
-            **({'sampled': of_sample} if of_sample else {}),
             'notes': self.notes,
             'manifest': {
                 'version': __version__,
@@ -282,21 +276,6 @@ class Pool(Described):
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
         if self.bounds:
             yield from self._blocks_of_bounds(metric)
-        if self.sampled:
-            one = next(iter(self.sampled.values()))
-            yield Heading(
-                f'{metric} over all {one.n_population:,} queries, from {one.n:,} judged completely',
-                '95 % intervals: with predictions for the others, and without',
-            )
-            best_first = sorted(self.sampled.items(), key=lambda item: -item[1].estimate)
-            ends = 'low', 'high', 'weight', 'classical_low', 'classical_high'
-            yield Grid(
-                ['run', metric, 'low', 'high', 'weight', 'low without', 'high without'],
-                [
-                    [run, each.estimate, *(getattr(each, end) for end in ends)]
-                    for run, each in best_first
-                ],
-            )
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
 
@@ -548,27 +527,14 @@ def pool_runs(
     teams: Mapping[str, str],
     depth: int,
     near: float,
-    sampled: Table | None = None,
 ) -> Pool:
     """Return the pool of runs, by their names; `teams` has that of each."""
-    if sampled is not None:  # before anything takes its time
-        check_measured(len(sampled), 'sampled_queries')
     pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
         run = read_counted(criteria, hypothesis)
         run.scorer.check_cutoffs()
         pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
-    pool = pooling.result()
-    if sampled is None:
-        return pool
-    from mediaeval_ap.judging.candidates import pool_pairs
-    from mediaeval_ap.judging.sampled import means_of_sample
-
-    rankings = {name: each.run.ranking for name, each in pooling.pooled.items()}
-    pairs = pool_pairs(criteria, rankings, queries, teams, depth, near)
-    means = means_of_sample(pairs, sampled.texts('person_name'))
-    inputs = {**pool.inputs, 'sampled_queries': asdict(sampled.source)}
-    return replace(pool, sampled=means, inputs=inputs)
+    return pooling.result()
 
 
 def _last(means: Mapping[str, float]) -> float:

@@ -32,14 +32,14 @@ class RelevanceModel:
     are relevant than the prior said.
     """
 
-    def __init__(self, pairs: PoolPairs, prior: Floats | None = None) -> None:
+    def __init__(self, pairs: PoolPairs) -> None:
         self._glm = require('statsmodels.genmod.generalized_linear_model', 'compare', 'judge-next')
         self._families = require('statsmodels.genmod.families', 'compare', 'judge-next')
         self._query, self._n_queries = pairs.query, len(pairs.queries)
         is_returned = pairs.ranks > 0
         reciprocal = np.divide(1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=is_returned)
         mean = reciprocal.mean(axis=0)
-        self.prior = np.clip(mean if prior is None else prior, *PRIOR_BOUNDS)
+        self.prior = np.clip(mean, *PRIOR_BOUNDS)
         n_anchors = min(len(pairs), MOST_ANCHORS)
         spread = np.linspace(0, len(pairs) - 1, n_anchors).round().astype(np.int64)
         self._anchors = self.prior.argsort(kind='stable')[spread]
@@ -60,11 +60,7 @@ class RelevanceModel:
         self._columns = np.column_stack([np.ones(len(pairs)), columns])
 
     def probabilities(self, labels: Labels) -> Floats:
-        """Fit the model to labels, and return each pair's probability, or its label.
-
-        To predict queries without their own judgements, as cross-fitting does, leave the labels of
-        these queries out (`candidates.UNJUDGED`).
-        """
+        """Fit the model to labels, and return each pair's probability, or its label."""
         known = np.flatnonzero(labels >= 0)
         columns = np.column_stack([self._columns, self._found_in_query(labels)])
         of_prior = columns[self._anchors]
