@@ -52,7 +52,7 @@ from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import MAX_BYTES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import REFERENCE, SUBSET, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import read_one_of
 
@@ -82,9 +82,6 @@ class AveragePrecision:
         The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows, or a value.
-    max_bytes : int
-        Limit for each table, runs and queries too, whose size is not known before it is read: a
-        compressed file or Parquet (once decompressed), standard input, a pipe, a device.
     queries_without_relevant : {'count', 'skip'}
         What becomes of queries that are given and have no relevant shot: each scores what the
         definition says, or all are left out before anything is scored. A query that is sent to a
@@ -127,7 +124,6 @@ class AveragePrecision:
         *,
         subset: Rows | None = None,
         definition: str | Definition = definitions.DEFAULT,
-        max_bytes: int = MAX_BYTES,
         queries_without_relevant: WithoutRelevant = 'count',
         judged: Rows | None = None,
         unjudged: Unjudged = 'nonrelevant',
@@ -135,27 +131,25 @@ class AveragePrecision:
     ) -> None:
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
-        videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+        videos = None if subset is None else read(subset, SUBSET)
         policy = check_unjudged(unjudged, judged_only, judged)
         if judged is None:
-            whole = read(reference, REFERENCE, max_bytes=max_bytes)
+            whole = read(reference, REFERENCE)
         else:
-            whole = read_one_of(reference, [REFERENCE], max_bytes=max_bytes)
+            whole = read_one_of(reference, [REFERENCE])
         table = in_subset(whole, videos)
         if len(whole) and not len(table):
             name = printable(table.source.name)
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judgements = None
         if judged is not None:
-            listed = Judged.read(judged, max_bytes).within(videos)
+            listed = Judged.read(judged).within(videos)
             table, n_dropped = listed.applied(table, drop=judged_only)
             judgements = Judgements(listed, policy, n_dropped)
         known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
         self._whole = whole
-        self._criteria = Criteria(
-            known, cutoffs, definition, videos, max_bytes, skip_or_count, judgements
-        )
+        self._criteria = Criteria(known, cutoffs, definition, videos, skip_or_count, judgements)
         again = definition.counts_again
         warn_caller(repeated_rows(table.source.name, len(table), known.n_repeated, kept=again))
 
@@ -838,15 +832,13 @@ class AveragePrecision:
         return live
 
     @classmethod
-    def restore(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Live:
+    def restore(cls, path: str | os.PathLike[str]) -> Live:
         """Go on with a session that `Live.save` wrote.
 
         Parameters
         ----------
         path : str or path-like
             The file, which holds reference, cutoffs, definition and subset, too.
-        max_bytes : int
-            As of `AveragePrecision`, and the limit for the rows of the file.
 
         Returns
         -------
@@ -869,8 +861,8 @@ class AveragePrecision:
         from mediaeval_ap.live.saved import from_parquet
         from mediaeval_ap.tables.sources import ByteSource
 
-        parameters, elsewhere, hypotheses = from_parquet(ByteSource(path, max_bytes))
-        evaluator = cls(**parameters, max_bytes=max_bytes)
+        parameters, elsewhere, hypotheses = from_parquet(ByteSource(path))
+        evaluator = cls(**parameters)
         evaluator._criteria.reference.elsewhere |= frozenset(elsewhere)
         return evaluator.live(hypotheses)
 

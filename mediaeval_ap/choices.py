@@ -24,7 +24,6 @@ POOL_DEPTH = 20  # ranks of a run that a pool is made of
 TO_JUDGE = 100  # lines of a queue
 SECONDS_EACH = 4.4  # that somebody looks at a shot
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
-MAX_BYTES = 4 << 30  # far more than a campaign's largest run, and less than most memories
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
 LEVEL = 0.95  # of confidence
@@ -138,7 +137,7 @@ def _integer(value: Any) -> int | None:
         return None
 
 
-def check_limit(limit: int, name: str = 'max_bytes') -> int:
+def check_limit(limit: int, name: str) -> int:
     """Refuse a limit that is no positive integer; return it, or the largest that there can be."""
     if (number := _integer(limit) or 0) > 0:
         return min(number, sys.maxsize)

@@ -36,7 +36,7 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import MAX_BYTES, Column, Layout, Table, layouts, read
+from mediaeval_ap.tables import Column, Layout, Table, layouts, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
 
@@ -78,8 +78,6 @@ class PersonDiscovery2015:
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
         A name is close enough to a query above this ratio, from 0 to 1.
-    max_bytes : int
-        Limit for each table whose size is not known before it is read.
     queries_without_relevant : {'count', 'skip'}
         What becomes of queries that are given and have no relevant shot: each has an AP of 1 and
         counts as correct, or all are left out before anything is scored.
@@ -114,14 +112,12 @@ class PersonDiscovery2015:
         evidence_reference: Rows | None = None,
         consensus: Rows | None = None,
         ratio: float = RATIO_2015,
-        max_bytes: int = MAX_BYTES,
         queries_without_relevant: WithoutRelevant = 'count',
     ) -> None:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._without_relevant = check_without_relevant(queries_without_relevant)
-        self._max_bytes = max_bytes
-        known = _read_shots(Origin.of(shots, max_bytes))
+        known = _read_shots(Origin.of(shots))
         relevant = self._read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots(_with_corpus(known))
@@ -207,7 +203,7 @@ class PersonDiscovery2015:
         if evidence is not None:
             tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
-            tables['queries'] = read_queries(queries, self._max_bytes)
+            tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
         about_skipped: list[DataWarning] = []
         kept, n_skipped = tables.get('queries'), 0
@@ -277,7 +273,7 @@ class PersonDiscovery2015:
         return unknown_queries(unknown, len(queries), reference, nearest)
 
     def _read(self, origin: Any, layout: Layout) -> Table:
-        return read(origin, layout, max_bytes=self._max_bytes)
+        return read(origin, layout)
 
     def _ap(
         self,

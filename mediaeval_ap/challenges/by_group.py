@@ -11,7 +11,6 @@ from typing import Any
 from mediaeval_ap.errors import DataWarning, ParameterError, UndefinedScoreError, shown
 from mediaeval_ap.results.result import ALL_QUERIES
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.groups import Groups
 from mediaeval_ap.tables.inputs import Frame
 
@@ -60,7 +59,7 @@ def evaluate_by_group(
     [('known', 0.833), ('new', 0.5), ('all', 0.667)]
     """
     whole = evaluate(truth, predictions, **settings)
-    groups, members = Groups.read(by, settings.get('max_bytes', MAX_BYTES)), defaultdict(list)
+    groups, members = Groups.read(by), defaultdict(list)
     assert whole.queries is not None
     ids = whole.queries.to_pylist()
     for each, group in zip(ids, groups.of(ids), strict=True):

@@ -25,7 +25,6 @@ from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records, decimals, explain_number
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
@@ -50,7 +49,6 @@ def evaluate_gap(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
     name: str | None = None,
     ids: Iterable[str] | None = None,
 ) -> Score:
@@ -70,7 +68,7 @@ def evaluate_gap(
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    truth_columns, missing, unknown, progress, max_bytes, name, ids
+    truth_columns, missing, unknown, progress, name, ids
         As for `evaluate_map`.
 
     Returns
@@ -109,9 +107,7 @@ def evaluate_gap(
     from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
-    files = Files(
-        GAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name, ids
-    )
+    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, name, ids)
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)

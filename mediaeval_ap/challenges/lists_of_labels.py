@@ -27,7 +27,6 @@ from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.inputs import Frame
 
 
@@ -44,7 +43,6 @@ def evaluate_map(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
     name: str | None = None,
     ids: Iterable[str] | None = None,
 ) -> Score:
@@ -80,8 +78,6 @@ def evaluate_map(
         Show progress on standard error, if it takes longer than half a second.
     name : str, optional
         The name of the run; by default that of its file, without folder and suffix.
-    max_bytes : int
-        Limit of what a compressed file, Parquet or a pipe may come to.
     ids : iterable of str, optional
         Ids of the truth to score, as those of a group; by default all.
 
@@ -122,9 +118,7 @@ def evaluate_map(
     0.5
     """
     metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
-    files = Files(
-        MAP, truth, predictions, columns, truth_columns, missing, unknown, max_bytes, name, ids
-    )
+    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name, ids)
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
@@ -192,7 +186,6 @@ def evaluate_first_hit(
     unknown: Unknown = 'error',
     per_query: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
     name: str | None = None,
     ids: Iterable[str] | None = None,
 ) -> Score:
@@ -206,7 +199,7 @@ def evaluate_first_hit(
         As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
-    columns, truth_columns, missing, unknown, progress, max_bytes, name, ids
+    columns, truth_columns, missing, unknown, progress, name, ids
         As for `evaluate_map`.
 
     Returns
@@ -246,7 +239,6 @@ def evaluate_first_hit(
         truth_columns,
         missing,
         unknown,
-        max_bytes,
         name,
         ids,
     )

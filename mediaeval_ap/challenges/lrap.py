@@ -31,7 +31,6 @@ from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.result import NO_LABEL, SKIPPED
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records
@@ -58,7 +57,6 @@ def evaluate_lrap(
     per_query: bool = False,
     per_class: bool = False,
     progress: bool = False,
-    max_bytes: int = MAX_BYTES,
     name: str | None = None,
     queries_without_relevant: WithoutRelevant = 'count',
     ids: Iterable[str] | None = None,
@@ -86,7 +84,7 @@ def evaluate_lrap(
         Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    unknown, progress, max_bytes, name, ids
+    unknown, progress, name, ids
         As for `evaluate_map`.
     queries_without_relevant : {'count', 'skip'}
         What becomes of samples without a label: each has an LRAP of 1 (in lwlrap, no weight), or
@@ -130,9 +128,7 @@ def evaluate_lrap(
         raise ParameterError('per_query: found True with per_class, expected one table or none')
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files(
-        LRAP, truth, scores, columns, truth_columns, missing, unknown, max_bytes, name, ids
-    )
+    files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name, ids)
     classes = files.classes
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)

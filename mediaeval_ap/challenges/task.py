@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.choices import BETWEEN_LABELS, MAX_BYTES, Missing, Unknown, plain_text
+from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
 from mediaeval_ap.metrics import Accumulator
@@ -64,7 +64,6 @@ class Files:
         truth_columns: Columns | None = None,
         missing: Missing = 'error',
         unknown: Unknown = 'error',
-        max_bytes: int = MAX_BYTES,
         name: str | None = None,
         ids: Iterable[str] | None = None,
     ) -> None:
@@ -74,15 +73,15 @@ class Files:
         of_truth, of_predictions = _layouts_of_files(task, **given)
         self.policy = IdPolicy(missing, unknown)
         if of_predictions[0].other_numbers:  # whose names a truth of 0 and 1 has, too
-            self.predictions = read_records(Origin.of(predictions, max_bytes), of_predictions)
+            self.predictions = read_records(Origin.of(predictions), of_predictions)
             classes = frozenset(self.classes)
             of_truth = [replace(each, classes=classes) for each in of_truth]
             if isinstance(truth, np.ndarray):
                 of_truth = of_truth[-1:]
                 truth = self._named(truth, of_truth[0].by_role['id'])
-        self.truth = read_records(Origin.of(truth, max_bytes), of_truth)
+        self.truth = read_records(Origin.of(truth), of_truth)
         if not of_predictions[0].other_numbers:
-            self.predictions = read_records(Origin.of(predictions, max_bytes), of_predictions)
+            self.predictions = read_records(Origin.of(predictions), of_predictions)
         for records in self.truth, self.predictions:
             first = records['id'][0].as_py()
             if not records.layout.has_header and _heads_ids(first.strip()):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 CRITERIA = (
-    *('reference', 'subset', 'cutoffs', 'definition', 'max_bytes'),
+    *('reference', 'subset', 'cutoffs', 'definition'),
     *('queries_without_relevant', 'judged', 'unjudged', 'judged_only'),
 )
 FAILED = 3  # no error: errors exit with 1 and 2
@@ -224,20 +224,20 @@ def compare(
     a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
-    definition, max_bytes = criteria.pop('definition'), criteria['max_bytes']
+    definition = criteria.pop('definition')
     of_trec = {name: settings.pop(name) for name in ('ties', 'relevance_level', 'unknown', 'part')}
     _check_options(settings, also_definitions, format)
     if score_tables := _score_tables([reference, *runs], settings['columns']):
-        named = options.with_names(score_tables, names, max_bytes)
+        named = options.with_names(score_tables, names)
         _check_scored('score tables')
         require_libraries()
         from mediaeval_ap.comparison.comparison import compare
 
-        compared = compare(named, max_bytes=max_bytes, **settings)
+        compared = compare(named, **settings)
         _write(compared, pairs, format, output)
         return
     known, files, to_score = _told_apart(reference, runs, of_results)
-    named = options.with_names([*files, *to_score], names, max_bytes)
+    named = options.with_names([*files, *to_score], names)
     files, to_score = named[: len(files)], named[len(files) :]
     if definition in also_definitions:
         raise click.UsageError(f'--also-definitions: {definition} is the definition already')
@@ -251,7 +251,7 @@ def compare(
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
-    scored = [each for path in files for each in _read_results(path, max_bytes)]
+    scored = [each for path in files for each in _read_results(path)]
     of_trec |= {**criteria, 'definition': definition, 'measures': measures}
     if of_runs := _score_trec(known, to_score, of_trec, settings):
         scored, known, to_score = [*scored, *of_runs], None, []
@@ -260,19 +260,17 @@ def compare(
         raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
     by_name = named_runs(to_score, settings['baseline'], others)
     inputs = ('reference', known, REFERENCE), ('subset', criteria['subset'], SUBSET)
-    tables: dict[str, Any] = {
-        role: path and read(path, layout, max_bytes=max_bytes) for role, path, layout in inputs
-    }
+    tables: dict[str, Any] = {role: path and read(path, layout) for role, path, layout in inputs}
     if (path := criteria['judged']) is not None:
         from mediaeval_ap.evaluation.judged import Judged
 
-        judged = Judged.read(path, max_bytes)
+        judged = Judged.read(path)
         criteria['judged'] = judged.table
     results = _score(by_name, every, queries, measures, **{**criteria, **tables})
     if criteria['judged_only']:
         tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
-    compared = compare(best, **tables, also=results or None, max_bytes=max_bytes, **settings)
+    compared = compare(best, **tables, also=results or None, **settings)
     _write(compared, pairs, format, output)
 
 
@@ -362,8 +360,8 @@ def _score(
     evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
     asked = evaluators[every[0]]._criteria.read_queries(queries)
     for name, run in tracked(runs.items(), 'scoring', ' runs'):
-        store, max_bytes = as_store(run), criteria['max_bytes']
-        hypotheses = read(run, HYPOTHESIS, max_bytes=max_bytes) if store is None else store
+        store = as_store(run)
+        hypotheses = read(run, HYPOTHESIS) if store is None else store
         for each, evaluator in evaluators.items():
             added = measures if each == every[0] else ()
             result = evaluator.evaluate(hypotheses, asked, measures=added)
@@ -428,11 +426,11 @@ def _told_apart(
     return reference, files, [each for each in runs if each not in files]
 
 
-def _read_results(path: RunFile, max_bytes: int) -> list[Result]:
+def _read_results(path: RunFile) -> list[Result]:
     """Read the results of a file; a given name is that of its only run."""
     from mediaeval_ap.results.json_files import read_results
 
-    results = read_results(path, max_bytes=max_bytes)
+    results = read_results(path)
     if (name := path.given) and len({each.run for each in results}) > 1:
         raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
     return [each._called(name) for each in results] if name else results
@@ -494,10 +492,10 @@ def _links(values: tuple[str, ...]) -> dict[str, str]:
     return checked_links(links)
 
 
-def _markdown(path: str, max_bytes: int) -> str:
+def _markdown(path: str) -> str:
     from mediaeval_ap.tables.sources import ByteSource
 
-    source = ByteSource(path, max_bytes)
+    source = ByteSource(path)
     with source.open() as stream:
         content = stream.read()
     try:
@@ -589,7 +587,7 @@ def report(
         raise click.UsageError('--title, --intro and --link are of the page: leave out --figure')
     if title is not None and not choices.is_text(title):
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
-    max_bytes, given = settings['max_bytes'], [reference, *runs]
+    given = [reference, *runs]
     tables = _score_tables(given, settings['columns'])
     known, scored, to_score = (None, tables, []) if tables else _told_apart(reference, runs, None)
     if known is None:
@@ -600,14 +598,14 @@ def report(
             raise click.UsageError(
                 f'--loss-cutoff {loss_cutoff}: the page has the loss at each of -K: add it there'
             )
-    named = options.with_names(scored or to_score, names, max_bytes)
+    named = options.with_names(scored or to_score, names)
     by_name = named_runs(named, None if scored else settings['baseline'])
     of_page = () if asked else ('jinja2', 'markdown_it')
     modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}
-    text = '' if intro is None else _markdown(intro, max_bytes)
+    text = '' if intro is None else _markdown(intro)
     of_runs = {name: settings.pop(name) for name in ('queries', 'near')}
     made: Any
     if known is None:
@@ -615,8 +613,8 @@ def report(
 
         results: list[Any] = named
         if not tables:
-            results = [each for path in named for each in _read_results(path, max_bytes)]
-        made = compare(results, max_bytes=max_bytes, **settings)
+            results = [each for path in named for each in _read_results(path)]
+        made = compare(results, **settings)
     else:
         of_runs |= {name: settings[name] for name in settings if f'--{name}' not in FOR_SCORES}
         teams = {name: run.team for name, run in by_name.items() if run.team}

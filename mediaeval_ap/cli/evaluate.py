@@ -88,7 +88,7 @@ def evaluate(
     options.require_runs(reference, runs)
     _check_options(resume, part, jobs, scheduler, runs, reporting)
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
-    runs = options.with_names(runs, names, criteria['max_bytes'])
+    runs = options.with_names(runs, names)
     average_precision = options.read_reference(reference=reference, **criteria)
     from mediaeval_ap.execute import evaluating
 

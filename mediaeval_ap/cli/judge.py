@@ -71,12 +71,11 @@ def pool(
     figure (-o pool.svg) shows both for each run.
     """
     refuse_binary(format, output)
-    max_bytes = criteria['max_bytes']
-    by_name = named_runs(options.with_names(runs, names, max_bytes), None)
+    by_name = named_runs(options.with_names(runs, names), None)
     require_libraries()
     of_runs = {name: run.team for name, run in by_name.items() if run.team}
     if teams is not None:
-        of_runs = teams_in_file(teams, by_name, max_bytes)
+        of_runs = teams_in_file(teams, by_name)
     average_precision = options.read_reference(**criteria)
     given: dict[str, Any] = {
         'teams': of_runs,
@@ -144,7 +143,7 @@ def judge_next(
     of_pool = {each: settings.pop(each) for each in ('by', 'seed', 'depth', 'near')}
     if follow:
         _check_following(format, output)
-    by_name = named_runs(options.with_names(runs, names, settings['max_bytes']), None)
+    by_name = named_runs(options.with_names(runs, names), None)
     of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
     if strategy == 'mtc':
         require_libraries()

@@ -84,12 +84,12 @@ def names_of(runs: Sequence[str]) -> list[str]:
         return run_names(runs, [getattr(run, 'given', '') for run in runs])
 
 
-def with_names(runs: Sequence[RunFile], path: str | None, max_bytes: int) -> list[RunFile]:
+def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
     """Return runs with the names and teams that a file has for them; given names stay."""
     if path is None:
         return list(runs)
     named = []
-    for run, (name, team) in zip(runs, names_in_file(path, runs, max_bytes), strict=True):
+    for run, (name, team) in zip(runs, names_in_file(path, runs), strict=True):
         named.append(RunFile(run))
         named[-1].given, named[-1].team = run.given or name, team
     names_of(named)  # refuses names that are given twice
@@ -346,11 +346,6 @@ NEAR = option(
     help='Largest distance of other spellings of a query, from 0 to below 1.',
 )
 STRICT = flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.')
-MAX_BYTES = integer(
-    '--max-bytes',
-    default=choices.MAX_BYTES,
-    help='Largest size of a decompressed file, Parquet or a pipe.  [default: 4 GiB]',
-)
 MESSAGES = together(
     flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
     flag('--no-progress', help='Show no progress.'),
@@ -366,7 +361,7 @@ FORMAT = together(file_format(FORMATS), PRECISION)
 OUTPUT = output(
     'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )
-LIMITS = together(STRICT, MAX_BYTES, MESSAGES)
+LIMITS = together(STRICT, MESSAGES)
 CRITERIA = together(SUBSET, CUTOFFS, DEFINITION, LIMITS)
 SCORING = together(QUERIES, CRITERIA, QUERIES_WITHOUT_RELEVANT)
 SCORING_OF_JUDGED = together(SCORING, JUDGEMENTS)

@@ -38,7 +38,6 @@ OF_STORING = ('--keep', '--subset')
 @options.SUBSET
 @options.flag('--check', help='Compare all of each store RUN with what was written.')
 @options.flag('--export', help='Write a store RUN as Parquet, best first.')
-@options.MAX_BYTES
 @options.MESSAGES
 def index(
     runs: tuple[str, ...],
@@ -47,7 +46,6 @@ def index(
     subset: str | None,
     check: bool,
     export: bool,
-    max_bytes: int,
 ) -> None:
     """Store a run on disk, ranked, however large it is.
 
@@ -77,4 +75,4 @@ def index(
         open_store(runs[0]).to_parquet(output)
     else:
         run: Any = runs[0] if len(runs) == 1 else runs
-        indexing.index(run, store, keep=keep, subset=subset, max_bytes=max_bytes)
+        indexing.index(run, store, keep=keep, subset=subset)

@@ -105,7 +105,7 @@ def evaluate_trec_files(
         raise click.UsageError(f'--definition {definition} has no --ties expected')
     options.check_cutoffs(cutoffs, definition, settings['measures'])
     refuse_to_read_again('QRELS', qrels, len(runs))
-    runs = with_names(runs, names, settings['max_bytes'])
+    runs = with_names(runs, names)
     from mediaeval_ap.trec import evaluate_trec
 
     reporting.write(runs, lambda run: [evaluate_trec(qrels, run, cutoffs, **settings)])
@@ -169,7 +169,7 @@ def evaluate_2015(
     from mediaeval_ap.tables import QUERIES, read
 
     discovery = PersonDiscovery2015(**task)
-    asked = None if queries is None else read(queries, QUERIES, max_bytes=task['max_bytes'])
+    asked = None if queries is None else read(queries, QUERIES)
     reporting.write(
         runs,
         lambda run, evidence: [discovery.evaluate(run, evidence, asked)],

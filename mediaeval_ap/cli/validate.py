@@ -32,7 +32,6 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 @options.choice(
     '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply: {words} (the format only).'
 )
-@options.MAX_BYTES
 @options.integer(
     '--max-problems',
     default=MAX_PROBLEMS,

@@ -785,7 +785,6 @@ def compare(
     missing: Literal['error', 'skip'] = 'error',
     range: tuple[float, float] | None = None,
     progress: bool = False,
-    max_bytes: int = choices.MAX_BYTES,
 ) -> Comparison:
     """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
 
@@ -846,8 +845,6 @@ def compare(
     range : pair of float, optional
         The least and the largest value of score tables, which plus2 depends on; by default 0 and 1
         if all values are within, else those found.
-    max_bytes : int
-        As of `evaluate_map`, for score tables and groups.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -918,10 +915,10 @@ def compare(
             told = 'they are of score tables, found results'
             raise ParameterError(f'columns, missing, range: {told}')
     else:
-        runs = read_scores(tables, columns, missing, range, named_by, max_bytes)
+        runs = read_scores(tables, columns, missing, range, named_by)
     if runs.no_mean:
         settings = for_resamples(settings, runs, interval=interval, permutations=permutations)
-    given, source = _groups(runs, by, named_by, max_bytes)
+    given, source = _groups(runs, by, named_by)
     settings = replace(settings, by=source.name if source else named_by, range=runs.range)
     check_run('baseline', baseline, runs.names)
     is_known = reference is not None and runs.has_videos
@@ -975,9 +972,7 @@ def compare(
     return comparison
 
 
-def _groups(
-    runs: Runs, by: Any, name: str | None, max_bytes: int
-) -> tuple[Sequence[str] | None, Source | None]:
+def _groups(runs: Runs, by: Any, name: str | None) -> tuple[Sequence[str] | None, Source | None]:
     """Return the group of each query, by a column or a file of groups, and this file."""
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None
@@ -986,7 +981,7 @@ def _groups(
         raise ParameterError(
             f'by: found {shown(name)}, expected one of {known}, or a file of item,group'
         )
-    groups = Groups.read(by, max_bytes)
+    groups = Groups.read(by)
     return groups.of(runs.queries), groups.source
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import MAX_BYTES, check_policy, plain_text
+from mediaeval_ap.choices import check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import NAMES_REMEDY, Runs
 from mediaeval_ap.comparison.settings import MISSING_SCORES
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
@@ -96,7 +96,6 @@ def read_scores(
     missing: str = 'error',
     range: tuple[float, float] | None = None,
     by: str | None = None,
-    max_bytes: int = MAX_BYTES,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING_SCORES)
@@ -108,7 +107,7 @@ def read_scores(
         for number, (_, table) in enumerate(tables, 1)
     ]
     called = run_names(paths, [name for name, _ in tables])
-    files = [_read(table, layouts, max_bytes) for _, table in tables]
+    files = [_read(table, layouts) for _, table in tables]
     cells = [
         _cells(records, names['value'], name, given)
         for records, name, (given, _) in zip(files, called, tables, strict=True)
@@ -245,9 +244,9 @@ def _layouts(
     return layouts
 
 
-def _read(table: Any, layouts: Sequence[RecordLayout], max_bytes: int) -> Records:
+def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
-    origin = Origin.of(table, max_bytes)
+    origin = Origin.of(table)
     if origin.kind is OriginKind.TEXT and _first_line(origin.value).startswith(b'{'):
         records = _from_json_lines(origin.value, layouts)
     else:

@@ -27,7 +27,7 @@ from mediaeval_ap.evaluation.judged import Judgements
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
-from mediaeval_ap.tables import HYPOTHESIS, MAX_BYTES, QUERIES, Source, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Source, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import may_be_store
 from mediaeval_ap.tables.table import consistent
@@ -50,10 +50,10 @@ def check_query(query: object) -> str:
     return text
 
 
-def read_queries(queries: Names, max_bytes: int) -> Table:
+def read_queries(queries: Names) -> Table:
     """Read queries; of text that is no path, the error says how to ask for one name."""
     try:
-        return read(queries, QUERIES, max_bytes=max_bytes)
+        return read(queries, QUERIES)
     except ReadError as error:
         name = plain_text(queries)
         is_no_file = isinstance(error.__cause__, FileNotFoundError)
@@ -118,7 +118,7 @@ class Criteria:
     K: list[Cutoff]
     definition: Definition
     subset: Table | None
-    max_bytes: int = MAX_BYTES
+
     queries_without_relevant: WithoutRelevant = 'count'
     judgements: Judgements | None = None
 
@@ -154,7 +154,7 @@ class Criteria:
         if isinstance(run, Ranking):
             return run.table
         rows: Any = run  # neither a store nor a ranking
-        table = read(rows, HYPOTHESIS, max_bytes=self.max_bytes)
+        table = read(rows, HYPOTHESIS)
         return consistent(table, self.reference.table)
 
     def open_run(self, run: Run) -> Store | None:
@@ -179,7 +179,7 @@ class Criteria:
 
     def read_queries(self, queries: Names | None) -> Table | None:
         """Read the queries; none are given where all of the reference are asked for."""
-        table = None if queries is None else read_queries(queries, self.max_bytes)
+        table = None if queries is None else read_queries(queries)
         return table and consistent(table, self.reference.table)
 
 

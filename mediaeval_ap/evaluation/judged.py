@@ -31,9 +31,9 @@ class Judged:
         self.is_of_pairs = table.layout == JUDGED
 
     @classmethod
-    def read(cls, origin: Any, max_bytes: int) -> Judged:
+    def read(cls, origin: Any) -> Judged:
         """Read a judged list: shots, pairs with their relevance, or qrels of TREC."""
-        table = read_one_of(origin, (JUDGED_SHOTS, JUDGED, QRELS), max_bytes=max_bytes)
+        table = read_one_of(origin, (JUDGED_SHOTS, JUDGED, QRELS))
         if table.layout == QRELS:
             table = _from_qrels(table)
         if table.layout == JUDGED:

@@ -441,7 +441,7 @@ def _planned(criteria: Criteria, run: Any) -> tuple[Mapping[str, str | None], An
     if (store := criteria.open_run(run)) is not None:
         return described(store.ranking.source, store.sha256), run  # which is opened again later
     if isinstance(run, str | os.PathLike):
-        source = ByteSource(run, criteria.max_bytes)
+        source = ByteSource(run)
         if not source.is_stored:
             expected = 'a file, which can be read again'
             raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')

@@ -373,7 +373,7 @@ class Live(Session):
             rows = list(rows)
             if not rows:
                 return Counter()
-        table = read(rows, REFERENCE, max_bytes=self._criteria.max_bytes)
+        table = read(rows, REFERENCE)
         return Counter(consistent(table, self._reference).rows())
 
     # Whoever calls the methods below holds the lock.

@@ -15,8 +15,6 @@ from mediaeval_ap.errors import FormatError, WriteError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, Layout, Source, Table, read
 from mediaeval_ap.tables.columnar import (
-    LEAST_OF_METADATA,
-    METADATA_COME_TO,
     check_names,
     from_arrow,
     read_columns,
@@ -32,8 +30,6 @@ READABLE = (1, 2, 3)
 WRITTEN = 'what Live.save wrote'
 # What JSON may come to in memory, at most, so that a small file cannot fill it: a character of the
 # text is 4 bytes there and 4 in a value; a value or its item in a list is less than 64 bytes.
-BYTES_OF_CHARACTER = 8
-BYTES_OF_VALUE = 64
 LARGEST_METADATA = 64 << 20  # below the 100 million bytes that readers of Parquet refuse
 
 
@@ -93,9 +89,6 @@ def from_parquet(source: ByteSource) -> tuple[dict[str, Any], list[str], Table |
 
 
 def _restored(text: bytes, source: ByteSource) -> dict[str, Any]:
-    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
-    limit.add(BYTES_OF_CHARACTER * len(text))
-    limit.add(BYTES_OF_VALUE * sum(text.count(mark) for mark in (b'[', b'{', b':', b',')))
     try:
         metadata = parsed_json(text, 'JSON')
         if metadata['format'] not in READABLE:

@@ -17,8 +17,6 @@ from mediaeval_ap.choices import is_uri
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.progress import shows_progress, tracked
-from mediaeval_ap.tables.columnar import checked_footer
-from mediaeval_ap.tables.sources import ByteSource
 
 if TYPE_CHECKING:
     import pyarrow
@@ -327,8 +325,7 @@ def _opened(
 
     with _reading(path), filesystem.open_input_file(path) as stream:
         version = check_version(version)
-        limits = checked_footer(stream, ByteSource(path))
-        opened = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES, **limits)
+        opened = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES)
         yield opened, version
         check_version(version)
 

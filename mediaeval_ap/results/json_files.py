@@ -33,7 +33,7 @@ from mediaeval_ap.results.evaluation import (
 )
 from mediaeval_ap.results.result import SCHEMA, SKIPPED, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, UNANSWERED, Score
-from mediaeval_ap.tables import MAX_BYTES, Source
+from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import ByteSource
 
@@ -69,9 +69,7 @@ class Fault(Exception):
     where: str = ''
 
 
-def read_results(
-    source: str | os.PathLike[str] | IO[Any], *, max_bytes: int = MAX_BYTES
-) -> list[Result]:
+def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     """Read results of runs from JSON.
 
     Parameters
@@ -79,8 +77,6 @@ def read_results(
     source : str, path-like or file object
         What a command wrote with ``--format json --per-query``, or `Evaluation.to_json` with
         ``per_query=True``; it may be compressed. No named pipe, to which perhaps nobody writes.
-    max_bytes : int
-        Largest size in bytes of a compressed file, a pipe or standard input.
 
     Returns
     -------
@@ -106,7 +102,7 @@ def read_results(
     >>> again.to_dict() == evaluation.to_dict()
     True
     """
-    stored = ByteSource(source, max_bytes)
+    stored = ByteSource(source)
     if stored.is_named_pipe:
         raise ReadError(stored.name, 'is a named pipe: read it as standard input (-), or a file')
     with stored.open() as stream:

@@ -55,7 +55,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     return [name or found[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
-def names_in_file(source: Any, paths: Iterable[str], max_bytes: int) -> list[tuple[str, str]]:
+def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
     """Return the name and the team that a file has for each path, or its last part; empty if none.
 
     It has the columns path, name and, if known, team, under a header.
@@ -66,7 +66,7 @@ def names_in_file(source: Any, paths: Iterable[str], max_bytes: int) -> list[tup
 
     columns = ('path', 'name', 'team')
     layouts = [RecordLayout(columns), RecordLayout(columns[:2])]
-    records = read_records(Origin.of(source, max_bytes), layouts)
+    records = read_records(Origin.of(source), layouts)
     found: dict[PurePath, tuple[str, str]] = {}
     texts = [records[role].to_pylist() for role in records.layout.texts]
     for row, (path, name, *of_team) in enumerate(zip(*texts, strict=True)):
@@ -81,13 +81,13 @@ def names_in_file(source: Any, paths: Iterable[str], max_bytes: int) -> list[tup
     return [found.get(run) or found.get(PurePath(run.name)) or ('', '') for run in runs]
 
 
-def teams_in_file(source: Any, runs: Iterable[str], max_bytes: int) -> dict[str, str]:
+def teams_in_file(source: Any, runs: Iterable[str]) -> dict[str, str]:
     """Return the team that a file has for each run: columns run and team, under a header."""
     from mediaeval_ap.tables.layouts import RecordLayout
     from mediaeval_ap.tables.reading import Origin
     from mediaeval_ap.tables.records import read_records
 
-    records = read_records(Origin.of(source, max_bytes), [RecordLayout(('run', 'team'))])
+    records = read_records(Origin.of(source), [RecordLayout(('run', 'team'))])
     texts = [records[role].to_pylist() for role in records.layout.texts]
     found: dict[str, str] = {}
     for row, (run, team) in enumerate(zip(*texts, strict=True)):

@@ -38,7 +38,6 @@ from mediaeval_ap.store.store import Store, as_store, open_store
 from mediaeval_ap.store.writing import check_target, clear_up, put_in_place, write_store
 from mediaeval_ap.tables import (
     HYPOTHESIS,
-    MAX_BYTES,
     SUBSET,
     Column,
     Source,
@@ -66,7 +65,6 @@ def index(
     *,
     keep: int | None = None,
     subset: Rows | None = None,
-    max_bytes: int = MAX_BYTES,
     progress: bool = False,
 ) -> Store:
     """Rank a run once, and write it as a store, from which all cutoffs and names can be scored.
@@ -87,9 +85,6 @@ def index(
         default all hypotheses.
     subset : str, path-like, table or rows, optional
         The videos to score, ``corpus_id video_id``; other hypotheses are left out.
-    max_bytes : int
-        The most bytes that a part may give which is compressed (once decompressed), Parquet, remote
-        or a pipe. Plain files have no limit.
     progress : bool
         Whether to show progress on standard error.
 
@@ -124,7 +119,6 @@ def index(
     >>> store.n_hypotheses, len(store), store.keep
     (12000, 11883, 100)
     """
-    check_limit(max_bytes)
     if keep is not None:
         keep = check_limit(keep, 'keep')
     if is_uri(path):
@@ -133,7 +127,7 @@ def index(
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
-    videos = None if subset is None else read(subset, SUBSET, max_bytes=max_bytes)
+    videos = None if subset is None else read(subset, SUBSET)
     if isinstance(run, list | tuple) and len(run) == 1:
         run = run[0] if isinstance(run[0], str | os.PathLike | Store) else run  # else a row
     files, name = _files(run, target), os.fsdecode(path)
@@ -141,7 +135,7 @@ def index(
     with _locked(Path(target + BUILDING), name) as work, named(name):
         clear_up(target)
         if files is not None:
-            _RowsOfFiles(work, files, videos, max_bytes).build(name, keep, write)
+            _RowsOfFiles(work, files, videos).build(name, keep, write)
         elif (store := as_store(run)) is not None:
             _check_again(store, keep, videos)
             ranking: Ranking = store.ranking
@@ -150,7 +144,7 @@ def index(
             write(ranking, inputs=store.manifest.inputs)
         else:
             rows: Any = run
-            table = read(rows, HYPOTHESIS, max_bytes=max_bytes)
+            table = read(rows, HYPOTHESIS)
             inputs = [Input(table.source.name, table.source.sha256, len(table))]
             write(Ranking(_within(table, videos)), inputs=inputs)
     return open_store(path)
@@ -246,13 +240,10 @@ class _RowsOfFiles:
 
     database: RowDatabase | None = None
 
-    def __init__(
-        self, work: Path, files: Sequence[RunFile], subset: Table | None, max_bytes: int
-    ) -> None:
+    def __init__(self, work: Path, files: Sequence[RunFile], subset: Table | None) -> None:
         self._work = work
         self._files = files
         self._subset = subset
-        self._max_bytes = max_bytes
         described = Subset.of(subset)
         self._about = {
             'version': __version__,
@@ -344,7 +335,7 @@ class _RowsOfFiles:
             about: dict[str, Any] = {'name': file.name, 'version': file.version}
             begun = journal['begun']
             position = Position(*begun[0]['position']) if begun else Position()
-            with file.source(self._work, self._max_bytes) as source:
+            with file.source(self._work) as source:
                 parts = TableParts(source, HYPOTHESIS, position)
                 n_rows = position.n_rows
                 for table, end in parts:

@@ -17,7 +17,7 @@ from mediaeval_ap.choices import is_uri, plain_text
 from mediaeval_ap.errors import ReadError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables import STANDARD_INPUT
-from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource, Limit, opening, standard_input
+from mediaeval_ap.tables.sources import BUFFER_BYTES, ByteSource, opening, standard_input
 
 COPY = 'copy'  # the name of the copy of a file that is not on this machine
 
@@ -36,28 +36,26 @@ class RunFile:
     open: Callable[[], Any] | None = None
 
     @contextmanager
-    def source(self, work: Path, max_bytes: int) -> Iterator[ByteSource]:
+    def source(self, work: Path) -> Iterator[ByteSource]:
         """Yield what its bytes are read from; a copy is in a folder meanwhile."""
         if self.open is None:
-            yield ByteSource(self.path, max_bytes)
+            yield ByteSource(self.path)
             return
         copy = work / COPY
         with named(str(copy)), copy.open('wb') as file:
-            for chunk in self._chunks(self.open, max_bytes):
+            for chunk in self._chunks(self.open):
                 file.write(chunk)
-        source = ByteSource(str(copy), max_bytes)
+        source = ByteSource(str(copy))
         source.name = self.name
         yield source
         copy.unlink()
 
-    def _chunks(self, open_stream: Callable[[], Any], max_bytes: int) -> Iterator[bytes]:
+    def _chunks(self, open_stream: Callable[[], Any]) -> Iterator[bytes]:
         # A generator, so that errors of the file that they are written to are none of this one.
-        limit = Limit(self.name, max_bytes, 'holds')
         size = None if self.version is None else self.version[0]
         bar = Bar(f'copying {printable(self.name)}', size, 'B')
         with opening(self.name), open_stream() as stream, bar:
             while chunk := stream.read(BUFFER_BYTES):
-                limit.add(len(chunk))
                 yield chunk
                 bar.add(len(chunk))
 

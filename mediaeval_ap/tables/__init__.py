@@ -8,11 +8,9 @@ constant            value
 ``SUBSET``          the layout ``corpus_id video_id``
 ``QUERIES``         the layout ``person_name``
 ``STANDARD_INPUT``  the path that stands for standard input: ``'-'``
-``MAX_BYTES``       the largest size of an input whose size is not known before: 4 GiB
 ==================  ==================================================================
 """
 
-from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.tables.layouts import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Layout
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.sources import STANDARD_INPUT
@@ -21,7 +19,6 @@ from mediaeval_ap.tables.text.format import parse_line
 
 __all__ = [
     'HYPOTHESIS',
-    'MAX_BYTES',
     'QUERIES',
     'REFERENCE',
     'STANDARD_INPUT',

@@ -1,15 +1,8 @@
-"""Columnar tables: those of pyarrow, and Parquet files, which are read within a limit.
-
-A few bytes of Parquet can stand for very many: pages are compressed, and a value is written once
-for all the rows that repeat it. So a file is read in batches of rows, and the bytes of each batch
-are counted as if each row had values of its own.
-"""
+"""Columnar tables: those of pyarrow, and Parquet files."""
 
 from __future__ import annotations
 
 import hashlib
-import io
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,15 +24,7 @@ if TYPE_CHECKING:
 
 SEARCHED_BYTES = 1 << 18  # in the caches: a quarter, or four times as many, take a fifth longer
 BATCH_ROWS = 1 << 19  # as many rows as a part of text has, or so
-PLAIN_ROWS = 1 << 12  # few, as texts without codes may each be as long as all pages
-BYTES_OF_VALUE = 4  # at least: pyarrow's code of a repeated text has so many
-# What metadata take in memory: pyarrow makes six copies of text (measured), and 1,536 bytes of an
-# element of a list (a column, or its part in a row group).
-COPIES_OF_TEXT = 8
-BYTES_OF_ELEMENT = 1536
-MOST_ELEMENTS = 1_000_000  # pyarrow's own limit
-LEAST_OF_METADATA = 64 << 20  # what any file may have, whatever the limit
-METADATA_COME_TO = 'has metadata that come to'
+TEXTS = ('string', 'large_string')
 
 Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # names of columns
 
@@ -255,19 +240,36 @@ class ParquetParts:
 
     def __iter__(self) -> Iterator[tuple[pyarrow.Table, int | None]]:
         """Yield parts, the last one of a row group with the number of row groups up to it."""
+        import pyarrow
+        from pyarrow import parquet
+
         with _opened(self._file) as (stream, self.source):
-            groups = _RowGroups(stream, self._choose, self._file)
-            if not groups.numbers:
-                yield groups.schema.empty_table().select(groups.names), None
-            begun = groups.numbers[self._n_groups :]
+            schema = parquet.read_schema(stream)
+            names = list(self._choose(schema))
+            self._refuse_nested(schema, names)
+            texts = [each for each in names if schema.field(each).type in TEXTS]
+            stream.seek(0)
+            file = parquet.ParquetFile(stream, read_dictionary=texts)
+            if not file.metadata.num_rows:
+                yield schema.empty_table().select(names), None
+            begun = range(self._n_groups, file.num_row_groups)
             for number in tracked(begun, f'reading {printable(self._file.name)}', ' row groups'):
                 previous = None
-                for part in groups.batches(number):
+                for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names):
                     if previous is not None:
                         yield previous, None
-                    previous = part
+                    previous = pyarrow.Table.from_batches([batch])
                 self._n_groups += 1
-                yield previous, self._n_groups
+                if previous is not None:
+                    yield previous, self._n_groups
+
+    def _refuse_nested(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+        from pyarrow import types
+
+        for field in map(schema.field, names):
+            if types.is_nested(field.type):
+                found = f'a column of {str(field.type).partition("<")[0]}'
+                raise FormatError(self._file.name, '', field.name, found, 'one value in each row')
 
 
 @contextmanager
@@ -286,113 +288,3 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
                 raise
             reason = (str(error).splitlines() or ['damaged'])[0]
             raise OSError(f'not readable as Parquet: {reason}') from error
-
-
-class _RestOfFile(io.FileIO):
-    """A file that never makes room for more than it holds, whatever damaged metadata ask for."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        rest = max(0, os.fstat(self.fileno()).st_size - self.tell())
-        return super().read(rest if size is None or size < 0 else min(size, rest)) or b''
-
-
-class _RowGroups:
-    """The row groups of an open file that have rows, read within the limit of the file.
-
-    Of the footer, only what it says of whole row groups is used: pyarrow ends the process where it
-    is asked for damaged metadata of a column.
-    """
-
-    def __init__(self, stream: Any, choose: Choose, source: ByteSource) -> None:
-        from pyarrow import parquet, types
-
-        self._limit = source.limit()
-        self._stream = _RestOfFile(stream.fileno(), closefd=False)
-        self._plain = parquet.ParquetFile(
-            self._stream, pre_buffer=False, **checked_footer(stream, source)
-        )
-        self.schema = self._plain.schema_arrow
-        self.names = list(choose(self.schema))
-        fields = [field for field in self.schema if field.name in self.names]
-        for field in fields:
-            if types.is_nested(field.type):
-                found = f'a column of {str(field.type).partition("<")[0]}'
-                raise FormatError(source.name, '', field.name, found, 'one value in each row')
-        groups = list(map(self._plain.metadata.row_group, range(self._plain.num_row_groups)))
-        self.numbers = [number for number, group in enumerate(groups) if group.num_rows]
-        n_rows = sum(group.num_rows for group in groups)
-        if n_rows != self._plain.metadata.num_rows:
-            raise OSError('row groups of other rows than it says')
-        source.limit().add(n_rows * len(fields) * BYTES_OF_VALUE)
-        if len(fields) == len(self.schema):  # else pages of other columns are counted, too
-            source.limit().add(sum(group.total_byte_size for group in groups))
-        self._encoded = parquet.ParquetFile(
-            self._stream,
-            metadata=self._plain.metadata,
-            read_dictionary=[
-                field.name for field in fields if field.type in ('string', 'large_string')
-            ],
-            pre_buffer=False,
-        )
-
-    def batches(self, number: int) -> Iterator[pyarrow.Table]:
-        """Read a row group in parts, each counted against the limit; at least one."""
-        import pyarrow
-
-        group = self._plain.metadata.row_group(number)
-        n_read = 0
-        try:
-            for part in self._counted(self._encoded, number, BATCH_ROWS):
-                n_read += len(part)
-                yield part
-        except (ReadError, MemoryError):
-            raise
-        except (pyarrow.ArrowException, OSError):  # damaged, or not readable as codes (DELTA_…)
-            n_rows = min(PLAIN_ROWS, self._limit.max_bytes // max(1, group.total_byte_size) + 1)
-            to_skip = n_read
-            for part in self._counted(self._plain, number, n_rows, to_skip):
-                n_read += len(part)
-                yield part
-        if n_read != group.num_rows:
-            raise OSError('fewer rows than it says')
-
-    def _counted(
-        self, file: Any, number: int, n_rows: int, to_skip: int = 0
-    ) -> Iterator[pyarrow.Table]:
-        """Read a row group in batches, and pass over the first rows."""
-        import pyarrow
-
-        for batch in file.iter_batches(n_rows, row_groups=[number], columns=self.names):
-            part = pyarrow.Table.from_batches([batch]).slice(to_skip)
-            to_skip = max(0, to_skip - len(batch))
-            if len(part):
-                self._limit.add(sum(map(_n_bytes, part.columns)))
-                yield part
-
-
-def _n_bytes(column: pyarrow.ChunkedArray) -> int:
-    """Count the bytes of the values of a column, written out one by one."""
-    from pyarrow import compute, types
-
-    if not types.is_dictionary(column.type):
-        return int(column.nbytes)
-    total = 0
-    for chunk in column.chunks:
-        codes = chunk.indices.drop_null().to_numpy()
-        lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy()
-        if len(codes) and not 0 <= codes.min() <= codes.max() < len(lengths):
-            raise OSError('a value that its dictionary lacks')  # which pyarrow does not look at
-        total += int(lengths.astype(np.int64)[codes].sum()) + BYTES_OF_VALUE * len(chunk)
-    return total
-
-
-def checked_footer(stream: Any, source: ByteSource) -> dict[str, int]:
-    """Refuse a footer longer than the limit; return limits on what pyarrow makes of it."""
-    limit = source.limit(METADATA_COME_TO, LEAST_OF_METADATA)
-    size = stream.seek(0, io.SEEK_END)
-    stream.seek(max(0, size - 8))
-    length = int.from_bytes(stream.read(8)[:4], 'little')
-    if length <= size:  # else pyarrow says what is wrong
-        limit.add(length * COPIES_OF_TEXT)
-    elements = min(MOST_ELEMENTS, limit.max_bytes // BYTES_OF_ELEMENT)
-    return {'thrift_container_size_limit': elements}

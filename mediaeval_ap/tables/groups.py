@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mediaeval_ap.choices import MAX_BYTES
 from mediaeval_ap.errors import FormatError, counted, shown
 from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -24,9 +23,9 @@ class Groups:
     by_item: dict[str, str]
 
     @classmethod
-    def read(cls, origin: Frame, max_bytes: int = MAX_BYTES) -> Groups:
+    def read(cls, origin: Frame) -> Groups:
         """Read groups, or refuse an item that stands there twice."""
-        records = read_records(Origin.of(origin, max_bytes), [GROUPS])
+        records = read_records(Origin.of(origin), [GROUPS])
         for role in GROUPS.texts:
             records.refuse_empty(role)
         items, groups = (records[role].to_pylist() for role in GROUPS.texts)

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 
-from mediaeval_ap.choices import MAX_BYTES, MAX_PROBLEMS, check_limit
+from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.layouts import Layout
@@ -75,9 +75,8 @@ class Origin:
     value: Any
 
     @classmethod
-    def of(cls, value: Any, max_bytes: int = MAX_BYTES) -> Origin:
+    def of(cls, value: Any) -> Origin:
         """Find the kind of an origin; what has been looked at stays as it is."""
-        check_limit(max_bytes)
         if isinstance(value, Origin):
             return value
         if isinstance(value, NumberedRows):
@@ -89,7 +88,7 @@ class Origin:
         if is_arrow(value):
             return cls(OriginKind.COLUMNAR, value)
         if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
-            source = ByteSource(value, max_bytes)
+            source = ByteSource(value)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
             is_columnar = source.format in COLUMNAR_FORMATS
@@ -155,7 +154,7 @@ def is_arrow(value: object) -> bool:
     )
 
 
-def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_BYTES) -> Table:
+def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
     """Read a table from whatever holds it.
 
     Parameters
@@ -167,9 +166,6 @@ def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_
         shape (n_rows, n_fields), an iterable of tuples, or a table that was read before.
     layout : Layout
         The fields of a row.
-    max_bytes : int
-        The most bytes that a source may give which does not say how large it is: a compressed file
-        or Parquet (once decompressed), standard input, a pipe, a device.
 
     Returns
     -------
@@ -192,7 +188,7 @@ def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_
     >>> len(reference['person_name'].values)
     2003
     """
-    given = Origin.of(origin, max_bytes)
+    given = Origin.of(origin)
     match given.kind:
         case OriginKind.TEXT:
             source = given.value
@@ -220,11 +216,9 @@ def read(origin: Rows | Names | Origin, layout: Layout, *, max_bytes: int = MAX_
     raise given.error(expected, f'{layout.name}: ')
 
 
-def read_one_of(
-    origin: Rows | Origin, layouts: Sequence[Layout], *, max_bytes: int = MAX_BYTES
-) -> Table:
+def read_one_of(origin: Rows | Origin, layouts: Sequence[Layout]) -> Table:
     """Read a table of one of several layouts, which its columns tell apart; it may be empty."""
-    given = Origin.of(origin, max_bytes)
+    given = Origin.of(origin)
     value = given.value
     of_count = {len(each.fields): each for each in layouts}
     match given.kind:

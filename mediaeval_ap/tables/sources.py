@@ -9,15 +9,13 @@ import re
 import stat
 import sys
 import zlib
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
-from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
-from mediaeval_ap.choices import MAX_BYTES, check_limit, plain_text
+from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.table import Source
@@ -40,37 +38,12 @@ _FIRST_BYTES = {
 _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.items()}
 N_FIRST_BYTES = 10  # of the longest of them
 BUFFER_BYTES = 1 << 20  # half and double take the same time, within a tenth
-XZ_MEMORY_BYTES = 1 << 30  # a header can ask for four times as much before a byte is read
 STANDARD_INPUT = '-'
-PACKED_SUFFIXES = COMPRESSED_SUFFIXES | {'.parquet', '.pq'}  # of what is no text
 IN_NO_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
 CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
 Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
-
-
-class Limit:
-    """A count of bytes that may not exceed a limit.
-
-    `does` says in the error what the source does: ``x.gz: decompresses to more than 5 bytes``.
-    """
-
-    def __init__(self, source: str, max_bytes: int, does: str) -> None:
-        self._source = source
-        self._does = does
-        self.max_bytes = max_bytes
-        self._seen = 0
-
-    def add(self, n_bytes: int) -> None:
-        """Count bytes that the source has given, or is about to give."""
-        self._seen += n_bytes
-        if self._seen > self.max_bytes:
-            raise ReadError(
-                self._source,
-                f'{self._does} more than {self.max_bytes} bytes, the limit: '
-                'raise it by --max-bytes, in Python max_bytes',
-            )
 
 
 class _Chunks(io.RawIOBase):
@@ -128,7 +101,7 @@ def _decompressed(stored: BinaryIO, kind: str) -> Iterator[bytes]:
     else:
         import lzma
 
-        new_decompressor = partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES)
+        new_decompressor = lzma.LZMADecompressor
     rest = stored.read(BUFFER_BYTES)
     while rest:
         decompressor = new_decompressor()
@@ -151,15 +124,11 @@ class ByteSource:
 
     It is a path, ``-`` for standard input, or an open file, which is read from where it stands; the
     text of a text file counts as UTF-8. Its first bytes say whether it is compressed, or Parquet;
-    its name says nothing. The limit, `max_bytes`, holds for what does not say how large it is: a
-    compressed source (once decompressed), Parquet, standard input, a pipe, a device.
+    its name says nothing.
     """
 
-    def __init__(
-        self, origin: str | os.PathLike[str] | IO[Any], max_bytes: int = MAX_BYTES
-    ) -> None:
+    def __init__(self, origin: str | os.PathLike[str] | IO[Any]) -> None:
         origin = plain_text(origin) or origin
-        self.max_bytes = check_limit(max_bytes)
         self._origin = origin
         self._hash = hashlib.sha256()
         self.is_open = not isinstance(origin, str | os.PathLike)
@@ -229,10 +198,6 @@ class ByteSource:
         factor = COMPRESSED_SIZE_FACTOR if self.format else 1
         return self._status().st_size * factor if self.is_stored else 0
 
-    def limit(self, does: str = 'decompresses to', at_least: int = 0) -> Limit:
-        """Begin to count bytes against the limit; `does` is what the source does, for the error."""
-        return Limit(self.name, max(self.max_bytes, at_least), does)
-
     def described(self) -> Source:
         """Return its name, and the digest of what `open` has read of it."""
         return Source(self.name, None if self.is_open else self._hash.hexdigest())
@@ -245,14 +210,12 @@ class ByteSource:
             version = _version(stored)
             with Bar(f'reading {printable(self.name)}', version and version[0], 'B') as bar:
                 watchers: list[Watch] = [self._hash.update, lambda chunk: bar.add(len(chunk))]
-                is_limited = not (self.is_open or (self.is_path and version is not None))
-                limit = self.limit('holds') if is_limited else None
-                with self._unpacked(stored.read, watchers, limit) as stream:
+                with self._unpacked(stored.read, watchers) as stream:
                     yield stream
 
     @contextmanager
     def open_arriving(self, *, may_change: bool = False) -> Iterator[BinaryIO]:
-        """Open the stream of what arrives, decompressed; plain text has no limit."""
+        """Open the stream of what arrives, decompressed."""
         with (
             opening(self.name),
             self.open_stored(may_change=may_change) as stored,
@@ -262,12 +225,9 @@ class ByteSource:
 
     @contextmanager
     def _unpacked(
-        self,
-        read: Callable[[int], bytes],
-        watchers: Sequence[Watch] = (),
-        limit: Limit | None = None,
+        self, read: Callable[[int], bytes], watchers: Sequence[Watch] = ()
     ) -> Iterator[BinaryIO]:
-        """Decompress what watchers see as it is stored; what is plain has a limit of its own."""
+        """Decompress what watchers see as it is stored."""
         chunks = _chunks(read)
         start = b''
         while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
@@ -277,19 +237,9 @@ class ByteSource:
         kind = format_of(start)
         if kind in COLUMNAR_FORMATS:
             raise ReadError(self.name, f'is {kind}, {IN_NO_FILE}')
-        is_packed = self.is_path and os.path.splitext(self._path)[1].lower() in PACKED_SUFFIXES
-        if not kind and is_packed and _is_no_text(start):
-            found = f'its first bytes are {start[:4].hex(" ")}'
-            raise ReadError(self.name, f'is neither compressed nor text: {found}')
-        chunks = chain([start], chunks)
+        stored = _buffered(chain([start], chunks), watchers)
         with opening(self.name, kind):
-            if kind:
-                chunks = _decompressed(_buffered(chunks, watchers), kind)
-                watchers, limit = (), self.limit()
-            if limit is not None:
-                add = limit.add
-                watchers = (*watchers, lambda chunk: add(len(chunk)))
-            yield _buffered(chunks, watchers)
+            yield _buffered(_decompressed(stored, kind), ()) if kind else stored
 
     @contextmanager
     def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
@@ -386,20 +336,11 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
         raise BlockingIOError('no data yet: a stream that blocks is needed')
 
 
-def _is_no_text(start: bytes) -> bool:
-    """Return whether bytes cannot be the beginning of a table of text."""
-    try:
-        getincrementaldecoder('utf-8')().decode(start)
-    except UnicodeDecodeError:
-        return True
-    return b'\0' in start
-
-
 def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
     """Read the first line, or so many bytes of it; return it and a stream that begins with it."""
     line = stream.readline(most)
     return line, _buffered(chain([line], _chunks(stream.read)), ())
 
 
-def _buffered(chunks: Iterator[bytes], watchers: Sequence[Watch]) -> BinaryIO:
+def _buffered(chunks: Iterator[bytes], watchers: Sequence[Watch]) -> io.BufferedReader:
     return io.BufferedReader(_Chunks(chunks, watchers), BUFFER_BYTES)

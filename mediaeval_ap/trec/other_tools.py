@@ -23,7 +23,7 @@ from mediaeval_ap.tables.columnar import names_of_columns
 from mediaeval_ap.tables.json_text import parsed_json, parsed_lines
 from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
-from mediaeval_ap.tables.sources import BUFFER_BYTES, COLUMNAR_FORMATS, ByteSource
+from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_number, no_rows
 
@@ -185,15 +185,11 @@ def _from_lz4(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
     """Read what ranx saves as LZ4: CBOR, compressed and written to a file that compresses, too."""
     import pyarrow
 
-    limit, content = source.limit(), stream.read()
+    content = stream.read()
     try:
         for _ in range(2):
             with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), 'lz4') as unpacked:
-                chunks = []
-                while chunk := unpacked.read(BUFFER_BYTES):
-                    limit.add(len(chunk))
-                    chunks.append(chunk)
-            content = b''.join(chunks)
+                content = unpacked.read()
         value = dict(import_module('cbor2').loads(content))
     except (ReadError, MemoryError):
         raise

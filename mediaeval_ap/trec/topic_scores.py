@@ -49,7 +49,6 @@ from mediaeval_ap.metrics.ap_of_hits import (
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import MAX_BYTES
 from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
@@ -80,7 +79,6 @@ def evaluate_trec(
     missing: Missing = 'error',
     unknown: Unknown = 'error',
     measures: str | Iterable[str] = (),
-    max_bytes: int = MAX_BYTES,
     queries_without_relevant: WithoutRelevant = 'count',
     unjudged: Unjudged = 'nonrelevant',
     name: str | None = None,
@@ -121,8 +119,6 @@ def evaluate_trec(
         Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``, with
         graded relevance and ties broken as `ties` says. Not with ``'expected'``. Those that need
         documents judged not relevant, as Bpref, are refused if the qrels have none.
-    max_bytes : int
-        Largest size in bytes of a compressed file, Parquet, a pipe or standard input.
     queries_without_relevant : {'count', 'skip'}
         What becomes of topics without a relevant document: each scores what the definition says, or
         all are left out before anything is scored.
@@ -181,8 +177,8 @@ def evaluate_trec(
     level = _check_level(relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
     parsed = _check_measures(measures, cutoffs, ties, level)
-    returned_by = Origin.of(file_in(run), max_bytes)
-    judged, returned = _read(Origin.of(qrels, max_bytes), returned_by, part)
+    returned_by = Origin.of(file_in(run))
+    judged, returned = _read(Origin.of(qrels), returned_by, part)
     if parsed:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mediaeval_ap.choices import CAMPAIGNS, MAX_BYTES, MAX_PROBLEMS, check_limit, check_policy
+from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_limit, check_policy
 from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
@@ -29,7 +29,6 @@ def validate(
     evidence: Rows | None = None,
     reference: Rows | None = None,
     rules: str = '2016',
-    max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
     progress: bool = False,
 ) -> list[Problem]:
@@ -46,8 +45,6 @@ def validate(
         list. Evidence for each name. The reference: names and videos that it lacks give warnings.
     rules : {'2015', '2016', 'none'}
         The campaign whose rules apply; with ``'none'``, errors are about the format alone.
-    max_bytes : int
-        Limit in bytes of what a compressed file, Parquet, a pipe or standard input may come to.
     max_problems : int
         Largest number of listed problems of each kind; `examine` counts the others.
     progress : bool
@@ -61,7 +58,7 @@ def validate(
     Raises
     ------
     ReadError
-        When a file cannot be opened, decompressed or read to its end, or exceeds `max_bytes`.
+        When a file cannot be opened, decompressed or read to its end.
     FormatError
         When a row of a table of values is wrong, or there is none.
     ParameterError
@@ -83,9 +80,7 @@ def validate(
     2 7 upper-case 'Bob'
     """
     files = {'shots': shots, 'videos': videos, 'evidence': evidence, 'reference': reference}
-    findings = examine(
-        hypothesis, rules=rules, max_bytes=max_bytes, max_problems=max_problems, **files
-    )
+    findings = examine(hypothesis, rules=rules, max_problems=max_problems, **files)
     if findings.left_out:
         beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
         text = f'problems beyond max_problems={max_problems} are not listed: {beyond}'
@@ -101,7 +96,6 @@ def examine(
     evidence: Rows | None = None,
     reference: Rows | None = None,
     rules: str = '2016',
-    max_bytes: int = MAX_BYTES,
     max_problems: int = MAX_PROBLEMS,
 ) -> Findings:
     """Count the problems of a submission, as `validate` takes it; the result can be pickled."""
@@ -114,7 +108,7 @@ def examine(
     for (role, (of_2015, of_others)), origin in zip(LAYOUTS.items(), origins, strict=True):
         if origin is not None:
             layout = of_2015 if campaign == '2015' else of_others
-            given = Origin.of(origin, max_bytes)
+            given = Origin.of(origin)
             files[role] = read_leniently(given, layout, max_problems=max_problems)
     return Findings(
         campaign,
