@@ -14,8 +14,8 @@ from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeGuard, TypeVar, get_args
 
+from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.platforms import machine_cores
 
 TEXT = 'non-empty text on one line, without spaces around it'  # what `is_text` accepts
 BETWEEN_WORDS = ' \t'

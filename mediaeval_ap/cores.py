@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from mediaeval_ap.platforms import machine_cores
-
 Item = TypeVar('Item')
 Outcome = TypeVar('Outcome')
 
 _is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=False)
+
+
+def machine_cores() -> int:
+    """Return the number of cores that the system gives this process."""
+    return len(os.sched_getaffinity(0))  # fewer than there are, as a batch system has it
 
 
 def own_cores() -> int:

@@ -640,14 +640,14 @@ def _write_figures(
 
 def _to_folder(figures: list[str] | None, output: Output) -> bool:
     """Return whether figures are written to a folder: several of them, or one that is there."""
-    is_there = isinstance(output, str) and output != STANDARD_STREAM
+    is_there = os.path.isdir(output) or output.endswith('/')
     return figures is not None and (is_there or len(figures) != 1)
 
 
 def _checked_format(figures: list[str] | None, format: str, output: Output) -> str:
     """Return the format, which must be one of the page or the figure, and fit the output."""
     path = os.fspath(output)
-    if figures is None and isinstance(output, str) and path != STANDARD_STREAM:
+    if figures is None and (os.path.isdir(path) or path.endswith('/')):
         raise click.UsageError(f'-o: found the folder {shown(path)}, expected a file')
     is_folder = _to_folder(figures, output)
     is_named_file = os.path.splitext(path)[1].lower().removeprefix('.') in FIGURE_FORMATS

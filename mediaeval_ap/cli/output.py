@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, Destination, write_whole
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, check_destination, write_whole
 from mediaeval_ap.errors import (
     ParameterError,
     QueryError,
@@ -30,11 +30,11 @@ from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
 from mediaeval_ap.render.narrow import BOLD
 
 STANDARD_STREAM = '-'
-Output = str | Destination
+Output = str
 
 
 class _NewFile(click.Path):
-    """A path of an output, found and held before anything is read."""
+    """A path of an output, checked before anything is read."""
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Output:
         path = super().convert(value, param, ctx)
@@ -44,10 +44,8 @@ class _NewFile(click.Path):
             return STANDARD_STREAM
         if self.dir_okay and (os.path.isdir(path) or os.fspath(path)[-1:] in ('/', b'/')):
             return os.fsdecode(path)
-        destination = Destination(os.fsdecode(path))
-        if ctx is not None:
-            ctx.with_resource(destination)
-        return destination
+        check_destination(os.fsdecode(path))
+        return os.fsdecode(path)
 
 
 FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage

@@ -23,7 +23,6 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.scoring import with_skipped, with_warnings
 from mediaeval_ap.execute.plan import KEY_DIGITS, STRAY, Plan
-from mediaeval_ap.platforms import lock_abandoned, machine
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
@@ -39,7 +38,7 @@ WHOLE: tuple[int, int] = (1, 1)  # the one part of one
 # moment after it is begun, unless its process was killed.
 TEMPORARY_SECONDS = 3600
 
-_temporary = re.compile(r'\.([0-9a-f]{8})?[0-9a-f]{16}\.tmp').fullmatch
+_temporary = re.compile(r'\.[0-9a-f]{16}\.tmp').fullmatch
 _digits = f'([0-9a-f]{{{KEY_DIGITS}}})'
 _name = re.compile(rf'{_digits}-([0-9]{{5,}})-{_digits}\.json').fullmatch
 
@@ -61,7 +60,7 @@ class Block:
         assert text is not None
         name = _name_of(self.key, self.number, text.encode())
         # Others follow: a signal must be able to end the process between two of them.
-        write_whole(os.path.join(self.folder, name), text, is_last=False)
+        write_whole(os.path.join(self.folder, name), text)
         return None
 
 
@@ -134,10 +133,10 @@ class BlockFolder:
         if not os.path.exists(folder._file(PLAN)):
             folder._files()  # refuses those of another evaluation
             folder._check_writable()
-            write_whole(folder._file(PLAN), plan.to_json(), is_last=False)
+            write_whole(folder._file(PLAN), plan.to_json())
         folder.done()
         if any(plan.names) and _read_plan(folder._file(PLAN)).given != plan.given:  # only renamed
-            write_whole(folder._file(PLAN), plan.to_json(), is_last=False)
+            write_whole(folder._file(PLAN), plan.to_json())
         folder.remove_temporaries()
         return folder
 
@@ -242,22 +241,11 @@ class BlockFolder:
         """Remove what processes left that were killed as they wrote; raise nothing."""
         with suppress(OSError):  # the folder cannot be read
             for name in self._listed():
-                if match := _temporary(name):
-                    with suppress(OSError):  # gone already, not ours to remove, or being written
-                        _remove_abandoned(self._file(name), match[1] == machine())
-
-
-def _remove_abandoned(path: str, is_of_this_machine: bool) -> None:
-    if is_of_this_machine:
-        try:
-            with lock_abandoned(path):
-                os.unlink(path)
-        except BlockingIOError:
-            raise
-        except OSError:  # no locks here: its age has to tell
-            pass
-    if time.time() - os.stat(path).st_mtime > TEMPORARY_SECONDS:
-        os.unlink(path)
+                if _temporary(name):
+                    with suppress(OSError):  # gone already, or not ours to remove
+                        path = self._file(name)
+                        if time.time() - os.stat(path).st_mtime > TEMPORARY_SECONDS:
+                            os.unlink(path)
 
 
 def _read_plan(path: str) -> Plan:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import os
 import shutil
+import signal
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,7 +17,6 @@ from itertools import pairwise
 from threading import Thread
 from typing import Any, BinaryIO
 
-from mediaeval_ap import platforms
 from mediaeval_ap.atomic_files import give_up, undone_at_once
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import ProcessError, WriteError
@@ -66,26 +68,28 @@ def results(
 @contextmanager
 def _starting() -> Iterator[None]:
     """Let processes that start within be silent when a signal ends the one that starts them."""
-    with platforms.interrupts_of_others():
-        # loky's tracker removes the semaphores that are left, and would warn that it had to.
-        filters = os.environ.get('PYTHONWARNINGS', '')
-        os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
-        try:
-            yield
-        finally:
-            del os.environ['PYTHONWARNINGS']
-            if filters:
-                os.environ['PYTHONWARNINGS'] = filters
+    # Ctrl-C, which all get, is left to the process that starts them.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    # loky's tracker removes the semaphores that are left, and would warn that it had to.
+    filters = os.environ.get('PYTHONWARNINGS', '')
+    os.environ['PYTHONWARNINGS'] = f'{filters},ignore:resource_tracker'.lstrip(',')
+    try:
+        yield
+    finally:
+        del os.environ['PYTHONWARNINGS']
+        if filters:
+            os.environ['PYTHONWARNINGS'] = filters
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin(parent: int, shared: Any) -> None:
     """Prepare a process beside: it ends with the one that began it, whatever ended that."""
     global _shared
     _shared = shared
-    platforms.begin_beside()
 
     def end_with_parent() -> None:
-        platforms.wait_for_end_of(parent)
+        while os.getppid() == parent:
+            time.sleep(0.1)
         give_up()
         os._exit(0)
 
@@ -107,7 +111,7 @@ def _outcome(function: Callable[[Any, Any], Any], argument: Any) -> tuple[Any, l
 @contextmanager
 def temporary_folder() -> Iterator[str]:
     """Make a folder for temporary stores; remove it at the end, and what killed processes left."""
-    prefix = os.path.join(tempfile.gettempdir(), f'mediaeval_ap-{platforms.machine()}-')
+    prefix = os.path.join(tempfile.gettempdir(), 'mediaeval_ap-')
     _remove_abandoned(prefix)
     folder = f'{prefix}{os.urandom(8).hex()}'
     with undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
@@ -125,7 +129,7 @@ def _locked_folder(path: str) -> BinaryIO:
         os.mkdir(path, 0o700)
         with suppress(FileNotFoundError):  # removed before it was locked, as one that was left
             file = open(os.path.join(path, LOCK), 'wb')  # noqa: SIM115
-            platforms.lock(file.fileno())
+            fcntl.flock(file, fcntl.LOCK_EX)
             os.stat(path)
             return file
 
@@ -135,5 +139,6 @@ def _remove_abandoned(prefix: str) -> None:
     for folder in glob.iglob(f'{glob.escape(prefix)}*'):
         with suppress(OSError):
             os.rmdir(folder)  # the process had not come to the lock
-        with suppress(OSError), platforms.lock_abandoned(os.path.join(folder, LOCK)):
+        with suppress(OSError), open(os.path.join(folder, LOCK), 'rb') as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)

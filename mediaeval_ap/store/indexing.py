@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import fcntl
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +29,6 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.platforms import IS_POSIX, lock_at_once
 from mediaeval_ap.progress import shows_progress, step
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large
@@ -215,7 +215,7 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
         lock = open(work / LOCK, 'ab')  # noqa: SIM115
     with lock:
         try:
-            lock_at_once(lock.fileno())
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_there = os.path.samestat(os.fstat(lock.fileno()), os.stat(work / LOCK))
         except (BlockingIOError, FileNotFoundError):
             is_there = False
@@ -226,8 +226,6 @@ def _locked(work: Path, name: str) -> Iterator[Path]:
         finally:
             with suppress(OSError):  # another process may begin now
                 if os.listdir(work) == [LOCK]:
-                    if not IS_POSIX:
-                        lock.close()
                     (work / LOCK).unlink()
                     work.rmdir()
 

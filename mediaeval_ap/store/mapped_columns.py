@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from math import prod
+from mmap import PROT_READ, mmap
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import FormatError, ReadError
-from mediaeval_ap.platforms import file_bytes
 from mediaeval_ap.ranking.edit_distances import WIDTHS
 
 SUFFIX = '.npy'
@@ -102,7 +102,7 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
             check_content(file, f'{path}/{name}{SUFFIX}', column)
         if column.size == begin:
             return np.empty(column.shape, column.dtype)
-        pages = np.asarray(file_bytes(file.fileno(), column.size))
+        pages = np.frombuffer(mmap(file.fileno(), column.size, prot=PROT_READ), np.uint8)
         return pages[begin:].view(column.dtype).reshape(column.shape)
 
 

@@ -16,7 +16,7 @@ from mediaeval_ap import AveragePrecision, choices, definitions
 from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError
 from mediaeval_ap.execute import evaluating, processes
 from mediaeval_ap.execute.evaluating import Clock
-from mediaeval_ap.platforms import IS_POSIX
+IS_POSIX = True
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 

@@ -9,7 +9,7 @@ import pytest
 from stores import stored
 
 from mediaeval_ap.errors import WriteError
-from mediaeval_ap.platforms import IS_POSIX
+IS_POSIX = True
 from mediaeval_ap.store import writing
 from mediaeval_ap.store.store import open_store
 
