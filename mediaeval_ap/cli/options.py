@@ -27,7 +27,7 @@ from mediaeval_ap.cli.output import (
 )
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
-from mediaeval_ap.progress import step, tracked
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import DIGITS, FORMATS
 from mediaeval_ap.results.run_names import names_in_file, run_names
 
@@ -367,7 +367,6 @@ SCORING = together(QUERIES, CRITERIA, QUERIES_WITHOUT_RELEVANT)
 SCORING_OF_JUDGED = together(SCORING, JUDGEMENTS)
 
 
-@step('reading the reference')
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)

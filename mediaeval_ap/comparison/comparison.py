@@ -59,7 +59,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.progress import shows_progress, step
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
@@ -762,7 +762,6 @@ def _asked_on_page(comparison: Comparison) -> Iterator[tuple[str, str, str, Grid
 
 
 @shows_progress
-@step('comparing')
 def compare(
     results: Frame | Iterable[Result | Frame] | Mapping[str, Result | Sequence[Result] | Frame],
     *,

@@ -15,7 +15,6 @@ from typing import Any
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.settings import CORRECTED_BY, terms_of, words_of_test
 from mediaeval_ap.errors import ParameterError, counted, shown
-from mediaeval_ap.progress import step
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
 from mediaeval_ap.results.described import returned_or_written
@@ -31,7 +30,6 @@ class Paged(ABC):
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data of the page, with its figures, and what the template shows."""
 
-    @step('drawing the page')
     def to_html(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
-from mediaeval_ap.progress import step
 from mediaeval_ap.render import palette
 from mediaeval_ap.render.formats import short_p, text_of
 
@@ -220,7 +219,6 @@ def javascript_bundle() -> str:
     return f'(() => {{\n{script}\n}})();\n'
 
 
-@step('drawing a figure')
 def drawn(chart: alt.TopLevelMixin, form: str) -> Any:
     """Return a chart as ``svg`` (text), ``pdf`` or ``png``, with 2 pixels for each of the chart."""
     draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{form}')

@@ -29,7 +29,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.progress import shows_progress, step
+from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import MOST_HYPOTHESES, Ranking
 from mediaeval_ap.store.large import DATABASE, RowDatabase, write_large
 from mediaeval_ap.store.manifest import Input, Subset
@@ -58,7 +58,6 @@ WHOLE = 'whole'  # a store of a large run, before any of it is dropped
 
 
 @shows_progress
-@step('storing')
 def index(
     run: Rows | Store | Iterable[str | os.PathLike[str]],
     path: str | os.PathLike[str],
