@@ -22,7 +22,6 @@ from mediaeval_ap.tables.text.format import (
     no_row_of_text,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.near_names import earlier_neighbours
 from mediaeval_ap.validation.problems import (
     KINDS,
     Detail,
@@ -45,6 +44,7 @@ CAUSES = {  # why a line is no row
     'header': Cause.HEADER,
     'field-count': Cause.FIELDS,
 }
+LONGEST_NAME = 200  # characters; in longer ones nobody looks for an edit
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
@@ -197,6 +197,33 @@ def misspelt_names(file: LenientTable) -> Iterator[Finding]:
     ):
         wrong = [at for at, name in enumerate(names) if mended(name) != name]
         yield at_rows(kind, file, distinct[wrong], partial(mend, mended, quoted))
+
+
+def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
+    """Return, for each of some distinct names, the position of the first one edit away before it.
+
+    -1 where there is none.
+    """
+    whole: dict[str, int] = {}
+    shortened: dict[str, int] = {}  # a name without one character
+    blanked: dict[str, int] = {}  # a name with a line end, which no name holds, in place of one
+    found = np.full(len(names), -1)
+    for position, name in enumerate(names):
+        near = [shortened[name]] if name in shortened else []
+        if len(name) <= LONGEST_NAME:
+            for at in range(len(name)):
+                before, behind = name[:at], name[at + 1 :]
+                shorter, blank = before + behind, f'{before}\n{behind}'
+                near += [
+                    known[key]
+                    for known, key in ((whole, shorter), (blanked, blank))
+                    if key in known
+                ]
+                shortened.setdefault(shorter, position)
+                blanked.setdefault(blank, position)
+        whole[name] = position
+        found[position] = min(near, default=-1)
+    return found
 
 
 def _in_lower_case(name: str) -> str:
