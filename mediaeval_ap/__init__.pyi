@@ -1,5 +1,4 @@
 from . import challenges as challenges
-from . import cluster as cluster
 from . import compat as compat
 from . import definitions as definitions
 from . import errors as errors
@@ -18,7 +17,7 @@ from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
-from .execute.blocks import collect as collect
+from .execute.folder import collect as collect
 from .execute.evaluating import Part as Part
 from .judging.judging_queue import Queue as Queue
 from .judging.pool import Pool as Pool

@@ -48,7 +48,7 @@ from mediaeval_ap.evaluation.judged import Judged, Judgements
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.execute.evaluating import ask, in_blocks, in_folder
+from mediaeval_ap.execute.evaluating import ask, in_blocks
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
@@ -57,7 +57,10 @@ from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import read_one_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas
+    from distributed import Client
 
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
@@ -206,7 +209,7 @@ class AveragePrecision:
         *,
         progress: bool = False,
         measures: str | Iterable[str] = (),
-        jobs: int | Literal['all'] = 1,
+        jobs: int | Literal['all'] | Executor | Client = 1,
         resume: str | os.PathLike[str] | None = None,
         name: str | None = None,
     ) -> Evaluation:
@@ -226,8 +229,9 @@ class AveragePrecision:
             Measures of ir_measures to add, between spaces or commas, such as
             ``'nDCG@10 P@5 RR'``. They are computed on the
             rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
-        jobs : int or 'all'
-            The number of processes that share the queries at most; ``'all'`` for one on each core.
+        jobs : int, 'all', Executor or Client
+            The number of processes that share the queries at most; ``'all'`` for one on each core;
+            or an executor of `concurrent.futures`, or a client of Dask, that does all of them.
             The result is the same, bit for bit. Small evaluations stay in this process.
         resume : str or path-like, optional
             A folder that keeps the result of each block of queries, of this evaluation alone. What
@@ -250,7 +254,7 @@ class AveragePrecision:
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
-        ProcessError
+        ProcessError, ClusterError
             When one of several processes ends before its work is done, as for lack of memory.
 
         Warns
@@ -335,7 +339,9 @@ class AveragePrecision:
         Part(computed=0, found=1)
         """
         part, n_jobs = check_part(part), check_jobs(jobs)
-        (run,) = in_folder(ask(self._criteria, queries, measures), [hypothesis], resume)
+        if resume is None:
+            raise ParameterError('resume: found None, expected the path of a folder')
+        (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
         return run.compute_part(part, n_jobs)
 
     def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:

@@ -144,8 +144,10 @@ def check_limit(limit: int, name: str) -> int:
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
-def check_jobs(jobs: object) -> int:
-    """Return a number of processes; ``'all'`` is one for each core."""
+def check_jobs(jobs: Any) -> Any:
+    """Return a number of processes (``'all'`` is one for each core), or the executor given."""
+    if hasattr(jobs, 'submit'):  # of concurrent.futures, or a client of Dask
+        return jobs
     if plain_text(jobs) == ALL_CORES:  # first, as the command gives text
         return machine_cores()
     if 0 < (number := _integer(jobs) or 0) <= MOST_JOBS:

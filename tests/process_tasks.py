@@ -2,9 +2,6 @@
 
 import os
 import signal
-from contextlib import suppress
-
-from mediaeval_ap.execute.evaluating import score_block
 
 
 def here(_, function, shared, arguments):
@@ -30,25 +27,6 @@ def fail(_, error):
 
 def be_killed(_, __):
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def write_and_be_killed(job, block):
-    """Be killed as a block is in its temporary file."""
-    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-    return score_block(job, block)
-
-
-def write_and_interrupt(job, block):
-    """Interrupt the process that gave the task, once, as blocks are in their temporary files."""
-
-    def interrupt(_):
-        with suppress(FileExistsError):
-            os.mkdir(f'{block.folder}.interrupted')
-            os.kill(os.getppid(), signal.SIGINT)
-        signal.pause()
-
-    os.fsync = interrupt
-    return score_block(job, block)
 
 
 def tell_and_wait(fifo, _):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,8 +20,6 @@ from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.render.document import Document, Grid
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from mediaeval_ap.execute.evaluating import Part, RunInBlocks
     from mediaeval_ap.results.evaluation import Evaluation
 
@@ -93,30 +90,21 @@ def evaluate(
     from mediaeval_ap.execute import evaluating
 
     with ExitStack() as stack:
+        workers: Any = jobs
         if scheduler is not None:
-            from mediaeval_ap.execute.dask_tasks import check_stores, compute_on_workers, connected
+            from mediaeval_ap.execute.pools import connected
 
-            client = stack.enter_context(connected(scheduler))
+            workers = stack.enter_context(connected(scheduler))
         try:
             asked = evaluating.ask(average_precision._criteria, queries, measures)
-            if scheduler is not None and not reporting.keep_going:
-                check_stores(runs)
             blocks = evaluating.in_blocks(asked, runs, resume, options.names_of(runs))
-            if scheduler is not None and not reporting.keep_going:
-                compute_on_workers(blocks, client)  # side by side
             parts = [] if part is None else [each.compute_part(part, jobs) for each in blocks]
         except ParameterError as error:
             raise click.UsageError(str(error)) from error
         if part is not None:
             _tell_part(part, parts, blocks)
             return
-        results: Iterator[Evaluation | Exception]
-        if scheduler is None:
-            results = stack.enter_context(closing(evaluating.evaluate_runs(blocks, jobs)))
-        elif reporting.keep_going:
-            results = map(partial(_on_workers, client), blocks)
-        else:
-            results = map(evaluating.RunInBlocks.evaluation, blocks)
+        results = stack.enter_context(closing(evaluating.evaluate_runs(blocks, workers)))
         reporting.write(runs, lambda _: [_given_out(next(results))])
 
 
@@ -128,20 +116,13 @@ def _given_out(result: Evaluation | Exception) -> Evaluation:
     return result
 
 
-def _on_workers(client: Client, run: RunInBlocks) -> Evaluation:
-    from mediaeval_ap.execute.dask_tasks import check_stores, compute_on_workers
-
-    check_stores([run.hypothesis])
-    compute_on_workers([run], client)
-    return run.evaluation()
-
-
 def _tell_part(part: tuple[int, int], parts: Sequence[Part], blocks: Sequence[RunInBlocks]) -> None:
     folder = blocks[0].folder
     if folder is None or click.get_current_context().meta[QUIET]:
         return
     computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
-    n_done, n_blocks = len(folder.done()), folder.plan.n_blocks * len(set(folder.plan.keys))
+    n_done = sum(len(folder.done(each.number)) for each in blocks)
+    n_blocks = folder.n_blocks * len(blocks)
     told = f'computed {computed}, {found} were there' if computed + found else 'has no block'
     there = f'{printable(folder.path)} has {n_done} of {n_blocks} blocks'
     tell(f'Part {part[0]} of {part[1]}: {told}; {there}')
@@ -181,17 +162,19 @@ def _put_together(folder: str, reporting: Reporting) -> None:
             f'{option} needs REFERENCE and RUN: --resume alone puts together what DIR has'
         )
     _check_output(reporting.output, folder)
-    from mediaeval_ap.execute.blocks import collect
+    from mediaeval_ap.execute.folder import collect
 
     reporting.show(collect(folder))
 
 
 def _check_output(output: Output, folder: str) -> None:
     """Refuse to write the result over a file of the folder."""
-    from mediaeval_ap.execute.blocks import is_kept
+    from mediaeval_ap.execute.folder import PLAN, is_block
 
     path = os.fspath(output)
-    if is_kept(path) and os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
+    name = os.path.basename(path)
+    is_kept = name == PLAN or is_block(name)
+    if is_kept and os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
         told = f'it is a file of the folder {printable(folder)}'
         raise click.UsageError(f'refusing to overwrite {printable(path)}: {told}')
 

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 
 from mediaeval_ap.errors import ClusterError, MissingExtraError
-from mediaeval_ap.execute import dask_tasks
-from mediaeval_ap.execute.dask_tasks import connected
+from mediaeval_ap.execute import pools
+from mediaeval_ap.execute.pools import connected
 
 EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'
 
@@ -36,11 +36,11 @@ def test_a_scheduler_is_connected_and_let_go(cluster):
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(ClusterError) as caught, connected(address):
         pass
-    assert str(caught.value) == f'{address or repr("")}: found no address, {EXPECTED}'
+    assert str(caught.value) == f'{address or repr("")}: found no scheduler, {EXPECTED}'
 
 
 def test_where_nobody_listens_is_refused_within_seconds(monkeypatch):
-    monkeypatch.setattr(dask_tasks, 'SECONDS', 0.3)
+    monkeypatch.setattr(pools, 'SECONDS', 0.3)
     with socket.create_server(('127.0.0.1', 0)) as server:
         address = f'tcp://127.0.0.1:{server.getsockname()[1]}'
     assert refused(address) < LONGEST
@@ -48,7 +48,7 @@ def test_where_nobody_listens_is_refused_within_seconds(monkeypatch):
 
 @pytest.mark.parametrize('says', [b'', b'SSH-2.0-OpenSSH_9.2\r\n'])
 def test_another_server_is_refused_within_seconds(says, monkeypatch):
-    monkeypatch.setattr(dask_tasks, 'SECONDS', 0.3)
+    monkeypatch.setattr(pools, 'SECONDS', 0.3)
     with socket.create_server(('127.0.0.1', 0)) as server:
         closed = Thread(target=answer, args=[server, says])
         closed.start()
@@ -67,7 +67,7 @@ def answer(server, says):
 
 def test_a_worker_is_no_scheduler(cluster, client):
     (worker, *_) = client.nthreads()
-    expected = f'^{worker}: found a Worker, {EXPECTED}'
+    expected = f'^{worker}: found no scheduler, {EXPECTED}'
     with pytest.raises(ClusterError, match=expected), connected(worker):
         pass
 

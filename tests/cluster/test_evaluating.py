@@ -1,9 +1,10 @@
 """Evaluations on a real cluster, equal bit for bit to those of one process."""
 
 import os
+import sys
 import time
 import warnings
-from dataclasses import replace
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
@@ -15,10 +16,9 @@ from hypothesis import strategies as st
 from stores import stored
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, cluster, definitions
-from mediaeval_ap.cluster import evaluate
-from mediaeval_ap.errors import ClusterError, FormatError, ReadError
-from mediaeval_ap.execute import dask_tasks, evaluating
+from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap.errors import ClusterError, ReadError
+from mediaeval_ap.execute import pools
 
 REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
 RUN = [('x', 'v', str(shot), f'name_{shot % 37:02}', shot / 7) for shot in range(300)]
@@ -32,8 +32,7 @@ def store(tmp_path):
 @pytest.fixture(scope='module', autouse=True)
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.execute.dask_tasks.BLOCK_QUERIES', 2)
-        patch.setattr('mediaeval_ap.execute.plan.BLOCK_QUERIES', 2)
+        patch.setattr('mediaeval_ap.execute.folder.BLOCK_QUERIES', 2)
         yield
 
 
@@ -54,10 +53,10 @@ def told(evaluate, *arguments, **settings):
     return evaluation.to_dict(), values, evaluation.inputs, given_out, repr(evaluation)
 
 
-def check_equal(average_precision, store, client, *arguments, **settings):
+def check_equal(average_precision, run, client, *arguments, **settings):
     """The cluster says what one process says."""
-    expected = told(average_precision.evaluate, store, *arguments, **settings)
-    found = told(cluster.evaluate, average_precision, store, *arguments, **settings, client=client)
+    expected = told(average_precision.evaluate, run, *arguments, **settings)
+    found = told(average_precision.evaluate, run, *arguments, **settings, jobs=client)
     assert found == expected
 
 
@@ -99,12 +98,12 @@ def test_a_pruned_store_is_equal_down_to_its_depth(client, tmp_path):
 def gated(function, folder, n_free):
     """Return a function, by value, whose calls after the first few wait for a file to go on."""
 
-    def call(jobs, task):
+    def call(*task):
         begun = len(list(folder.iterdir()))
         (folder / f'{time.monotonic_ns()}-{os.getpid()}').touch()
         while begun >= n_free and not (folder / 'go').exists():
             time.sleep(0.005)
-        return function(jobs, task)
+        return function(*task)
 
     return call
 
@@ -121,42 +120,10 @@ def calls(tmp_path):
     (folder / 'go').touch()  # if the test failed
 
 
-def n_files_open(folder):
-    """How many descriptors of this process are of files in a folder."""
-    descriptors = [f'/proc/self/fd/{each}' for each in os.listdir('/proc/self/fd')]
-    files = [os.readlink(each) for each in descriptors if os.path.lexists(each)]
-    return sum(file.startswith(os.path.realpath(folder)) for file in files)
-
-
-def test_few_stores_are_open_at_once(store, tmp_path, monkeypatch):
-    """However many runs a command has: each store has many files."""
-    average_precision = AveragePrecision(REFERENCE)
-    expected = average_precision.evaluate(store)
-    path, n_open = store.path, []
-
-    def results(_, function, jobs, tasks, go_on):
-        n_open.append(n_files_open(path))
-        found = [(number, function(jobs, task)) for number, task in enumerate(tasks)]
-        evaluating._opened.cache_clear()  # which is that of a worker
-        yield from found
-
-    del store
-    monkeypatch.setattr(dask_tasks, 'results', results)
-    evaluating._opened.cache_clear()
-    before = n_files_open(path)
-    asked = evaluating.ask(average_precision._criteria, None, ())
-    for folder in None, tmp_path / 'kept':
-        runs = evaluating.in_blocks(asked, [path, path, path], folder)
-        dask_tasks.compute_on_workers(runs, None)
-        for run in runs:
-            assert run.evaluation().to_dict() == expected.to_dict()
-    assert n_open == [before] * 2
-
-
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(dask_tasks, '_score', gated(dask_tasks._score, calls, 5))
+    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
 
     def kill():
         while not has_begun(calls, 7):
@@ -167,22 +134,21 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
         cluster.add_worker('--no-nanny')
 
     Timer(0, kill).start()
-    assert told(evaluate, average_precision, store, client=client) == expected
+    assert told(average_precision.evaluate, store, jobs=client) == expected
 
 
 def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp_path, monkeypatch):
     average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(dask_tasks, '_score', gated(dask_tasks._score, calls, 5))
+    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
     with dask_cluster(tmp_path) as first, first.client() as first_client:
         first.replenish(2)
-        go_on = f'; finished blocks are in {kept}: call the same again with another scheduler$'
-        lost = f'^{first.address}: lost the connection.*{go_on}'
+        lost = f'^{first.address}: lost the connection.*; --resume DIR keeps finished blocks$'
         with dying(first, lambda: has_begun(calls, 7)), pytest.raises(ClusterError, match=lost):
-            cluster.evaluate(average_precision, store, client=first_client, resume=kept)
+            average_precision.evaluate(store, jobs=first_client, resume=kept)
     n_before = len(list(calls.iterdir()))
     (calls / 'go').touch()
-    found = told(cluster.evaluate, average_precision, store, client=client, resume=kept)
+    found = told(average_precision.evaluate, store, jobs=client, resume=kept)
     assert found == expected
     n_blocks = len(list(kept.glob('*-*.json')))
     assert n_blocks == 20
@@ -194,42 +160,57 @@ def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_p
     with dask_cluster(tmp_path) as first, first.client() as client:
         lost = (
             f'^{first.address}: lost the connection to this scheduler, or it cancelled the tasks; '
-            r'--resume DIR \(resume=\) keeps finished blocks$'
+            r'--resume DIR keeps finished blocks$'
         )
         with dying(first, lambda: held(client)), pytest.raises(ClusterError, match=lost):
-            cluster.evaluate(average_precision, store, client=client)
-        with pytest.raises(ClusterError, match='client: found it connecting, expected'):
-            cluster.evaluate(average_precision, store, client=client)
+            average_precision.evaluate(store, jobs=client)
+        with pytest.raises(ClusterError, match='jobs: found a connecting client, expected'):
+            average_precision.evaluate(store, jobs=client)
 
 
 def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_path):
     os.rename(store.path, tmp_path / 'elsewhere.store')
-    seen = rf'{store.path} \(worker tcp://.* on .*\): No such file .* path as the client has it'
+    seen = rf'{store.path}: No such file'
     with pytest.raises(ReadError, match=seen):
-        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
+        AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
 def test_a_worker_that_sees_another_store_is_an_error(client, store):
     stored(RUN[1:], store.path)
-    seen = rf'{store.path} \(worker tcp://.*\), sha256: found .*, expected {store.sha256}'
-    with pytest.raises(FormatError, match=seen):
-        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client)
+    seen = rf'{store.path}: is another store than the one'
+    with pytest.raises(ReadError, match=seen):
+        AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
-def test_a_worker_that_does_not_see_the_folder_of_blocks_is_an_error(
-    client, store, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(
-        dask_tasks, 'replace', lambda block, folder: replace(block, folder='/nothing')
-    )
-    with pytest.raises(
-        ReadError, match=r'/nothing \(worker tcp://.*\): is no folder; every worker'
-    ):
-        cluster.evaluate(AveragePrecision(REFERENCE), store, client=client, resume=tmp_path / 'a')
-
-
-def test_a_run_that_is_no_store_is_refused(client, tmp_path):
+def test_a_run_that_is_no_store_goes_to_the_workers(client, tmp_path):
     path = tmp_path / 'run.txt'
-    path.write_text('x v 1 ann 0.5\n')
-    with pytest.raises(ReadError, match=f'{path}: is no store; a cluster scores stores: mediae'):
-        cluster.evaluate(AveragePrecision(REFERENCE), path, client=client)
+    path.write_text(''.join(f'{" ".join(map(str, row))}\n' for row in RUN))
+    check_equal(AveragePrecision(REFERENCE), path, client)
+    check_equal(AveragePrecision(REFERENCE), RUN, client, measures='RR')
+
+
+def test_an_executor_of_the_user():
+    with ThreadPoolExecutor(2) as threads:
+        check_equal(AveragePrecision(REFERENCE), RUN, threads)
+    with ProcessPoolExecutor(2) as processes:
+        check_equal(AveragePrecision(REFERENCE), RUN, processes)
+
+
+def test_a_task_that_ends_its_worker_is_an_error(store, tmp_path, monkeypatch):
+    allow_none = {'DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES': '0'}  # by default three
+    monkeypatch.setattr(pools, '_call', lambda *_: os._exit(1))
+    with dask_cluster(tmp_path, **allow_none) as cluster, cluster.client() as client:
+        cluster.add_worker('--no-nanny')
+        with pytest.raises(ClusterError, match=r'ended: is the memory of workers too small'):
+            AveragePrecision(REFERENCE).evaluate(store, jobs=client)
+
+
+def test_a_worker_of_another_version_is_refused(store, tmp_path):
+    about = tmp_path / 'rapidfuzz-0.0.1.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: rapidfuzz\nVersion: 0.0.1\n')
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+        cluster.add_worker('--no-nanny', PYTHONPATH=path)
+        with pytest.raises(ClusterError, match=r'^a worker on .*: found .* rapidfuzz=0\.0\.1'):
+            AveragePrecision(REFERENCE).evaluate(store, jobs=client)

@@ -38,9 +38,9 @@ def killing(step, draw):
 
 def main(seed, folder):
     from mediaeval_ap import AveragePrecision
-    from mediaeval_ap.execute import plan
+    from mediaeval_ap.execute import folder as kept
 
-    plan.BLOCK_QUERIES = 3
+    kept.BLOCK_QUERIES = 3
     average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
     n_killed = n_left = 0
     parts = {1, 2}

@@ -49,9 +49,9 @@ def test_killed_at_any_step(campaign):
 # The command, in blocks of three queries; a step of its third file sends it a signal.
 INTERRUPTED = """
 import os, signal, sys
-from mediaeval_ap.execute import plan
+from mediaeval_ap.execute import folder as kept
 from mediaeval_ap.__main__ import main
-plan.BLOCK_QUERIES = 3
+kept.BLOCK_QUERIES = 3
 number, step, when = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 given, turns = getattr(os, step), []
 def stepping(*arguments, **options):

@@ -16,7 +16,8 @@ from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows,
 
 from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
-from mediaeval_ap.execute import evaluating, plan, processes
+from mediaeval_ap.execute import evaluating, pools
+from mediaeval_ap.execute import folder as kept_blocks
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -70,7 +71,7 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
     order = draw.sample(range(1, n_parts + 1), n_parts)
     options = {'measures': measures}
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(plan, 'BLOCK_QUERIES', block_queries)
+        patch.setattr(kept_blocks, 'BLOCK_QUERIES', block_queries)
         whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
         options['resume'] = Path(folder, 'blocks')
         parts, told_of_run = with_warnings(
@@ -95,7 +96,7 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
 def test_what_is_missing_is_computed_again(evaluation, draw):
     average_precision, rows, queries, block_queries = evaluation
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(plan, 'BLOCK_QUERIES', block_queries)
+        patch.setattr(kept_blocks, 'BLOCK_QUERIES', block_queries)
         whole, _ = with_warnings(lambda: average_precision.evaluate(rows, queries, resume=folder))
         files = blocks_in(Path(folder))
         lost = draw.sample(files, draw.randint(0, len(files)))
@@ -147,7 +148,7 @@ def test_runs_from_anywhere(average_precision, kind):
 @pytest.mark.parametrize(('kind', 'measures'), [('path', ''), ('frame', 'RR'), ('store', '')])
 def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, measures):
     monkeypatch.setattr(evaluating.Clock, 'pays', lambda *_: True)
-    monkeypatch.setattr(processes, 'results', process_tasks.here)
+    monkeypatch.setattr(pools, 'finished', process_tasks.here)
     options = {'measures': measures}
     whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
     options |= {'resume': 'out', 'jobs': 3}
@@ -161,7 +162,7 @@ def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, m
 @pytest.mark.parametrize('kind', ['table', 'store'])
 def test_another_run_in_memory_is_another_plan(average_precision, kind):
     average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 9), resume='out')
-    with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found .* \(SHA-256 .*, expecte'):
+    with pytest.raises(FormatError, match=r'out/plan\.json, runs: found .* \(SHA-256 .*, expecte'):
         average_precision.evaluate_part(RUNS[kind]('other.txt'), part=(1, 9), resume='out')
 
 
@@ -169,7 +170,7 @@ def test_rows_that_were_selected_are_another_run(average_precision):
     """Though their table still names the file, and its digest."""
     table = read('run.txt', HYPOTHESIS)
     average_precision.evaluate(table, resume='out')
-    with pytest.raises(FormatError, match=r'out/plan\.json, run 1: found run\.txt \(SHA-256 '):
+    with pytest.raises(FormatError, match=r'out/plan\.json, runs: found run\.txt \(SHA-256 '):
         average_precision.evaluate(table.select(table.confidence > 0.5), resume='out')
 
 
@@ -220,13 +221,13 @@ def test_a_run_is_read_where_blocks_are_missing_and_let_go_of(average_precision)
     """All runs of a command need not fit in memory together."""
     (kept,) = kept_in('out', average_precision, ['run.txt'])
     kept.compute_part((1, 2))
-    assert 'run' not in vars(kept)
+    assert '_read' not in vars(kept)
     kept.compute()
-    assert 'run' in vars(kept)
+    assert '_read' in vars(kept)
     kept.evaluation()
-    assert 'run' not in vars(kept)
+    assert '_read' not in vars(kept)
     kept.compute()
-    assert 'run' not in vars(kept)
+    assert '_read' not in vars(kept)
 
 
 @pytest.mark.parametrize('part', [(0, 1), (2, 1), (1,), '1/2', None, (1.0, 2), (True, 2)])

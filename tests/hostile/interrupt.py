@@ -21,7 +21,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
-from mediaeval_ap.execute.blocks import is_kept
+from mediaeval_ap.execute.folder import PLAN, is_block
 
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000
@@ -221,7 +221,7 @@ class Interrupter:
                     stdout, stderr = process.communicate()
                     stderr += f'not done in {SECONDS_TO_END} seconds'
                 took = time.perf_counter() - began
-            left = [path for path in Path(folder).rglob('*') if not is_kept(str(path))]
+            left = [path for path in Path(folder).rglob('*') if path.name != PLAN and not is_block(path.name)]
             files = {path.name: path.read_bytes() for path in left if path.is_file()}
             return Ended(process.returncode, stdout, stderr, files), took
 
