@@ -326,7 +326,7 @@ def _planned(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
     if (store := criteria.open_run(run)) is not None:
         return {'name': store.ranking.source.name, 'sha256': store.sha256}, run
     if isinstance(run, str | os.PathLike):
-        source = ByteSource(run, criteria.max_bytes)
+        source = ByteSource(run)
         if not source.is_stored:
             expected = 'a file, which can be read again'
             raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')

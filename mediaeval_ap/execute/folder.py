@@ -7,9 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from glob import escape, iglob
 from typing import Any
 
 from mediaeval_ap import __version__
@@ -23,7 +21,6 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.scoring import with_skipped, with_warnings
-from mediaeval_ap.platforms import lock_abandoned, machine
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Table
@@ -70,10 +67,7 @@ class Folder:
                 raise FormatError(file, '', field, _told(before.get(field)), expected)
         if not before or (any(plan['names']) and before['names'] != plan['names']):
             content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
-            write_whole(file, f'{content}\n', is_last=False)
-        for left in iglob(os.path.join(escape(folder.path), f'.{machine()}*.tmp')):
-            with suppress(OSError), lock_abandoned(left):  # its process was killed
-                os.unlink(left)
+            write_whole(file, f'{content}\n')
         return folder
 
     @classmethod
@@ -107,7 +101,7 @@ class Folder:
 
     def keep(self, run: int, number: int, block: Evaluation) -> None:
         """Write the result of a block; a signal may end the process after it."""
-        write_whole(self.file(run, number), block.to_json(per_query=True) or '', is_last=False)
+        write_whole(self.file(run, number), block.to_json(per_query=True) or '')
 
     def read(self, run: int, number: int) -> Evaluation:
         """Return the result of a block as it was written."""

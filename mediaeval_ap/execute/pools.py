@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import (
@@ -20,10 +21,10 @@ from functools import cache
 from itertools import islice
 from socket import gethostname
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mediaeval_ap import __version__, platforms
+from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import give_up
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import (
@@ -132,18 +133,17 @@ def _processes(jobs: int, shared: bytes) -> Iterator[Pool]:
     # loky's tracker removes the semaphores that are left, and would warn that it had to.
     filters = os.environ.get('PYTHONWARNINGS')
     try:
-        with platforms.interrupts_of_others():  # a Ctrl-C of meanwhile is raised at its end
-            os.environ['PYTHONWARNINGS'] = f'{filters or ""},ignore:resource_tracker'.lstrip(',')
-            try:
-                initargs = os.getpid(), shared
-                executor = ProcessPoolExecutor(
-                    jobs, initializer=_begin, initargs=initargs, env=ONE_THREAD
-                )
-                executor.submit(int)  # starts all of them
-            finally:
-                del os.environ['PYTHONWARNINGS']
-                if filters is not None:
-                    os.environ['PYTHONWARNINGS'] = filters
+        os.environ['PYTHONWARNINGS'] = f'{filters or ""},ignore:resource_tracker'.lstrip(',')
+        try:
+            initargs = os.getpid(), shared
+            executor = ProcessPoolExecutor(
+                jobs, initializer=_begin, initargs=initargs, env=ONE_THREAD
+            )
+            executor.submit(int)  # starts all of them
+        finally:
+            del os.environ['PYTHONWARNINGS']
+            if filters is not None:
+                os.environ['PYTHONWARNINGS'] = filters
         yield Pool(executor, b'')
     finally:
         if executor is not None:
@@ -154,10 +154,11 @@ def _begin(parent: int, shared: bytes) -> None:
     """Prepare a process beside: it ends with the one that began it, whatever ended that."""
     global _shared
     _shared = shared
-    platforms.begin_beside()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the process that began it gets, too
 
     def end_with_parent() -> None:
-        platforms.wait_for_end_of(parent)
+        while os.getppid() == parent:
+            sleep(0.1)
         give_up()
         os._exit(0)
 
