@@ -1,9 +1,8 @@
-"""Rows of input for each metric, also as Parquet files, and all that a metric tells."""
+"""Rows of input for each metric, also as tables of pyarrow, and all that a metric tells."""
 
 from inspect import signature
 
 import pyarrow
-from pyarrow import parquet
 
 from mediaeval_ap import definitions
 from mediaeval_ap.errors import UndefinedScoreError
@@ -58,40 +57,27 @@ METRICS = {
 }
 
 
-def columns_of(metric):
-    """Names of columns by the arguments of a metric."""
-    make = METRICS.get(metric, GlobalAveragePrecision)
-    arguments = zip(signature(make().update).parameters, types_of(metric), strict=False)
-    return {name: f'column {number}' for number, (name, _) in enumerate(arguments)}
+def columns_of(metric, rows):
+    """The columns of some rows, by the arguments of `update`."""
+    names = signature(metric.update).parameters
+    return dict(zip(names, zip(*rows, strict=True), strict=False))
+
+
+def table_of(name, rows):
+    """Rows as a table of pyarrow, with a column for each argument of `update`."""
+    columns = columns_of(METRICS[name](), rows)
+    types = TYPES[name if name in TYPES else name.split()[0]]
+    arrays = [
+        pyarrow.array(list(column), kind)
+        for column, kind in zip(columns.values(), types, strict=True)
+    ]
+    return pyarrow.table(arrays, list(columns))
 
 
 def update(metric, columns):
-    """Give a metric its columns, each by the name of the argument."""
-    return metric.update(**dict(zip(signature(metric.update).parameters, columns, strict=False)))
-
-
-def types_of(metric):
-    return TYPES[metric if metric in TYPES else metric.split()[0]]
-
-
-def write_rows(path, metric, rows, rows_in_group=1 << 20):
-    """Write rows as a Parquet file, between columns that no metric needs."""
-    named = zip(columns_of(metric).values(), types_of(metric), strict=True)
-    fields = [('id', pyarrow.int64()), *named, ('other', TEXT)]
-    records = [[number, *row, 'x'] for number, row in enumerate(rows)]
-    arrays = [
-        pyarrow.array([record[place] for record in records], kind)
-        for place, (_, kind) in enumerate(fields)
-    ]
-    table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
-    parquet.write_table(table, path, row_group_size=rows_in_group)
-
-
-def updated(metric, name, rows):
-    """A metric that was given all rows at once, as arrays of pyarrow."""
-    columns = zip(*rows, strict=True)
-    update(metric, map(pyarrow.array, map(list, columns), types_of(name)))
-    return metric
+    """Give a metric the columns of a dictionary, a batch or a table."""
+    names = getattr(columns, 'column_names', None) or list(columns)
+    return metric.update(**{name: columns[name] for name in names})
 
 
 def value_of(metric):

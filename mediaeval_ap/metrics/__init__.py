@@ -6,7 +6,6 @@
 - Global AP: `global_average_precision`, `GlobalAveragePrecision`.
 - Label ranking AP: `label_ranking_average_precision`, its weighted form
   `label_weighted_label_ranking_average_precision`, `LabelRankingAveragePrecision`.
-- Any accumulator over a Parquet dataset: `compute`.
 - AP from the ranks of hits: `average_precision_of_hits`, `precision_at_hits`.
 """
 

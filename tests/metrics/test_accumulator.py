@@ -11,7 +11,8 @@ import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_rows import METRICS, rows_of, update, value_of
+from metric_rows import METRICS, columns_of, rows_of, table_of, update, value_of
+from pyarrow import dataset, parquet
 
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
@@ -35,7 +36,7 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     """The same to the last bit, on machines that send one another their metrics."""
     rows = rows_of(name, random, n)
     whole = METRICS[name]()
-    update(whole, zip(*rows, strict=True))
+    update(whole, columns_of(whole, rows))
     cuts = data.draw(st.lists(st.integers(1, n), max_size=6))
     bounds = sorted({0, n, *cuts})
     order = list(range(n))
@@ -44,7 +45,7 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     for begin, end in pairwise(bounds):
         if random.random() < 0.5:
             pieces.append(METRICS[name]())
-        update(pieces[-1], zip(*(rows[i] for i in order[begin:end]), strict=True))
+        update(pieces[-1], columns_of(whole, [rows[i] for i in order[begin:end]]))
     random.shuffle(pieces)
     merged = pieces.pop()
     while pieces:
@@ -57,6 +58,22 @@ def test_any_split_and_any_order_give_the_same(name, random, n, data):
     assert value_of(merged) == value_of(whole)
     merged.reset()
     assert value_of(merged) == value_of(METRICS[name]())
+
+
+@pytest.mark.parametrize('name', METRICS)
+def test_batches_of_a_dataset(name, tmp_path):
+    """Parquet that memory does not hold, as the guide reads it: slices of columns, one by one."""
+    rows = rows_of(name, Random(5), 40)  # any rows would do
+    for number in range(2):
+        table = table_of(name, rows[20 * number : 20 * number + 20])
+        parquet.write_table(table, tmp_path / f'{number}.parquet', row_group_size=13)
+    metric, by_table, whole = (METRICS[name]() for _ in range(3))
+    for batch in dataset.dataset(tmp_path).to_batches(batch_size=7):
+        update(metric, batch)
+    update(by_table, table_of(name, rows)[1:])
+    update(by_table, columns_of(by_table, rows[:1]))
+    update(whole, columns_of(whole, rows))
+    assert value_of(metric) == value_of(by_table) == value_of(whole)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 2.0]), min_size=2, max_size=9), st.data())
@@ -78,13 +95,13 @@ def test_nothing_at_all(name):
     if name in ('lrap', 'lwlrap'):
         empty.update(np.zeros((0, 3)), np.zeros((0, 3)))
     else:
-        update(empty, [[]] * (3 if name.startswith('gap') else 2))
+        update(empty, {argument: [] for argument in columns_of(empty, rows_of(name, Random(3), 1))})
     with pytest.raises(UndefinedScoreError):
         empty.compute()
     rows = rows_of(name, Random(3), 20)  # any rows would do
     whole = METRICS[name]()
     for metric in whole, empty:
-        update(metric, zip(*rows, strict=True))
+        update(metric, columns_of(metric, rows))
     assert value_of(empty) == value_of(whole)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from live_sessions import check_live
-from metric_rows import update
+from metric_rows import columns_of, update
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
 from mediaeval_ap.errors import CopyError, Error
@@ -98,14 +98,14 @@ def test_other_results(copied):
 
 
 ACCUMULATORS = {
-    'GAP': (GlobalAveragePrecision, (['a'], ['a'], [0.9]), (['a'], ['b'], [0.95])),
-    'MAP': (MeanAveragePrecision, ([['a']], [['a']]), ([['a']], [['b', 'a']])),
-    'RR': (ReciprocalRank, (['a'], [['a']]), (['a'], [['b', 'a']])),
-    'LRAP': (LabelRankingAveragePrecision, ([[1, 0]], [[0.9, 0.1]]), ([[1, 0]], [[0.1, 0.9]])),
+    'GAP': (GlobalAveragePrecision, ('a', 'a', 0.9), ('a', 'b', 0.95)),
+    'MAP': (MeanAveragePrecision, (['a'], ['a']), (['a'], ['b', 'a'])),
+    'RR': (ReciprocalRank, ('a', ['a']), ('a', ['b', 'a'])),
+    'LRAP': (LabelRankingAveragePrecision, ([1, 0], [0.9, 0.1]), ([1, 0], [0.1, 0.9])),
     'lwlrap': (
         lambda: LabelRankingAveragePrecision(label_weighted=True),
-        ([[1, 0]], [[0.9, 0.1]]),
-        ([[1, 0]], [[0.1, 0.9]]),
+        ([1, 0], [0.9, 0.1]),
+        ([1, 0], [0.1, 0.9]),
     ),
 }
 
@@ -116,6 +116,7 @@ def test_accumulators_share_nothing(copied, name):
     """The first piece is right, and worth 1; the second is wrong at first."""
     make, right, wrong = ACCUMULATORS[name]
     metric = make()
+    right, wrong = (columns_of(metric, [row]) for row in (right, wrong))
     update(metric, right)
     other = copied(metric)
     update(other, wrong)
