@@ -16,7 +16,6 @@
     ├── ProcessError (RuntimeError)        a process that was to compute ended before
     ├── BrokenSessionError (RuntimeError)  a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
-    ├── PositionalError (TypeError)        an argument that needs its name has none
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
     DataWarning (UserWarning)
@@ -69,7 +68,6 @@ __all__ = [
     'NoOverlapWarning',
     'NoWorkerWarning',
     'ParameterError',
-    'PositionalError',
     'ProcessError',
     'QueryError',
     'ReadError',
@@ -190,10 +188,6 @@ HalfStepError = BrokenSessionError  # its former name
 
 class CopyError(Error, TypeError):
     """A copy of a live session, which may change while it is copied."""
-
-
-class PositionalError(Error, TypeError):
-    """An argument that was given without its name, where its position does not tell what it is."""
 
 
 class MissingHypothesisError(Error, KeyError):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from inspect import signature
-from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import TIES, Ties, check_policy
-from mediaeval_ap.errors import ParameterError, PositionalError, UndefinedScoreError
+from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.ap_of_hits import mean_precisions, precisions_at_correct
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
@@ -21,33 +18,6 @@ from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-
-P = ParamSpec('P')
-R = TypeVar('R')
-
-
-def _by_name(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function, or method, refuse arguments without a name, with the right call.
-
-    Others take the truth first, the published `GAP_vector` takes it last, and labels look alike:
-    an exchange would be another number, and no error.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        n_self = next(iter(signature(function).parameters)) == 'self'
-
-        @wraps(function)
-        def checked(*positional: P.args, **named: P.kwargs) -> R:
-            if len(positional) > n_self:
-                raise PositionalError(
-                    f'{function.__name__}: found arguments without a name, expected {call}'
-                )
-            return function(*positional, **named)
-
-        return checked
-
-    return decorate
 
 
 @overload
@@ -114,11 +84,12 @@ def global_average_precision(
         When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown.
     UndefinedScoreError
         When no query has a true label.
-    PositionalError
-        When an argument has no name: the published code has another order than other metrics.
 
     Notes
     -----
+    Arguments need their names: other metrics take the truth first, the published `GAP_vector` last,
+    and an exchange would be another number and no error.
+
     From Perronnin, Liu and Renders, "A family of contextual measures of similarity between
     distributions with application to image retrieval", CVPR 2009; also known as micro-AP. Takes
     O(n log n) time and O(n) memory.
@@ -179,7 +150,6 @@ class GlobalAveragePrecision(Accumulator):
         self._confidence: list[NDArray[np.float64]] = []
         self._correct: list[NDArray[np.bool_]] = []
 
-    @_by_name('update(y_true=…, y_pred=…, confidence=…)')
     def update(
         self, *, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
     ) -> None:
