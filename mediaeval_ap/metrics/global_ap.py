@@ -42,7 +42,6 @@ def global_average_precision(
 ) -> tuple[float, pandas.DataFrame]: ...
 
 
-@_by_name('global_average_precision(y_true=…, y_pred=…, confidence=…)')
 def global_average_precision(
     *,
     y_true: OptionalLabels,
