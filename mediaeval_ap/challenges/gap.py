@@ -30,7 +30,6 @@ from mediaeval_ap.tables.records import Records, decimals, explain_number
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
 
 
@@ -129,22 +128,16 @@ def evaluate_gap(
         in_order = [files.ids.take(order), *queries.values(), correct[order]]
         names = ['id', 'predicted', 'confidence', 'truth', 'correct']
         table = pyarrow.table(in_order, names).to_pandas().dropna(subset='predicted')
+        table = ranked(table, metric.ties, metric.n_true)
+    n_without = metric.n_queries - metric.n_true
     return files.score(
         {'GAP': metric},
         {'ties': metric.ties},
         {'confidence': confidence, 'correct': correct, 'has_truth': has_truth},
-        {
-            'predictions': metric.n_predictions,
-            'without_truth': metric.n_queries - metric.n_true,
-        },
+        {'predictions': metric.n_predictions, 'without_truth': n_without},
         table,
-        without_truth='have no true label: a prediction for one of them is wrong',
-        complete=_ranked,
+        notes=files.note(n_without, 'have no true label: a prediction for one of them is wrong'),
     )
-
-
-def _ranked(metric: GlobalAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
-    return ranked(table, metric.ties, metric.n_true)
 
 
 def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:

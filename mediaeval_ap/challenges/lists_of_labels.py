@@ -151,7 +151,8 @@ def evaluate_map(
         {'without_truth': first.n_without_truth},
         {'id': files.ids.to_pandas(), **values} if per_query else None,
         scores_above_one(above, len(n_relevant), files.predictions.source.name, first.definition),
-        without_truth='have no relevant label, and are left out',
+        files.note(first.n_without_truth, 'have no relevant label, and are left out'),
+        first.definition,
     )
 
 

@@ -29,7 +29,7 @@ from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.result import NO_LABEL, SKIPPED
+from mediaeval_ap.results.result import NO_LABEL, SKIPPED, notes_of_skipped
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.inputs import Frame
@@ -37,7 +37,6 @@ from mediaeval_ap.tables.records import Records
 from mediaeval_ap.tables.table import NumberedRows
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
 
 
@@ -146,7 +145,10 @@ def evaluate_lrap(
     if per_query:
         table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
     elif per_class:
-        table = {'class': classes}
+        precision, weight = metric.per_class()
+        table = {'class': classes, 'precision': precision, 'weight': weight}
+        table['n_labels'] = metric.n_labels
+    n_left_out = n_skipped.get(SKIPPED, 0)
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
@@ -158,10 +160,10 @@ def evaluate_lrap(
             **n_skipped,
         },
         table,
-        without_truth=f'{NO_LABEL}: {note}',
-        classes=classes,
-        complete=_table if per_class else None,
-        skipped=NO_LABEL,
+        notes=[
+            *files.note(metric.n_without_label, f'{NO_LABEL}: {note}'),
+            *notes_of_skipped(n_left_out, len(files.ids), NO_LABEL),
+        ],
     )
 
 
@@ -185,13 +187,6 @@ def _add_samples(
         values[part][scored] = metric.update(y_true[scored], y_score)
         metric.update_missing(y_true[~scored])
     return values, compute.list_value_length(labels).to_numpy()
-
-
-def _table(metric: LabelRankingAveragePrecision, table: pandas.DataFrame) -> pandas.DataFrame:
-    """Return each class once, with its precision, its weight and its number of labels."""
-    precision, weight = metric.per_class()
-    classes = table[['class']].drop_duplicates()
-    return classes.assign(precision=precision, weight=weight, n_labels=metric.n_labels)
 
 
 def _one_hot(

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import errors
 from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text
+from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
 from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.result import notes_of
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.results.score import Basis, Score
+from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin
@@ -202,18 +204,21 @@ class Files:
         counts: Mapping[str, int],
         table: Mapping[str, Any] | pandas.DataFrame | None,
         warnings: Sequence[errors.DataWarning] = (),
-        **basis: Any,
+        notes: Sequence[str] = (),
+        definition: Definition | None = None,
     ) -> Score:
-        """Return the score by metrics, with `warnings` of its own beside those of the files."""
+        """Return the score by metrics, the last of which gives the value."""
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
-        counts = {'queries': len(self.ids), **counts, **self.counts}
         warnings = (*self.warnings, *warnings)
         errors.warn_caller(warnings)  # also where the score is not defined
-        of_all = Basis(metrics, **basis)
+        means = {name: each.compute() for name, each in metrics.items()}
+        metric = next(reversed(means))
         score = Score(
+            metric=metric,
+            value=means[metric],
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
@@ -221,14 +226,20 @@ class Files:
                 **self._columns,
             },
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
-            counts=counts,
+            counts={'queries': len(self.ids), **counts, **self.counts},
+            table=table,
+            notes=notes,
             warnings=warnings,
             queries=self.ids,
             values=values,
-            basis=of_all,
-            **of_all.results(counts, table),
+            definition=definition,
+            means=means,
         )
         return score._called(self.name)
+
+    def note(self, n_queries: int, what: str) -> list[str]:
+        """Return the note that some of the scored queries are special, if there are any."""
+        return notes_of(n_queries, len(self.ids), what)
 
 
 class LabelsById:

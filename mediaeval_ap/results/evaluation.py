@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from itertools import chain
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
@@ -36,7 +37,7 @@ __all__ = ['Evaluation', 'Evaluation2015']
 class ResultByQuery(Result):
     """A result about names that were asked for."""
 
-    _ADDED = (
+    _ADDED = (  # the counts that add up over blocks; others are of the run
         'queries',
         'queries_without_name',
         'queries_without_relevant',
@@ -44,6 +45,8 @@ class ResultByQuery(Result):
         'relevant',
         'relevant_returned',
     )
+
+    _COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
 
     queries: list[str]
     ap: NDArray[np.float64]
@@ -74,6 +77,58 @@ class ResultByQuery(Result):
         """The number of queries that each mean is over, by the name of the mean."""
         return dict.fromkeys(self._means(), len(self.queries))
 
+    @classmethod
+    def concat(cls, results: Iterable[Self]) -> Self:
+        """Put the results of blocks of queries together.
+
+        Parameters
+        ----------
+        results : iterable of results of this class
+            One for each block, of the same run: all but values and counts of queries must be equal.
+
+        Returns
+        -------
+        result of this class
+            Equal, bit for bit, to the result of all queries at once; a query that is in two blocks
+            counts twice.
+
+        Raises
+        ------
+        ParameterError
+            When there is no result, or something that must be equal is not. Of tables in memory,
+            which have no hash, only the counts are compared.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision, Evaluation
+        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
+        >>> blocks = ['nicolas_sarkozy'], ['alain_juppe']
+        >>> parts = [evaluate('samples/hypothesis.txt', block) for block in blocks]
+        >>> Evaluation.concat(parts).map.round(3).tolist()
+        [0.149]
+        """
+        parts = list(results)
+        if not parts:
+            raise ParameterError('concat: found no result, expected one or more')
+        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        values = {name: [getattr(each, name) for each in parts] for name in names}
+        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
+
+    @classmethod
+    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
+        """Return what the results have together in one of the fields."""
+        if name in cls._COLUMNS:
+            return _chained(name, values)
+        if name == 'warnings':
+            return tuple({str(warning): warning for warning in chain(*values)}.values())
+        if name == 'counts':
+            joined = {}
+            for count in the_same(name, [list(each) for each in values]):
+                each = [counts[count] for counts in values]
+                joined[count] = sum(each) if count in cls._ADDED else the_same(count, each)
+            return joined
+        return the_same(name, values)
+
     def _worst_first(self) -> Self:
         """Return the result with its queries by AP at the last cutoff, from the lowest on."""
         order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
@@ -90,6 +145,30 @@ class ResultByQuery(Result):
     def _floor(self) -> float:
         """Mean average precision of a run without any hypothesis."""
         return float(np.mean(self.n_relevant == 0)) * self.definition.without_relevant
+
+
+def the_same(name: str, values: Sequence[Any]) -> Any:
+    """Return the value that all results have, or refuse them with the first difference."""
+    first, *others = values
+    if isinstance(first, Mapping):
+        the_same(name, [sorted(value) for value in values])
+        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
+    for other in others:
+        if other != first:
+            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
+    return first
+
+
+def _chained(name: str, values: Sequence[Any]) -> Any:
+    """Return the values of all queries."""
+    first = values[0]
+    if isinstance(first, Mapping):
+        the_same(name, [list(each) for each in values])
+        return {key: _chained(key, [each[key] for each in values]) for key in first}
+    if isinstance(first, list):
+        return list(chain(*values))
+    the_same(name, [type(value) for value in values])
+    return None if first is None else np.concatenate(values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

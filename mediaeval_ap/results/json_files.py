@@ -39,8 +39,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     Returns
     -------
     list of Evaluation, Evaluation2015 or Score
-        The results, as they were when they were written, without warnings. Scores cannot be put
-        together by `Score.concat`, for which a file has too little.
+        The results, as they were when they were written, without warnings.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The one shape of all results: their means and notes, how they show themselves, `concat`."""
+"""The one shape of all results: their means and notes, how they show themselves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 import re
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -150,8 +150,6 @@ class Result(Described):
     _KIND: ClassVar[str]  # in JSON
     _RUN: ClassVar[str]  # the input that is the run
     _TITLE: ClassVar[str] = 'METRIC'  # of the means
-    _COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
-    _ADDED: ClassVar[Collection[str]]  # the counts that add up over blocks; others are of the run
 
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
@@ -329,58 +327,6 @@ class Result(Described):
         counts = whole.columns.difference(list(columns))
         return whole.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
 
-    @classmethod
-    def concat(cls, results: Iterable[Self]) -> Self:
-        """Put the results of blocks of queries together.
-
-        Parameters
-        ----------
-        results : iterable of results of this class
-            One for each block, of the same run: all but values and counts of queries must be equal.
-
-        Returns
-        -------
-        result of this class
-            Equal, bit for bit, to the result of all queries at once; a query that is in two blocks
-            counts twice.
-
-        Raises
-        ------
-        ParameterError
-            When there is no result, or something that must be equal is not. Of tables in memory,
-            which have no hash, only the counts are compared.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision, Evaluation
-        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
-        >>> blocks = ['nicolas_sarkozy'], ['alain_juppe']
-        >>> parts = [evaluate('samples/hypothesis.txt', block) for block in blocks]
-        >>> Evaluation.concat(parts).map.round(3).tolist()
-        [0.149]
-        """
-        parts = list(results)
-        if not parts:
-            raise ParameterError('concat: found no result, expected one or more')
-        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
-        values = {name: [getattr(each, name) for each in parts] for name in names}
-        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
-
-    @classmethod
-    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
-        """Return what the results have together in one of the fields."""
-        if name in cls._COLUMNS:
-            return _chained(name, values)
-        if name == 'warnings':
-            return tuple({str(warning): warning for warning in chain(*values)}.values())
-        if name == 'counts':
-            joined = {}
-            for count in the_same(name, [list(each) for each in values]):
-                each = [counts[count] for counts in values]
-                joined[count] = sum(each) if count in cls._ADDED else the_same(count, each)
-            return joined
-        return the_same(name, values)
-
 
 def names_of(results: Sequence[Result]) -> list[str]:
     """Return the name of each run; more of the path where others were called the same alone."""
@@ -391,30 +337,6 @@ def names_of(results: Sequence[Result]) -> list[str]:
         told_apart = dict(zip(paths, run_names(paths), strict=True))
         names.append(told_apart[path] if [each.run] == run_names([path]) else each.run)
     return names
-
-
-def the_same(name: str, values: Sequence[Any]) -> Any:
-    """Return the value that all results have, or refuse them with the first difference."""
-    first, *others = values
-    if isinstance(first, Mapping):
-        the_same(name, [sorted(value) for value in values])
-        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
-    for other in others:
-        if other != first:
-            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
-    return first
-
-
-def _chained(name: str, values: Sequence[Any]) -> Any:
-    """Return the values of all queries."""
-    first = values[0]
-    if isinstance(first, Mapping):
-        the_same(name, [list(each) for each in values])
-        return {key: _chained(key, [each[key] for each in values]) for key in first}
-    if isinstance(first, list):
-        return list(chain(*values))
-    the_same(name, [type(value) for value in values])
-    return None if first is None else np.concatenate(values)
 
 
 def taken(values: Any, order: NDArray[np.intp]) -> Any:

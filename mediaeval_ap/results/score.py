@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
-from mediaeval_ap.metrics import Accumulator
+from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.result import (
-    SKIPPED,
-    Columns,
-    Compared,
-    MetricKind,
-    Result,
-    kind_of_metric,
-    notes_of,
-    notes_of_skipped,
-    the_same,
-)
+from mediaeval_ap.results.result import Columns, Compared, MetricKind, Result, kind_of_metric
 from mediaeval_ap.tables import Source
 
 if TYPE_CHECKING:
@@ -34,31 +23,6 @@ __all__ = ['Score']
 
 UNANSWERED = 'without_prediction'  # in the JSON of GAP, beside the predictions
 COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """Data of all queries that a score is computed from, with what the metric does not know."""
-
-    accumulators: Mapping[str, Accumulator]  # by the name of the mean
-    without_truth: str = ''  # what a note says of queries without a true label
-    classes: Sequence[str] = ()
-    # Returns a table with the columns, or in the order, that depend on all queries.
-    complete: Callable[[Any, pandas.DataFrame], pandas.DataFrame] | None = None
-    skipped: str = ''  # what a note says of queries that are left out
-
-    def results(self, counts: Mapping[str, int], table: pandas.DataFrame | None) -> dict[str, Any]:
-        """Return the fields of the score that depend on all queries."""
-        if table is not None and self.complete:
-            (accumulator,) = self.accumulators.values()
-            table = self.complete(accumulator, table)
-        n_without = counts.get('without_truth', 0)
-        notes = notes_of(n_without, counts['queries'], self.without_truth)
-        notes += notes_of_skipped(counts.get(SKIPPED, 0), counts['queries'], self.skipped)
-        means = {name: each.compute() for name, each in self.accumulators.items()}
-        metric = next(reversed(means))
-        about = {'metric': metric, 'value': means[metric], 'means': means}
-        return {**about, 'table': table, 'notes': notes}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +52,8 @@ class Score(Result):
     values : mapping of str to ndarray, shape (n_queries,)
         Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``, for lwlrap with
         ``n_labels``; for GAP ``confidence`` (NaN without prediction), ``correct``, ``has_truth``.
-    basis : Basis
-        Data that `concat` needs.
+    definition : Definition or None
+        Definition of average precision, where the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
         The number of each cutoff, by the name of its metric.
     run : str
@@ -105,8 +69,6 @@ class Score(Result):
 
     _KIND = 'score'
     _RUN = 'predictions'
-    _COLUMNS = ('values',)
-    _ADDED = ('queries', 'predictions', 'labels', 'without_truth', 'missing', 'unknown', SKIPPED)
 
     metric: str
     value: float
@@ -118,54 +80,9 @@ class Score(Result):
     warnings: Sequence[DataWarning] = ()
     queries: pyarrow.Array | None = None
     values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    basis: Basis | None = None
+    definition: Definition | None = None
     run: str = ''
     means: Mapping[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def concat(cls, results: Iterable[Self]) -> Self:
-        """Put the scores of blocks of queries together.
-
-        Parameters
-        ----------
-        results : iterable of Score
-            One for each block of both files; equal in metric, parameters, inputs and classes.
-
-        Returns
-        -------
-        Score
-            Bit for bit that of all queries at once, their predictions in the order of the blocks.
-
-        Raises
-        ------
-        ParameterError
-            As of `Evaluation.concat`, and when a query is in two blocks, or ties of GAP are
-            ``'stable'``: blocks do not know the order of all predictions.
-        """
-        joined = super().concat(results)
-        assert joined.basis is not None
-        return replace(joined, **joined.basis.results(joined.counts, joined.table))
-
-    @classmethod
-    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
-        match name:
-            case 'value' | 'means' | 'notes':
-                return values[0]  # until they are computed
-            case 'table':
-                the_same('table', ['none' if table is None else 'some' for table in values])
-                import pandas
-
-                return None if values[0] is None else pandas.concat(values, ignore_index=True)
-            case 'queries':
-                return _all_different(values)
-            case 'basis':
-                the_same('classes', [basis.classes for basis in values])
-                merged = {name: copy(each) for name, each in values[0].accumulators.items()}
-                for basis in values[1:]:
-                    for name, each in basis.accumulators.items():
-                        merged[name].merge(each)
-                return replace(values[0], accumulators=merged)
-        return super()._joined(name, values)
 
     def to_dict(self) -> dict[str, Any]:
         # Only a table has the rank of each query among all predictions.
@@ -210,9 +127,7 @@ class Score(Result):
         return self._setting if self._are_several else {'metric': self.metric, **self._setting}
 
     def _of_manifest(self) -> dict[str, Any]:
-        of_metric = next(iter(self.basis.accumulators.values())) if self.basis else None
-        definition = getattr(of_metric, 'definition', None)
-        in_full = {'definition': definition.to_dict()} if definition else {}
+        in_full = {'definition': self.definition.to_dict()} if self.definition else {}
         return {**in_full, 'parameters': dict(self.parameters)}
 
     def _identity(self) -> dict[str, str]:
@@ -308,19 +223,3 @@ def _columns_of(table: pandas.DataFrame) -> Columns:
         else [value for (value,) in Grid.from_frame(table[[name]]).rows]
         for name in names
     }
-
-
-def _all_different(blocks: Sequence[pyarrow.Array]) -> pyarrow.Array:
-    """Return the queries of all blocks, or refuse one that is in two."""
-    import pyarrow
-    from pyarrow import compute
-
-    if any(block is None for block in blocks):
-        raise ParameterError('concat: found a score without its queries, expected them')
-    queries = pyarrow.concat_arrays(blocks)
-    first = compute.index_in(queries, value_set=queries).to_numpy()
-    again = np.flatnonzero(first != np.arange(len(queries)))
-    if len(again):
-        query = shown(queries[again[0]].as_py())
-        raise ParameterError(f'concat: queries: found {query} in two blocks, expected it in one')
-    return queries

@@ -1,13 +1,12 @@
 """Files of all challenges: formats, pieces, ids, policies, errors."""
 
 import io
-import json
 
 import pandas
 import pytest
 from challenge_inputs import SAMPLES, table, written
 
-from mediaeval_ap import Score, challenges, progress, read_results
+from mediaeval_ap import challenges, progress, read_results
 from mediaeval_ap.challenges import lrap
 from mediaeval_ap.challenges import task as task_room
 from mediaeval_ap.errors import (
@@ -110,17 +109,9 @@ def test_several_cutoffs_in_one_reading(evaluate, name):
         assert score.table[each.table.columns].equals(each.table)
         (column, *_) = each.values
         assert score.to_frame()[column].tolist() == each.to_frame()['value'].tolist()
-    frames = [pandas.read_csv(file, dtype=str, index_col=0) for file in files]
-    ids = frames[0].index.unique()
-    blocks = [[frame.loc[part].reset_index() for frame in frames] for part in (ids[:9], ids[9:])]
-    assert Score.concat([evaluate(*each, [12, 1, 3]) for each in blocks]).means == score.means
     (again,) = read_results(io.StringIO(score.to_json(per_query=True)))
     assert (again.means, again.mean_counts) == (score.means, score.mean_counts)
     assert again.to_frame().equals(score.to_frame())
-    changed = json.loads(score.to_json(per_query=True))
-    changed['results'][0]['means'][alone[0].metric] = 0.5
-    with pytest.raises(FormatError, match=r'found 0.5, expected .*, the mean of the values of its'):
-        read_results(io.StringIO(json.dumps(changed)))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +148,6 @@ def test_no_progress_unless_asked_for(capsys, monkeypatch):
     truth = table('Image,Id', ('a', 'w'))
     challenges.evaluate_first_hit(truth, truth)
     assert capsys.readouterr().err == ''
-    monkeypatch.setattr(progress.Bar, 'add', lambda bar, n=1: progress.draw_all())
     challenges.evaluate_first_hit(truth, truth, progress=True)
     assert 'scoring: ' in capsys.readouterr().err
 

@@ -134,9 +134,7 @@ def test_the_place_of_a_query_needs_the_table_of_all():
     assert 'queries' not in PLAIN.to_dict()
 
 
-def test_scores_without_queries_are_neither_compared_nor_put_together():
+def test_scores_without_queries_are_not_compared():
     with pytest.raises(ParameterError, match=r'found a score without its queries, expected them'):
         replace(LISTS, queries=None)._compared()
     assert LISTS._compared().queries == ['all']  # the other has no relevant label
-    with pytest.raises(ParameterError, match=r"table: found 'some', expected 'none'"):
-        Score.concat([PLAIN, FULL])
