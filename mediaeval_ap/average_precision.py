@@ -151,7 +151,6 @@ class AveragePrecision:
             judgements = Judgements(listed, policy, n_dropped)
         known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
-        self._whole = whole
         self._criteria = Criteria(known, cutoffs, definition, videos, skip_or_count, judgements)
         again = definition.counts_again
         warn_caller(repeated_rows(table.source.name, len(table), known.n_repeated, kept=again))
@@ -812,7 +811,7 @@ class AveragePrecision:
         return pool_pairs(criteria, by_name, asked, of_runs, depth, near)
 
     def live(self, hypothesis: Run | None = None) -> Live:
-        """Begin a session about hypotheses that arrive, change and are withdrawn.
+        """Begin a session about hypotheses that are added, changed and removed.
 
         Parameters
         ----------
@@ -832,45 +831,10 @@ class AveragePrecision:
         """
         from mediaeval_ap.live import Live
 
-        live = Live(self._criteria, self._whole)
+        live = Live(self._criteria)
         if hypothesis is not None:
             live.extend(hypothesis)
         return live
-
-    @classmethod
-    def restore(cls, path: str | os.PathLike[str]) -> Live:
-        """Go on with a session that `Live.save` wrote.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file, which holds reference, cutoffs, definition and subset, too.
-
-        Returns
-        -------
-        Live
-            A session equal to the saved one.
-
-        Raises
-        ------
-        ReadError, FormatError
-            When the file cannot be read, or `Live.save` did not write it.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp(), 'live.parquet')
-        >>> AveragePrecision('samples/reference.txt').live('samples/hypothesis.txt').save(path)
-        >>> len(AveragePrecision.restore(path))
-        12000
-        """
-        from mediaeval_ap.live.saved import from_parquet
-        from mediaeval_ap.tables.sources import ByteSource
-
-        parameters, elsewhere, hypotheses = from_parquet(ByteSource(path))
-        evaluator = cls(**parameters)
-        evaluator._criteria.reference.elsewhere |= frozenset(elsewhere)
-        return evaluator.live(hypotheses)
 
     def export_trec(
         self,

@@ -12,9 +12,8 @@
     ├── QueryError (ValueError)            a query is not a name
     ├── ClusterError (RuntimeError)        a cluster cannot be reached, or cannot do the work
     ├── SessionClosedError (RuntimeError)  a session is used after its end
-    ├── MissingHypothesisError (KeyError)  a hypothesis to withdraw or change is not there
+    ├── MissingHypothesisError (KeyError)  a hypothesis to remove or change is not there
     ├── ProcessError (RuntimeError)        a process that was to compute ended before
-    ├── BrokenSessionError (RuntimeError)  a step of a live session was interrupted halfway
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
@@ -53,7 +52,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 __all__ = [
-    'BrokenSessionError',
     'ClusterError',
     'CopyError',
     'DataWarning',
@@ -179,19 +177,12 @@ class ProcessError(Error, RuntimeError):
     """A process beside this one that ended before it had computed what it was asked for."""
 
 
-class BrokenSessionError(Error, RuntimeError):
-    """A live session of which an interrupt, or lack of memory, ended a step halfway."""
-
-
-HalfStepError = BrokenSessionError  # its former name
-
-
 class CopyError(Error, TypeError):
     """A copy of a live session, which may change while it is copied."""
 
 
 class MissingHypothesisError(Error, KeyError):
-    """A hypothesis to withdraw or change that is not there."""
+    """A hypothesis to remove or change that is not there."""
 
     __str__ = Exception.__str__  # a KeyError's would be quoted
 

@@ -49,7 +49,7 @@ def texts_of(live, rows):
 
 def order_of(live, query):
     """All hypotheses in their order for a query, with their temporal ranks."""
-    ranking = live._current()
+    ranking = live._current_scorer().ranking
     (distances,) = ranking.names.measured([query])
     rows = ranking._rows.at(ranking.top(distances, len(ranking) + 1))
     return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))
@@ -82,25 +82,22 @@ def check_live(live):
     """Assert what always holds of a live session, inside."""
     check_hypotheses(live._hypotheses)
     ranking = live._ranking
-    positions = ranges(ranking._starts, ranking._held).tolist()
-    assert len(set(positions)) == len(positions) == len(ranking)
-    rows = ranking.rows()
+    positions = ranges(ranking._starts, ranking._held)
+    assert len(set(positions.tolist())) == len(positions) == len(ranking)
+    rows = ranking._rows.at(positions)
     assert (rows.name == np.arange(len(ranking.names)).repeat(ranking._held)).all()
     assert (in_order(rows.name, *ranking.keys(rows)) == np.arange(len(ranking))).all()
     assert ranking.n_shots == len(set(rows.shot.tolist()))
 
 
 def check_hypotheses(hypotheses):
-    hypotheses._sort()
-    counted, others, shots = hypotheses._counted, hypotheses._others, hypotheses.shots
-    for each in counted, others, hypotheses.names._ordered, shots.ids._ordered:
+    in_order, shots = hypotheses._in_order(), hypotheses.shots
+    for each in in_order, hypotheses.names._ordered, shots.ids._ordered:
         each._check()
-    assert all(shots.counts[shot] for _, _, shot in counted)
-    assert not any(shots.counts[shot] for _, _, shot in others)
     assert all(code < len(hypotheses.names.values) for code in hypotheses.changed)
-    held = Counter(shot for _, _, shot in [*counted, *others])
+    held = Counter(shot for _, _, shot in in_order)
     assert shots._held == [held[shot] for shot in range(len(shots))]
-    assert shots.n_held == len({shot for _, _, shot in counted})
+    assert shots.n_held == sum(shots.counts[shot] for shot in held)
     order = shots.order()
     assert len(order.video) == len(order.shot) == len(shots)
     for (video, corpus), in_video in shots.number_in.items():

@@ -111,14 +111,12 @@ class KnownShots:
     """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each."""
 
     def __init__(self, subset: Table | None) -> None:
-        self._subset = None
-        if subset is not None:
-            self._subset = set(zip(*map(subset.texts, VIDEO), strict=True))
+        self.subset = subset and set(zip(*map(subset.texts, VIDEO), strict=True))
         # Two levels: a shot that is known is found without a tuple of three texts to hash.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
         self.ids = Interned(key=shot_order)
-        self.counts: list[bool] = []  # whether a subset, if any, has the video of each shot
+        self.counts: list[bool] = []  # of each shot, whether its video is in the subset, if any
         self.n_held = 0  # shots that count and have hypotheses
         self._held: list[int] = []
         self._codes = GrowingColumns(video=np.int32, shot=np.int32)
@@ -137,7 +135,7 @@ class KnownShots:
             self._new.append(codes)
             # The interned text, so that equal ids of many videos are kept in memory once.
             number = in_video[self.ids.values[codes[1]]] = len(self.counts)
-            self.counts.append(self._subset is None or video in self._subset)
+            self.counts.append(self.subset is None or video in self.subset)
             self._held.append(0)
         return number
 
@@ -153,10 +151,6 @@ class KnownShots:
         rows = zip(*map(table.texts, (*VIDEO, 'shot_id')), strict=True)
         numbers = [self.number_in.get((v, c), {}).get(shot, -1) for v, c, shot in rows]
         return np.array(numbers, dtype=np.int64)
-
-    def holds_any(self, numbers: NDArray[np.int64]) -> bool:
-        """Return whether a hypothesis is about any of some shots."""
-        return any(self._held[number] for number in numbers.tolist() if number >= 0)
 
     def order(self) -> ShotOrder:
         """Return the order of all shots; it stays as it is when others come later."""
@@ -182,86 +176,52 @@ class Hypotheses:
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
         self.names = Interned(key=str)  # of all hypotheses that were ever added
-        self.changed: set[int] = set()  # codes of names, until `forget_changes`
-        # What came since then if nothing else changed: it need not be looked up name by name.
-        self._came: list[Coded] | None = []
-        self.is_whole = True  # False within a step, and for good if an interrupt ends it halfway
-        self._counted = SortedList()
-        self._waiting: list[Coded] = []  # the last to come that count; sorted in once needed
-        self._others = SortedList()  # of videos that do not count
+        self.changed: set[int] = set()  # codes of names; the ranking of each moment clears it
+        self._sorted = SortedList()
+        self._waiting: list[Coded] = []  # the last to come; sorted in once needed
 
     def __len__(self) -> int:
-        return len(self._counted) + len(self._waiting) + len(self._others)
+        return len(self._sorted) + len(self._waiting)
 
     def __contains__(self, row: Sequence[Any]) -> bool:
         coded = self._known(row)
-        return coded is not None and coded in self._among(coded)
+        return coded is not None and coded in self._in_order()
 
     def add(self, row: Sequence[Any]) -> None:
         """Add a hypothesis, once more if it is there."""
         coded = self._known(row)
-        fields = plain_row(row) if coded is None else ()  # raises before anything changes
-        self.is_whole = False
-        self._count(self._numbered(*fields) if coded is None else coded, 1)
-        self.is_whole = True
+        self._count(self._numbered(*plain_row(row)) if coded is None else coded, 1)
 
-    def extend(self, table: Table) -> int:
-        """Add all hypotheses of a run; return how many of them count."""
-        self.is_whole = False
+    def extend(self, table: Table) -> None:
+        """Add all hypotheses of a run."""
         names = list(map(self.names.code, table.texts('person_name')))
         shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
-        coded = list(zip(names, (-table.confidence).tolist(), shots, strict=True))
         for shot in shots:
             self.shots.hold(shot, 1)
         self.changed.update(names)
-        counted = [row for row in coded if self.shots.counts[row[2]]]
-        if self._came is not None:
-            # More than there are now would not be worth the memory.
-            if len(self._came) + len(counted) < len(self._counted) + len(self._waiting):
-                self._came += counted
-            else:
-                self._came = None
-        self._waiting += counted
-        if len(counted) < len(coded):
-            self._others.update(row for row in coded if not self.shots.counts[row[2]])
-        self.is_whole = True
-        return len(counted)
+        self._waiting += zip(names, (-table.confidence).tolist(), shots, strict=True)
 
     def remove(self, row: Sequence[Any]) -> None:
-        """Remove a hypothesis, once if it is there more often."""
-        coded = self._found(row)
-        self.is_whole = False
-        self._count(coded, -1)
-        self.is_whole = True
+        """Remove one occurrence of a hypothesis."""
+        self._count(self._found(row), -1)
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
-        """Give a hypothesis another confidence."""
+        """Give one occurrence of a hypothesis another confidence."""
         changed = plain_row((*plain_row(row)[:-1], confidence))
-        coded = self._found(row)
-        self.is_whole = False
-        self._count(coded, -1)
+        self._count(self._found(row), -1)
         self._count(self._numbered(*changed), 1)
-        self.is_whole = True
-
-    def forget_changes(self) -> None:
-        self.changed.clear()
-        self._came = []
-
-    def came(self) -> CodedColumns | None:
-        """Return what counts of all that changed if it only came at once, else None."""
-        return None if self._came is None else _columns(self._came)
 
     def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
-        self._sort()
-        ranges = (self._counted.irange((name,), (name + 1,)) for name in names)
-        return _columns(chain.from_iterable(ranges))
+        in_order = self._in_order()
+        rows = chain.from_iterable(in_order.irange((name,), (name + 1,)) for name in names)
+        if self.shots.subset is not None:
+            rows = (row for row in rows if self.shots.counts[row[2]])
+        return _columns(rows)
 
-    def table(self, *, counted_only: bool) -> Table:
-        """Return the hypotheses as a table; with `counted_only`, those of videos that count."""
-        self._sort()
-        rows = self._counted if counted_only else chain(self._counted, self._others)
-        name, confidence, shot = _columns(rows)
+    def table(self) -> Table:
+        """Return all hypotheses as a table, name by name."""
+        name, confidence, shot = _columns(self._in_order())
         order = self.shots.order()
         videos, video = self.shots.videos.values, order.video[shot]
         columns = {
@@ -275,7 +235,7 @@ class Hypotheses:
 
     def _found(self, row: Sequence[Any]) -> Coded:
         coded = self._known(row)
-        if coded is None or coded not in self._among(coded):
+        if coded is None or coded not in self._in_order():
             plain_row(row)  # raises if the row is no hypothesis
             raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
@@ -298,25 +258,20 @@ class Hypotheses:
 
     def _count(self, coded: Coded, times: int) -> None:
         """Add a hypothesis (1) or remove it (-1)."""
-        self._came = None
+        in_order = self._in_order()
         self.changed.add(coded[0])
         if times > 0:
-            self._among(coded).add(coded)
+            in_order.add(coded)
         else:
-            self._among(coded).remove(coded)
+            in_order.remove(coded)
         self.shots.hold(coded[2], times)
 
-    def _sort(self) -> None:
+    def _in_order(self) -> SortedList:
         """Sort in what waits, at once, which is much faster than one by one."""
         if self._waiting:
-            was_whole, self.is_whole = self.is_whole, False
-            self._counted.update(self._waiting)
+            self._sorted.update(self._waiting)
             self._waiting = []
-            self.is_whole = was_whole
-
-    def _among(self, coded: Coded) -> SortedList:
-        self._sort()
-        return self._counted if self.shots.counts[coded[2]] else self._others
+        return self._sorted
 
 
 def plain_row(row: object) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import ranges, run_starts
-from mediaeval_ap.live.hypotheses import SOURCE, CodedColumns, GrowingColumns, Hypotheses
+from mediaeval_ap.arrays import ranges
+from mediaeval_ap.live.hypotheses import SOURCE, GrowingColumns, Hypotheses
 from mediaeval_ap.ranking.edit_distances import Names
 from mediaeval_ap.ranking.frozen_ranking import NearestFirst
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
@@ -26,10 +26,6 @@ class LiveRows(NamedTuple):
     def at(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
         """Return some of the rows."""
         return LiveRows(*(column[rows] for column in self))
-
-    def joined(self, others: LiveRows) -> LiveRows:
-        """Return these rows with others behind them."""
-        return LiveRows(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
 
 class LiveRanking(NearestFirst):
@@ -59,7 +55,7 @@ class LiveRanking(NearestFirst):
             self._starts[: len(before.names)] = before._starts
         # A new segment for each name that changed, in its order.
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        name, confidence, shot = self._of_changed_names(hypotheses, changed)
+        name, confidence, shot = hypotheses.of_names(changed.tolist())
         shots, videos = self._shot_order.positions(shot), self._shot_order.videos(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
         order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
@@ -67,6 +63,7 @@ class LiveRanking(NearestFirst):
         self._starts[changed] = len(self._columns) + held.cumsum() - held
         self._held[changed] = held
         self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
+        hypotheses.changed.clear()
         self._n = int(self._held.sum())
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
             self._columns = self._columns.select(ranges(self._starts, self._held))
@@ -90,46 +87,14 @@ class LiveRanking(NearestFirst):
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
 
-    def came_and_went(self, before: LiveRanking) -> tuple[LiveRows, LiveRows]:
-        """Return the hypotheses that an earlier ranking has not, and those that it has alone."""
-        is_same = np.zeros(len(self.names), dtype=np.bool_)
-        n_before = len(before.names)
-        # A segment is told by where it begins, which holds within the same columns only.
-        if before._columns is self._columns:
-            is_same[:n_before] = self._starts[:n_before] == before._starts
-            is_same[:n_before] &= self._held[:n_before] == before._held
-        changed = (~is_same).nonzero()[0]
-        rows, others = self.rows(changed), before.rows(changed)
-        groups, other_groups = _equal_rows(rows, others)
-        alone = np.bincount(np.concatenate([groups, other_groups])) == 1
-        return rows.at(alone[groups]), others.at(alone[other_groups])
-
-    def rows(self, names: NDArray[np.int64] | None = None) -> LiveRows:
-        """Return the hypotheses of some names, or of all: name after name, each in its order."""
-        if names is None:
-            names = np.arange(len(self.names))
-        names = names[names < len(self.names)]  # names that came later have none yet
-        return self._rows.at(ranges(self._starts[names], self._held[names]))
-
     def keys(self, rows: LiveRows) -> TieKeys:
-        """Return what some hypotheses, of this moment or before, are ordered by."""
+        """Return the keys that some hypotheses are ordered by."""
         return TieKeys(
             rows.confidence,
             rows.temporal_rank,
             self._shot_order.positions(rows.shot),
             self._name_positions[rows.name],
         )
-
-    def _of_changed_names(self, hypotheses: Hypotheses, names: NDArray[np.int64]) -> CodedColumns:
-        came = hypotheses.came()
-        if came is None:
-            return hypotheses.of_names(names.tolist())
-        known = ranges(self._starts[names], self._held[names])
-        columns = self._columns['name'], self._columns['confidence'], self._columns['shot']
-        name, confidence, shot = (
-            np.concatenate([column[known], new]) for column, new in zip(columns, came, strict=True)
-        )
-        return name, confidence, shot
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
@@ -146,21 +111,3 @@ class LiveRanking(NearestFirst):
         first[held > 0] = self._rows.confidence[self._starts[names[held > 0]]]
         worst = np.partition(first, wanted - 1)[wanted - 1]
         return np.where(first <= worst, np.minimum(held, wanted), 0)
-
-
-def are_among(rows: LiveRows, others: LiveRows) -> NDArray[np.bool_]:
-    """Return whether each hypothesis is among others."""
-    among = np.isin(rows.name, others.name)
-    among[among] = np.isin(*_equal_rows(rows.at(among), others))
-    return among
-
-
-def _equal_rows(rows: LiveRows, others: LiveRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return numbers for hypotheses and for others, equal where these are."""
-    both = rows.joined(others)
-    order = in_order(both.name, both.confidence, both.temporal_rank, both.shot)
-    begins = np.zeros(len(order), dtype=np.int64)
-    begins[run_starts([column[order] for column in both])] = 1
-    numbers = np.empty(len(order), dtype=np.int64)
-    numbers[order] = begins.cumsum() - 1
-    return numbers[: len(rows.name)], numbers[len(rows.name) :]

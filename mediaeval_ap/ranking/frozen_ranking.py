@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,11 @@ from mediaeval_ap.ranking.tie_breaking import (
     sorted_rows,
     temporal_ranks,
 )
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import HYPOTHESIS, Source, Table
 from mediaeval_ap.tables.table import texts_at
+
+if TYPE_CHECKING:
+    import pandas
 
 GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
 GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
@@ -206,6 +209,14 @@ class Ranking(NearestFirst):
     def table(self) -> Table:
         """The hypotheses, in any order."""
         return self._table
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return all hypotheses as a DataFrame, which can be read as a run; repeated rows stay."""
+        import pandas
+
+        table = self.table
+        columns = {field: table.texts(field) for field in HYPOTHESIS.texts}
+        return pandas.DataFrame({**columns, 'confidence': table.confidence})
 
     @property
     def texts(self) -> dict[str, Sequence[str]]:

@@ -45,7 +45,6 @@ def test_every_command_takes_a_name():
     for command, *arguments in (
         ('rank', reference, files[0], 'ann'),
         ('stream', reference, files[0]),
-        ('watch', reference, files[0]),
         ('validate', files[0]),
     ):
         unnamed = [each.removeprefix('a=') for each in arguments]

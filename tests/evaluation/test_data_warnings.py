@@ -160,7 +160,6 @@ def test_a_name_that_is_no_file(tmp_path, monkeypatch):
     for ask in (
         lambda: average_precision.evaluate(run, 'ann_lee'),
         lambda: average_precision.live().evaluate('ann_lee'),
-        lambda: list(average_precision.watch(run, 'ann_lee')),
         lambda: average_precision.export_trec(run, 'qrels', 'run', 'ann_lee'),
     ):
         with pytest.raises(ReadError, match=HINT):

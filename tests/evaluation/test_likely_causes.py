@@ -81,7 +81,6 @@ DOORS = {
     'session': lambda scorer, rows: scorer(rows),
     'evaluate': lambda scorer, rows: scorer.evaluate(rows),
     'rank': lambda scorer, rows: scorer.rank(rows, 'ann_lee'),
-    'watch': lambda scorer, rows: list(scorer.watch(rows)),
     'live': lambda scorer, rows: scorer.live(rows).evaluate(),
     'export_trec': lambda scorer, rows: scorer.export_trec(rows, 'qrels', 'run'),
 }
@@ -126,7 +125,6 @@ def test_no_query_in_the_reference(queries):
     scorer = AveragePrecision(REFERENCE)
     for call in (
         lambda: scorer.evaluate(run(), asked),
-        lambda: list(scorer.watch(run(), asked)),
         lambda: scorer.live(run()).evaluate(asked),
     ):
         with pytest.warns(NoOverlapWarning) as caught:
@@ -153,8 +151,6 @@ def test_the_floor_is_told(definition, told):
     with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {note}$'):
         evaluation = scorer.evaluate(run(), asked)
     assert evaluation.to_dict()['notes'] == [note]
-    with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {note}$'):
-        list(scorer.watch(run(), asked))
     with pytest.warns(WithoutRelevantWarning):
         empty = scorer.live().evaluate(asked)
     assert [f'{value:.3f}' for value in empty.map] == ['0.667' if '0.667' in told else '0.000'] * 4
@@ -173,8 +169,6 @@ def test_placeholders_are_asked_for_by_name_only():
     asked = scorer.evaluate(run(), ['ann_lee', '?unknown?'])
     assert (asked.n_relevant.tolist(), asked.counts['placeholders']) == ([29, 1], 0)
     assert scorer(run()).send('?1').n_relevant == 1
-    points = list(scorer.watch(run()))
-    assert points[-1].queries == scorer.queries
 
 
 def test_a_reference_of_placeholders_has_nobody_to_ask_for():
@@ -199,7 +193,6 @@ COMMANDS = {
     'queries': ['reference', 'run', '--queries', 'queries'],
     'stream': ['reference', 'strange'],
     'rank': ['reference', 'strange', 'ann_lee'],
-    'watch': ['reference', 'strange'],
     'export-trec': ['reference', 'strange', '--qrels', 'q', '--run', 'r'],
 }
 
@@ -218,7 +211,7 @@ def test_strict_makes_it_an_error(folder, command):
         main, [*words, '--strict'], input='ann_lee\n', catch_exceptions=False
     )
     assert (strict.exit_code, strict.stderr) == (1, f'Error: {told}\n')
-    assert command == 'watch' or strict.stdout == ''  # which tells at the end
+    assert strict.stdout == ''
     assert set(folder.iterdir()) == before
 
 

@@ -73,17 +73,3 @@ BOMBS = [
         max_bytes=MILLION,
     ),
 ]
-
-
-def session(name, text):
-    """A run that says it is a live session, with this as its description."""
-    make = storing(table().replace_schema_metadata({'mediaeval_ap.live': text}))
-    error = TOO_MUCH_METADATA
-    return Entry(f'{name}.parquet', make, error, role='session', max_bytes=MILLION)
-
-
-# What `AveragePrecision.restore` refuses: no command reads them.
-SESSIONS = [
-    session('lists', '[' + '[0],' * 500_000 + '0]'),
-    session('wide-text', '["😀' + 'x' * 4 * MIB + '"]'),
-]

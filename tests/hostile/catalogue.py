@@ -6,7 +6,7 @@ from pathlib import Path
 if __name__ == '__main__':
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from hostile.bombs import BOMBS, SESSIONS
+from hostile.bombs import BOMBS
 from hostile.containers import CONTAINERS
 from hostile.discovery_2015 import DISCOVERY_2015
 from hostile.lines import LINES
@@ -18,7 +18,7 @@ CATALOGUE = [*LINES, *CONTAINERS, *TABLES, *BOMBS, *TREC_FILES, *DISCOVERY_2015]
 
 def make(folder: Path) -> None:
     """Make every file, each role in a folder of its own."""
-    for entry in [*CATALOGUE, *SESSIONS]:
+    for entry in CATALOGUE:
         path = folder / entry.role / entry.name
         path.parent.mkdir(parents=True, exist_ok=True)
         entry.make(path)

@@ -26,7 +26,6 @@ from mediaeval_ap.execute.folder import PLAN, is_block
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000
 ROWS_OF_BULK = 240_000  # more than 4 MiB, so that the bulk reader is taken, for as long as before
-SECONDS_OF_FOLLOWING = 1.0  # it would never end by itself
 SECONDS_TO_END = 120  # hundreds of times what the slowest takes: a command that hangs is a failure
 OLD = b'old\n'
 TIMES_ASKED = 5  # for each name of the reference: so much that several processes share it
@@ -56,7 +55,6 @@ class Job(NamedTuple):
 
     arguments: str
     outputs: tuple = ()
-    is_endless: bool = False
 
 
 JOBS = {
@@ -78,8 +76,6 @@ JOBS = {
         'evaluate ../reference.txt ../run.txt --queries ../many.txt --jobs 2 --resume blocks'
     ),
     'validate': Job('validate ../run-2.txt --rules none -o found.txt', ('found.txt',)),
-    'watch': Job('watch ../reference.txt ../run.txt --every 100 -K 10'),
-    'follow': Job('watch ../reference.txt ../run.txt --every 5000 --follow -K 10', is_endless=True),
 }
 
 
@@ -174,14 +170,11 @@ class Interrupter:
     def whole(self, name):
         """How a command ends that nothing interrupts, and after how many seconds."""
         if name not in self._whole:
-            if JOBS[name].is_endless:
-                self._whole[name] = Ended(0, '', '', {}), SECONDS_OF_FOLLOWING
-            else:
-                self._run(name, None, 0)  # loads what it takes from the disk
-                ended, seconds = self._run(name, None, 0)
-                if ended.code or _unexpected(ended.stderr):
-                    raise RuntimeError(f'{name} fails by itself: {ended.stderr}')
-                self._whole[name] = ended, seconds
+            self._run(name, None, 0)  # loads what it takes from the disk
+            ended, seconds = self._run(name, None, 0)
+            if ended.code or _unexpected(ended.stderr):
+                raise RuntimeError(f'{name} fails by itself: {ended.stderr}')
+            self._whole[name] = ended, seconds
         return self._whole[name]
 
     def interrupt(self, name, number, fraction):
@@ -230,7 +223,7 @@ def find_defect(job, number, whole, ended):
     """What is wrong with the end of an interrupted command; empty if nothing is."""
     if unexpected := _unexpected(ended.stderr):
         return f'on standard error {unexpected[-2000:]!r}'
-    if ended.code == 0 and not job.is_endless:
+    if ended.code == 0:
         if ended == whole:
             return ''
         return 'done, but not with all of its output'

@@ -14,7 +14,6 @@ from random import Random
 
 import pyarrow
 from click.testing import CliRunner
-from live_sessions import check_live
 from pyarrow import parquet
 
 from hostile.containers import COMPRESS
@@ -50,7 +49,6 @@ from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import is_for_trec
 
 MAX_BYTES = 1 << 20
-METADATA = b'mediaeval_ap.live'
 
 
 @dataclass(frozen=True)
@@ -91,39 +89,12 @@ def table(path):
         outcome(lambda layout=layout: read_records(Origin.of(path, MAX_BYTES), [layout]))
 
 
-def restored(path):
-    """What is wrong with a saved session is said when it is restored, and never later."""
-    live = AveragePrecision.restore(path, max_bytes=MAX_BYTES)
-    try:
-        check_live(live)
-        live.send('ann')
-        live.evaluate()
-        live.add(('x', 'v', '2', 'bob', 0.5))
-        live.send('ann')
-    except Error as error:
-        raise AssertionError(f'restored, and then: {error}') from error
-
-
-def described(data):
-    """A saved session whose description is these bytes."""
-    changed = parquet.read_table(io.BytesIO(session())).replace_schema_metadata({METADATA: data})
-    parquet.write_table(changed, folder() / 'described.parquet')
-    restored(folder() / 'described.parquet')
-
-
-# What may stand anywhere in JSON, and in no description of a session.
+# What may stand anywhere in JSON, and in no results.
 VALUES = [
     *('null', 'true', '0', '-1', '0.5', '1e400', 'NaN', '-Infinity', '1' * 300, '1' * 5000),
     *('""', '"x"', '"k"', '"R"', '"DROP"', '"a b\\n"', '"\\ud800"', '"\\u0000"', '[]', '["x"]'),
     *('["k", "k"]', '["R", 1]', '[1, 10]', '[1e3]', '{}', '{"x": 1}', '[' * 9999 + ']' * 9999),
 ]
-
-
-def described_otherwise(data):
-    """A saved session some values of whose description are others, chosen by these bytes."""
-    described(
-        with_other_values(parquet.read_schema(io.BytesIO(session())).metadata[METADATA], data)
-    )
 
 
 def with_other_values(text, data):
@@ -207,14 +178,6 @@ def stored() -> bytes:
     return content.getvalue()
 
 
-@cache
-def session() -> bytes:
-    live = AveragePrecision([('x', 'v', '1', 'ann')], [1], subset=[('x', 'v')]).live()
-    live.add(('x', 'v', '1', 'ann', 0.5))
-    live.save(folder() / 'session.parquet')
-    return (folder() / 'session.parquet').read_bytes()
-
-
 def read_run(path):
     return read(path, HYPOTHESIS, max_bytes=MAX_BYTES)
 
@@ -259,17 +222,11 @@ TARGETS = {
         for kind, compress in COMPRESS.items()
     },
     'parquet': Target(partial(as_file, 'run.parquet', table), (stored(),)),
-    'session': Target(partial(as_file, 'live.parquet', restored), (session(),)),
-    'description': Target(
-        described, (parquet.read_schema(io.BytesIO(session())).metadata[METADATA],)
-    ),
-    'description-values': Target(described_otherwise, (b'', b'1', b'12')),
     'csv': Target(lambda data: parse_csv(data, CSV_LAYOUTS, 'file'), (*SURE, *SCORES)),
     'map': Target(partial(challenge, challenges.evaluate_map, TRUTH['map'], LISTS[0]), LISTS),
     'gap': Target(partial(challenge, challenges.evaluate_gap, TRUTH['gap'], SURE[0]), SURE),
     'lrap': Target(partial(challenge, challenges.evaluate_lrap, TRUTH['lrap'], SCORES[0]), SCORES),
     'stream': Target(partial(command, ['stream', 'REFERENCE', 'RUN']), (b'ann\nbob\n', b'a b\n\n')),
-    'watch': Target(partial(command, ['watch', 'REFERENCE', '-', '--skip-bad', '--every=1']), RUN),
     'qrels': Target(partial(entries, QRELS), TREC[QRELS]),
     'trec-run': Target(partial(entries, TREC_RUN), TREC[TREC_RUN]),
     'other-tools': Target(partial(as_file, 'run', of_other_tools), OTHER_TOOLS),

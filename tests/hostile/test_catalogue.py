@@ -115,7 +115,6 @@ def test_names_for_programs_are_exact(named):
         'evaluate REFERENCE RUN --format csv --per-query',
         'stream REFERENCE RUN --format jsonl',
         'rank REFERENCE RUN ann --format csv',
-        'watch REFERENCE RUN --format jsonl',
     ],
 )
 def test_on_a_terminal_all_names_are_escaped(named, command, monkeypatch):

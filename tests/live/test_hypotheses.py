@@ -10,15 +10,13 @@ from live_sessions import ROW, WRONG_ROWS, check_live
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError, MissingHypothesisError, QueryError
-from mediaeval_ap.live.hypotheses import GrowingColumns, Hypotheses, KnownShots
-from mediaeval_ap.tables import HYPOTHESIS
-from mediaeval_ap.tables.rows import from_rows
+from mediaeval_ap.live.hypotheses import GrowingColumns
 
 
 @pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
 def test_wrong_rows_change_nothing(wrong):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
-    calls = [lambda: live.extend([ROW, wrong]), lambda: live.discard(wrong)]
+    calls = [lambda: live.extend([ROW, wrong]), lambda: live.remove(wrong)]
     calls.append(lambda: live.update(wrong, confidence=0.1))
     if isinstance(wrong, tuple) and len(wrong) == 5:
         calls.append(lambda: live.add(wrong))
@@ -40,7 +38,7 @@ def test_messages_say_what_was_found():
         'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
     )
     with pytest.raises(MissingHypothesisError) as missing:
-        live.discard(ROW)
+        live.remove(ROW)
     assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
     live.add(ROW)
     with pytest.raises(FormatError, match='<live>, confidence: found nan'):
@@ -53,11 +51,11 @@ def test_messages_say_what_was_found():
 def test_rows_are_any_sequence_of_texts_and_a_number():
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
     live.update(deque(ROW), confidence=0.4)
-    live.discard(deque((*ROW[:4], 0.4)))
+    live.remove(deque((*ROW[:4], 0.4)))
     for one in (1, 1.0, np.float32(1), np.int8(1)):
         live.add((*ROW[:4], one))
         assert (*ROW[:4], one) in live
-    live.discard((*ROW[:4], 1))
+    live.remove((*ROW[:4], 1))
     assert live.snapshot().table.confidence.tolist() == [1.0] * 3
 
 
@@ -69,29 +67,6 @@ def test_text_of_subclasses_is_kept_as_text():
     shots = live._hypotheses.shots
     texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
     assert {type(text) for text in texts} == {str}
-
-
-def of_ann(*shots):
-    return from_rows([('x', 'v', str(shot), 'ann', 0.5) for shot in shots], HYPOTHESIS)
-
-
-def test_what_came_is_known_until_it_is_more_than_there_was():
-    hypotheses = Hypotheses(KnownShots(None))
-    hypotheses.extend(of_ann(*range(10)))
-    assert hypotheses.came() is None
-    hypotheses.forget_changes()
-    numbers = []
-    for shots in ([10], [11, 12], [3], range(13, 21)):
-        hypotheses.extend(of_ann(*shots))
-        numbers += shots
-        name, confidence, shot = hypotheses.came()
-        assert shot.tolist() == numbers
-        assert set(name.tolist()) == {0}
-        assert set(confidence.tolist()) == {-0.5}
-    hypotheses.extend(of_ann(*range(22)))
-    assert hypotheses.came() is None
-    _, _, shot = hypotheses.of_names([0])
-    assert sorted(shot.tolist()) == sorted([*range(21), 3, *range(22)])
 
 
 @given(st.lists(st.lists(st.integers(0, 99), max_size=90), max_size=5))

@@ -6,7 +6,6 @@ import pytest
 from live_sessions import ROW, campaign, order_of, order_of_frozen, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.live.incremental import IncrementalScorer
 
 
 @quiet
@@ -22,22 +21,6 @@ def test_more_hypotheses_than_any_cutoff(definition):
     for query in [*average_precision.queries[::5], 'zzzz']:  # as far from every name
         assert live.send(query) == session.send(query)
     assert order_of(live, 'zzzz') == order_of_frozen(live.snapshot(), 'zzzz')
-
-
-def test_columns_that_were_compacted_share_no_segment_with_those_before():
-    live = AveragePrecision([('x', 'v', '2', 'zzz')], [9]).live(
-        [('x', 'v', '9', 'ann', 0.9), ('x', 'v', '2', 'bob', 0.5)]
-    )
-    criteria = live._criteria
-    standing = IncrementalScorer(
-        ['zzz'], live._relevance, criteria.K, criteria.definition, live._current()
-    )
-    for name, old, new in [('bob', 0.5, 0.6), ('bob', 0.6, 0.7), ('ann', 0.9, 0.1)]:
-        shot = {'ann': '9', 'bob': '2'}[name]
-        live.update(('x', 'v', shot, name, old), confidence=new)
-        ap, _ = live.send('zzz')
-        standing.update(live._current())
-        assert standing.ap().tolist() == [ap]
 
 
 def test_what_is_no_longer_used_is_left_behind():

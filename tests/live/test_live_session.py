@@ -1,17 +1,14 @@
 """A live session takes steps whole or not at all, from many threads, until it ends."""
 
-import os
 import sys
 import threading
 import warnings
 
 import pytest
 from live_sessions import ROW, check_live, quiet
-from sortedcontainers import SortedList
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import (
-    BrokenSessionError,
     EmptyRunWarning,
     FormatError,
     ParameterError,
@@ -19,7 +16,6 @@ from mediaeval_ap.errors import (
     RepeatedRowsWarning,
     ScoreAboveOneWarning,
 )
-from mediaeval_ap.live.hypotheses import Interned, KnownShots
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -51,10 +47,10 @@ def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     assert caught[0].filename == __file__
     live.add(ROW)
     assert live.send('ann') == ([1.0], 1)
-    assert (len(live), len(live.snapshot())) == (2, 1)
-    live.discard(outside)
+    assert (len(live), len(live.snapshot())) == (2, 2)
+    live.remove(outside)
     with pytest.raises(KeyError):
-        live.discard(outside)
+        live.remove(outside)
     check_live(live)
 
 
@@ -72,9 +68,6 @@ def test_warnings_are_those_of_the_batch_and_point_at_the_caller():
     with pytest.warns(ScoreAboveOneWarning) as caught:
         live.send('ann')
     assert caught[0].filename == __file__
-    with pytest.warns(RepeatedQueriesWarning) as caught:
-        live.watch([], ['ann', 'ann'])
-    assert caught[0].filename == __file__
 
 
 def test_snapshot_is_scored_like_a_run():
@@ -82,7 +75,7 @@ def test_snapshot_is_scored_like_a_run():
     live = average_precision.live([ROW])
     snapshot = live.snapshot()
     assert live.snapshot() is snapshot
-    live.discard(ROW)
+    live.remove(ROW)
     assert average_precision(snapshot).send('ann') == ([1.0], 1)
     assert len(average_precision.rank(snapshot, 'ann')) == 1
     assert len(live.snapshot()) == 0
@@ -129,13 +122,11 @@ def test_readers_see_a_whole_step_or_none_of_it():
 LOCKED = {
     'add': lambda live: live.add(ROW),
     'extend': lambda live: live.extend([ROW]),
-    'discard': lambda live: live.discard(ROW),
+    'remove': lambda live: live.remove(ROW),
     'update': lambda live: live.update(ROW, confidence=0.4),
     'send': lambda live: live.send('ann'),
     'evaluate': lambda live: live.evaluate(),
     'snapshot': lambda live: live.snapshot(),
-    'save': lambda live: live.save(os.devnull),
-    'watch': lambda live: list(live.watch([])),
     'len': len,
     'in': lambda live: ROW in live,
 }
@@ -164,50 +155,3 @@ def test_every_step_waits_for_the_one_before(method):
 def test_a_session_of_nothing_is_no_empty_run():
     evaluation = AveragePrecision([ROW[:4]], [10]).live().evaluate()  # warnings are errors
     assert evaluation.map.tolist() == [0.0]
-
-
-def interrupted(*_, **__):
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(
-    ('step', 'of', 'where'),
-    [
-        ('add', SortedList, 'add'),
-        ('extend', KnownShots, 'hold'),
-        ('look up', SortedList, 'update'),
-        ('discard', SortedList, 'remove'),
-        ('update', SortedList, 'remove'),
-        ('update', SortedList, 'add'),
-    ],
-)
-def test_a_step_that_ends_halfway_ends_the_session(step, of, where, monkeypatch):
-    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
-    steps = {
-        'add': lambda: live.add(ROW),
-        'extend': lambda: live.extend([ROW]),
-        'look up': lambda: ROW in live,
-        'discard': lambda: live.discard(ROW),
-        'update': lambda: live.update(ROW, confidence=0.4),
-    }
-    with monkeypatch.context() as patch:
-        patch.setattr(of, where, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            steps[step]()
-    calls = [*steps.values(), lambda: live.send('ann'), live.evaluate, live.snapshot]
-    calls.append(lambda: len(live))
-    calls += [lambda: live.save('live.parquet'), lambda: live.watch([])]
-    for call in calls:
-        with pytest.raises(BrokenSessionError, match='ended a step of this session halfway'):
-            call()
-
-
-@pytest.mark.parametrize(('half', 'name'), [(KnownShots, 'order'), (Interned, 'positions')])
-def test_an_answer_that_ends_halfway_ends_the_session(half, name, monkeypatch):
-    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
-    with monkeypatch.context() as patch:
-        patch.setattr(half, name, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            live.send('ann')
-    with pytest.raises(BrokenSessionError):
-        live.send('ann')

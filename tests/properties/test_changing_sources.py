@@ -15,12 +15,11 @@ from mediaeval_ap import AveragePrecision, evaluate_trec, tables, validate
 from mediaeval_ap.challenges import evaluate_map
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import sources
-from mediaeval_ap.tables.reading import arriving
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
 LINE = 'x v 2 bob 0.9\n'
 TEXT = 'x v 1 ann 0.5\n' + LINE
-MESSAGE = 'changed while it was read: wait until nobody writes to it, or read a copy '
+MESSAGE = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
 
 class Changing(io.FileIO):
@@ -106,10 +105,9 @@ def test_a_run(tmp_path, changing, suffix):
     assert str(caught.value).startswith(f'{path}: {MESSAGE}')
 
 
-@pytest.mark.parametrize('read', [validate, lambda run: list(arriving(run, tables.HYPOTHESIS))])
-def test_other_readers_of_a_run(run, changing, read):
+def test_validation(run, changing):
     with pytest.raises(ReadError, match=MESSAGE):
-        read(run)
+        validate(run)
 
 
 def test_a_large_run(run, changing, monkeypatch):
@@ -146,30 +144,11 @@ def test_an_open_file(run, monkeypatch, wrap):
 
 def test_standard_input(run, monkeypatch):
     monkeypatch.setattr(Changing, 'change', staticmethod(append))
-    for read in AveragePrecision(REFERENCE).evaluate, validate, rows_of:
+    for read in AveragePrecision(REFERENCE).evaluate, validate:
         with Changing(run) as raw:
             monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BufferedReader(raw)))
             with pytest.raises(ReadError, match=f'<stdin>: {MESSAGE}'):
                 read('-')
-
-
-def rows_of(origin, **options):
-    return list(arriving(origin, tables.HYPOTHESIS, **options))
-
-
-def test_standard_input_that_is_followed_may_change(run, monkeypatch):
-    monkeypatch.setattr(Changing, 'change', staticmethod(append))
-    with Changing(run) as raw:
-        monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BufferedReader(raw)))
-        assert len(rows_of('-', follow=True)) == 3
-
-
-def test_a_file_that_is_followed_may_grow(run, monkeypatch):
-    monkeypatch.setattr(Changing, 'change', staticmethod(append))
-    monkeypatch.setattr(sources, 'open', lambda path, *_, **__: Changing(path), raising=False)
-    rows = arriving(run, tables.HYPOTHESIS, follow=True)
-    assert [next(rows) for _ in range(3)][2] == ('x', 'v', '2', 'bob', 0.9)
-    rows.close()
 
 
 def test_a_file_that_another_takes_the_place_of_is_read_as_it_was(run, monkeypatch):

@@ -49,8 +49,8 @@ def test_a_live_session_is_refused(copied, wrapped):
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, Error)
     assert str(caught.value) == (
-        '<live>: a live session cannot be copied or pickled; save() and restore() make another '
-        'one, and snapshot() a ranking that stays as it is'
+        '<live>: a live session cannot be copied or pickled; snapshot() returns a ranking that can '
+        'be, and live(snapshot) begins another session'
     )
     assert live.send('ann') == answer
     check_live(live)

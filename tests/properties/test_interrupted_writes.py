@@ -12,6 +12,7 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import WriteError
+
 IS_POSIX = True
 
 ROW = ('x', 'v', '1', 'ann', 0.5)
@@ -97,23 +98,6 @@ def limited(script, *arguments):
         text=True,
         check=False,
     )
-
-
-def test_saving_on_a_full_disk(tmp_path):
-    path = tmp_path / 'live.parquet'
-    AveragePrecision([ROW[:4]], [1]).live([ROW]).save(path)
-    script = (
-        'from mediaeval_ap import AveragePrecision, errors\n'
-        'try:\n'
-        '    AveragePrecision([("x", "v", "1", "bob")]).live().save(sys.argv[1])\n'
-        'except errors.WriteError as error:\n'
-        '    print(error)\n'
-    )
-    done = limited(script, path)
-    assert (done.stdout, done.stderr) == (f'{path}: File too large\n', '')
-    restored = AveragePrecision.restore(path)
-    assert (list(restored.snapshot().table.rows()), restored.send('ann')) == ([ROW], ([1.0], 1))
-    assert os.listdir(tmp_path) == ['live.parquet']
 
 
 @pytest.fixture

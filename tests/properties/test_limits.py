@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 from click.testing import CliRunner
 from hostile import sixteen_mib
-from hostile.catalogue import CATALOGUE, SESSIONS, make
+from hostile.catalogue import CATALOGUE, make
 from hostile.containers import pipe_of
 from hostile.entries import MIB, REFERENCE, TRUTH, A, B
 from pyarrow import parquet
@@ -121,10 +121,8 @@ DOORS = {
     'rank': ('run', lambda n: scorer(n).rank('run.gz', 'ann')),
     'live': ('run', lambda n: scorer(n).live('run.gz')),
     'extend': ('run', lambda n: scorer(n).live().extend('run.gz')),
-    'watch': ('run', lambda n: list(scorer(n).watch('run.gz'))),
     'queries': ('queries', lambda n: scorer(n).evaluate(plain('run'), 'queries.gz')),
     'live-queries': ('queries', lambda n: scorer(n).live().evaluate('queries.gz')),
-    'watch-queries': ('queries', lambda n: scorer(n).live().watch([], 'queries.gz')),
     'qrels': ('qrels', lambda n: evaluate_trec('qrels.gz', plain('trec-run'), max_bytes=n)),
     'trec-run': ('trec-run', lambda n: evaluate_trec(plain('qrels'), 'trec-run.gz', max_bytes=n)),
     'validate': ('run', lambda n: validate('run.gz', max_bytes=n)),
@@ -148,17 +146,6 @@ def test_every_door_has_the_limit(zipped, name, call):
         call(size - 1)
 
 
-def test_saved_sessions(zipped):
-    live = AveragePrecision('reference.gz', [1]).live([('x', 'v', '1', 'ann' * 100, 0.5)] * 100)
-    live.save('live.parquet')
-    with refuses('live.parquet', 30_000):  # of which the names alone are so many
-        AveragePrecision.restore('live.parquet', max_bytes=30_000)
-    restored = AveragePrecision.restore('live.parquet', max_bytes=40_000)
-    Path('large.gz').write_bytes(gzip.compress(A * 10_000))
-    with refuses('large.gz', 40_000):
-        restored.extend('large.gz')
-
-
 def test_validation_of_parquet(zipped, tmp_path):
     path = tmp_path / 'subset.parquet'
     parquet.write_table(
@@ -174,7 +161,6 @@ COMMANDS = {
     'evaluate': ['reference.gz', 'run.gz', '--queries=queries.gz', '--subset=subset.gz'],
     'stream': ['reference.gz', 'run.gz'],
     'rank': ['reference.gz', 'run.gz', 'ann'],
-    'watch': ['reference.gz', 'run.gz'],
     'map': ['map-truth.gz', 'map.gz'],
     'gap': ['gap-truth.gz', 'gap.gz'],
     'lrap': ['lrap-truth.gz', 'lrap.gz'],
@@ -305,7 +291,7 @@ PEAKS = """
 import json, os, sys
 from pathlib import Path
 from hostile.scored import files_beside, score
-from hostile.catalogue import CATALOGUE, SESSIONS
+from hostile.catalogue import CATALOGUE
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import Error
 from mediaeval_ap.validation import examine
@@ -326,15 +312,12 @@ def outcome(call):
     return message, memory('VmHWM') - before
 
 def measure(entry, path, paths):
-    if entry.role == 'session':
-        yield outcome(lambda: AveragePrecision.restore(path, max_bytes=entry.max_bytes))
-        return
     yield outcome(lambda: score(entry, path, paths))
     if entry.role == 'hypothesis' and not path.is_fifo():  # which gives what it holds once
         yield outcome(lambda: examine(path, max_bytes=entry.max_bytes or 100 << 20))
 
 folder = Path(sys.argv[1])
-for entry in [*CATALOGUE, *SESSIONS]:
+for entry in CATALOGUE:
     path = folder / entry.role / entry.name
     paths = {**files_beside(folder, entry.role), entry.role: path}
     if os.fork() == 0:
@@ -366,19 +349,10 @@ def test_hostile_files_take_little_memory(tmp_path):
     )
     peaks = list(map(json.loads, done.stdout.splitlines()))
     assert {(role, name) for role, name, _, _ in peaks} == {
-        (entry.role, entry.name) for entry in [*CATALOGUE, *SESSIONS]
+        (entry.role, entry.name) for entry in CATALOGUE
     }
     in_mb = {(role, name, message): kib / 1000 for role, name, message, kib in peaks}
     assert {each for each, growth in in_mb.items() if growth >= LARGEST_GROWTH} == set()
-
-
-@pytest.mark.parametrize('entry', SESSIONS, ids=lambda entry: entry.name)
-def test_descriptions_of_sessions(tmp_path, entry):
-    path = tmp_path / entry.name
-    entry.make(path)
-    with pytest.raises(ReadError) as caught:
-        AveragePrecision.restore(path, max_bytes=entry.max_bytes)
-    assert str(caught.value) == entry.error.replace('{path}', str(path))
 
 
 # A few of the worst of `sixteen_mib.py`, which prints how long each takes.

@@ -3,12 +3,9 @@
 import gzip
 import itertools
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-import termios
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +17,6 @@ from hostile import interrupt
 from pyarrow import csv, parquet
 
 from mediaeval_ap import cli, tables
-from mediaeval_ap.cli.stream_and_watch import Ending
 from mediaeval_ap.trec import measures
 
 SEED = 66  # any would do: the moments are random all the same, as the machine's load is
@@ -130,17 +126,13 @@ def test_pyarrow_reads_while_signals_are_taken(folder, number):
 def test_a_signal_that_is_ignored_stays_so(folder, number):
     """As nohup asks for it."""
     code = 'signal.signal(number, signal.SIG_IGN)'
-    for command, given in (
-        (['stream', 'reference.txt', 'run.txt'], 'ann\n'),
-        (['watch', 'reference.txt', '--every', '4'], RUN),
-    ):
-        with started(code, number, *command) as process:
-            process.stdin.write(given)
-            process.stdin.flush()
-            assert process.stdout.readline()
-            process.send_signal(number)
-            process.communicate(timeout=SECONDS_TO_END)
-            assert process.returncode == 0
+    with started(code, number, 'stream', 'reference.txt', 'run.txt') as process:
+        process.stdin.write('ann\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(number)
+        process.communicate(timeout=SECONDS_TO_END)
+        assert process.returncode == 0
 
 
 @pytest.mark.parametrize('number', SIGNALS)
@@ -232,121 +224,6 @@ def test_threads_of_matrix_products_are_chosen_before_numpy_is_loaded(
     if given is not None:
         monkeypatch.setenv('OPENBLAS_NUM_THREADS', given)
     assert ended(SETTINGS, signal.SIGINT, command) == (0, f'{threads} False\n', '')
-
-
-TELLING = """
-from mediaeval_ap.cli import stream_and_watch
-end_rows = stream_and_watch.Ending._end
-def telling(*given):
-    end_rows(*given)  # and leaves, the second time
-    os.write(2, b'taken\\n')  # behind it: else the next signal could be taken within this one
-stream_and_watch.Ending._end = telling
-"""
-STUCK_IN_OUTPUT = """
-import time
-def stuck(*given, **named):
-    print('stuck', file=sys.stderr, flush=True)
-    while True: time.sleep(0.01)
-stream_and_watch.write = stuck
-"""
-
-
-@pytest.mark.parametrize('number', [*SIGNALS, signal.SIGQUIT])
-def test_watch_shows_the_last_point_and_says_which_signal_it_was(folder, number):
-    with started('', number, 'watch', 'reference.txt', '-K', '1', '--every', '2') as process:
-        process.stdin.write(RUN[: RUN.index('x w 1')])
-        process.stdin.flush()
-        shown = [process.stdout.readline() for _ in range(3)]
-        assert shown[2].split() == ['2', '0.500', '1', '2']
-        process.send_signal(number)
-        assert process.wait(SECONDS_TO_END) == 128 + number
-        # The third may have come, or not: what is shown is for as many as it says.
-        assert [line.split()[0] for line in process.stdout] in ([], ['3'])
-        assert process.stderr.read() == ''
-
-
-@pytest.mark.parametrize('number', SIGNALS)
-def test_watch_ends_at_once_before_the_first_row(folder, number):
-    code = 'import atexit, mediaeval_ap.cli; print("ready", flush=True)'
-    with started(code, number, 'watch', 'reference.txt', '--skip-bad') as process:
-        assert process.stdout.readline() == 'ready\n'
-        process.stdin.write('bad\n')
-        process.stdin.flush()
-        assert 'line 1' in process.stderr.readline()
-        process.send_signal(number)
-        assert process.wait(SECONDS_TO_END) == 128 + number
-        assert (process.stdout.read(), process.stderr.read()) == ('', '')
-
-
-@pytest.mark.parametrize('numbers', list(itertools.product(SIGNALS, SIGNALS)))
-def test_watch_does_not_wait_after_a_second_signal(folder, numbers):
-    first, second = numbers
-    with started(TELLING + STUCK_IN_OUTPUT, first, 'watch', 'reference.txt', 'run.txt') as process:
-        assert process.stderr.readline() == 'stuck\n'
-        process.send_signal(first)
-        assert process.stderr.readline() == 'taken\n'
-        process.send_signal(second)
-        assert process.wait(SECONDS_TO_END) == 128 + second
-        assert (process.stdout.read(), process.stderr.read()) == ('', '')
-
-
-HIDE, SHOW = '\x1b[?25l', '\x1b[?25h'
-STUCK_ON_SCREEN = """
-import time
-original = stream_and_watch.Screen._table
-def stuck(self):
-    if len(self._rows) == 2:
-        print('stuck', file=sys.stderr, flush=True)
-        while True: time.sleep(0.01)
-    return original(self)
-stream_and_watch.Screen._table = stuck
-"""
-
-
-@pytest.mark.parametrize('number', SIGNALS)
-@pytest.mark.parametrize('code', ['', STUCK_ON_SCREEN])
-def test_the_cursor_is_given_back(folder, number, code):
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 80))
-    arguments = ('watch', 'reference.txt', 'run.txt', '--every', '1', '--follow', '-K', '1')
-    environment = {**os.environ, 'TERM': 'xterm'}
-    for name in ('COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'TTY_INTERACTIVE'):
-        environment.pop(name, None)
-    with started(TELLING + code, number, *arguments, stdout=theirs, env=environment) as process:
-        os.close(theirs)
-        shown = ''
-        if code:
-            assert process.stderr.readline() == 'stuck\n'
-            process.send_signal(number)
-            assert process.stderr.readline() == 'taken\n'
-        else:
-            while '4  ' not in shown:  # the last row of the file
-                shown += os.read(ours, 1 << 16).decode()
-        process.send_signal(number)
-        assert process.stderr.read() == ''
-        assert process.wait(SECONDS_TO_END) == 128 + number
-    while select.select([ours], [], [], 0)[0]:
-        try:
-            shown += os.read(ours, 1 << 16).decode()
-        except OSError:  # what Linux says when nobody has the other end any more
-            break
-    os.close(ours)
-    assert shown.count(HIDE) == 1
-    assert shown.rindex(SHOW) > shown.rindex(HIDE)
-
-
-def test_rows_are_not_asked_for_after_a_signal():
-    def rows():
-        yield 1
-        raise AssertionError('asked for, where it might wait for ever')
-
-    with Ending(rows()) as ending:
-        taken = iter(ending)
-        assert next(taken) == 1
-        signal.raise_signal(signal.SIGINT)
-        assert list(taken) == []
-    assert ending.signal == signal.SIGINT
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize('closed', ['0', '12', *slow('1', '2', '01', '02', '012')])

@@ -111,13 +111,11 @@ def answers(text, reference, hypotheses, queries, K, definition, subset):
     session = average_precision(run)
     yield [session.send(query) for query in asked]
     yield average_precision.rank(run, asked[0], 5).to_dict('list')
-    for point in average_precision.watch(run, asked, every=3):
-        yield point.n_hypotheses, point.changed, point.ap.tolist(), point.map.tolist()
     live = average_precision.live()
     live.add(hypotheses[0])
     for row in run:
         live.add(row)
-    live.discard(run[0])
+    live.remove(run[0])
     live.extend(run[1:])
     for row in run[1:]:
         live.update(row, confidence=0.25)

@@ -51,9 +51,6 @@ OF_RUNS = {
     'pool': pool,
     'loss': lambda runs: figures.loss(runs, {part: [0.05] * len(runs) for part in PARTS}),
     'map_by_k': map_by_k,
-    'watch': lambda runs: figures.watch(
-        [10, 3000], 'hypotheses', runs, [[0.2 * i, 1] for i in range(len(runs))]
-    ),
     'distribution': lambda runs: figures.distribution(runs, [[0, 1, 0.5, 0.2]] * len(runs)),
     'precision_recall': lambda runs: figures.precision_recall(runs, [[1, 3]] * len(runs), 2),
     'curves': lambda runs: figures.curves({run: [(0, 0.1), (9, 1)] for run in runs}, 'n', 'tau-b'),

@@ -3,9 +3,7 @@
 import base64
 import hashlib
 import re
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from jinja2 import UndefinedError
 from page_text import PageText, data_of, unpacked
@@ -13,30 +11,13 @@ from page_text import PageText, data_of, unpacked
 from mediaeval_ap.render.page import figure, p_value, packed, page, static
 
 HOSTILE = '</script><script>alert(1)</script>'
-CONTEXT = {
-    'title': f'A {HOSTILE}',
-    'scripts': ('watch.js',),
-    'headline': f'{HOSTILE} & "quoted"',
-    'notes': [],
-    'metrics': ['MAP'],
-    'points': [],
-    'counted_points': '0 points',
-    'n_queries': '1 query',
-    'newest': SimpleNamespace(queries=[HOSTILE], ap=np.zeros((1, 1))),
-    'unit': 'hypotheses',
-    'size': '0 hypotheses',
-    'reload': None,
-    'definition': {'name': HOSTILE},
-    'inputs': [('run', HOSTILE, None)],
-    'warnings': ['turned \u202e around'],
-    'skipped': [],
-}
+TITLE = f'A {HOSTILE}, turned \u202e around'
 DATA = {'names': [HOSTILE, '<!--', '\u2028'], 'figures': {}}
 BUNDLE = 'window.drawn = "<b>";'
 
 
-def made(**changes):
-    return page('watch.html.j2', data=DATA, bundle=BUNDLE, **{**CONTEXT, **changes})
+def made(title=TITLE):
+    return page('base.html.j2', title=title, data=DATA, bundle=BUNDLE, scripts=['campaign.js'])
 
 
 def directives(text):
@@ -71,7 +52,7 @@ def test_nothing_is_requested():
     assert parsed.attributes('src') == []
     assert {each for each in parsed.attributes('href') if not each.startswith('#')} == {'data:,'}
     assert not re.search(r'@import|url\(', parsed.inside['style'][0])
-    for script in ('page.js', 'campaign.js', 'watch.js'):
+    for script in ('page.js', 'campaign.js'):
         assert not re.search('fetch|XMLHttpRequest|WebSocket|importScripts', static(script))
         addresses = set(re.findall('https?://[^\'"]*', static(script)))
         assert addresses <= {'http://www.w3.org/2000/svg'}  # the name of the language SVG
@@ -84,13 +65,10 @@ def test_nothing_needs_a_style_or_a_script_in_an_attribute():
 
 
 def test_hostile_text_stays_text():
-    harmless = PageText(made(title='', headline='', definition={'name': ''}, inputs=[]))
-    parsed = PageText(made(inputs=[]))
+    harmless, parsed = PageText(made('')), PageText(made())
     assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in harmless.elements]
-    assert parsed.inside['title'] == [CONTEXT['title']]
-    assert parsed.inside['h1'] == [CONTEXT['headline']]
-    assert 'turned \\u202e around' in made()  # hidden characters are shown as escapes
-    assert '\u202e' not in made()
+    shown = TITLE.replace('\u202e', '\\u202e')  # hidden characters are shown as escapes
+    assert parsed.inside['title'] == [shown]
 
 
 def test_data_and_bundle_arrive_as_they_are():
@@ -106,9 +84,8 @@ def test_packed_text_is_letters_and_figures(text):
 
 
 def test_what_a_template_lacks_is_an_error():
-    lacking = {name: value for name, value in CONTEXT.items() if name != 'headline'}
-    with pytest.raises(UndefinedError, match='headline'):
-        page('watch.html.j2', data={}, bundle=BUNDLE, **lacking)
+    with pytest.raises(UndefinedError, match='is undefined'):
+        page('campaign.html.j2', title='', data={}, bundle=BUNDLE)
 
 
 def test_a_missing_number_is_a_dash():

@@ -43,7 +43,6 @@ COMMANDS = [
     ['rank', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'jsonl'],
     ['explain', JUDGED, 'RUN', *ASKED, '--format', 'json'],
     ['explain', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'json'],
-    ['watch', JUDGED, 'RUN', *ASKED, '--every', '12000', '--format', 'jsonl'],
     ['stream', JUDGED, 'RUN', '--format', 'jsonl'],
 ]
 
@@ -85,8 +84,6 @@ def test_live_sessions(store):
     live, of_store = average_precision.live(RUN), average_precision.live(store)
     assert len(live) == len(of_store)
     assert [of_store.send(query) for query in queries] == [live.send(query) for query in queries]
-    *_, last = average_precision.watch(store, queries, every=5000)
-    assert last.ap.tolist() == [live.send(query).ap for query in queries]
 
 
 def test_exported_rows_are_the_run(store, tmp_path):

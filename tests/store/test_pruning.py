@@ -55,7 +55,6 @@ WHOLE = {
     'explain': lambda some, store: some.explain(store, k=2),
     'explain_at': lambda some, store: some.explain_at(store, K=[1, 2]),
     'live': lambda some, store: some.live(store),
-    'watch': lambda some, store: list(some.watch(store)),
     'report': lambda some, store: some.report({'a': store, 'b': ROWS}, k=2),
     'to_parquet': lambda _, store: open_store(store).to_parquet(store.with_suffix('.parquet')),
 }
