@@ -7,20 +7,17 @@ function               challenge                                   value
 `evaluate_map`         H&M Personalized Fashion Recommendations    MAP@12
 `evaluate_gap`         Google Landmark Recognition                 global average precision (GAP)
 `evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
-`evaluate_by_group`    any of these                                the value of each group of ids
 =====================  ==========================================  ==============================
 
 Each reads a truth and predictions (of other columns, if they are named), matches their rows by id,
 updates a metric of `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
-from mediaeval_ap.challenges.by_group import evaluate_by_group
 from mediaeval_ap.challenges.gap import evaluate_gap
 from mediaeval_ap.challenges.lists_of_labels import evaluate_first_hit, evaluate_map
 from mediaeval_ap.challenges.lrap import evaluate_lrap
 
 __all__ = [
-    'evaluate_by_group',
     'evaluate_first_hit',
     'evaluate_gap',
     'evaluate_lrap',

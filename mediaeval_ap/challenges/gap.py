@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +48,6 @@ def evaluate_gap(
     per_query: bool = False,
     progress: bool = False,
     name: str | None = None,
-    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score predictions of one label for each query, in one list by confidence (GAP).
 
@@ -67,7 +65,7 @@ def evaluate_gap(
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
-    truth_columns, missing, unknown, progress, name, ids
+    truth_columns, missing, unknown, progress, name
         As for `evaluate_map`.
 
     Returns
@@ -106,7 +104,7 @@ def evaluate_gap(
     from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
-    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, name, ids)
+    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, name)
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)

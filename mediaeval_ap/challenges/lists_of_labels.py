@@ -44,7 +44,6 @@ def evaluate_map(
     per_query: bool = False,
     progress: bool = False,
     name: str | None = None,
-    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score ranked labels of users by mean average precision at k.
 
@@ -78,8 +77,6 @@ def evaluate_map(
         Show progress on standard error, if it takes longer than half a second.
     name : str, optional
         The name of the run; by default that of its file, without folder and suffix.
-    ids : iterable of str, optional
-        Ids of the truth to score, as those of a group; by default all.
 
     Returns
     -------
@@ -118,7 +115,7 @@ def evaluate_map(
     0.5
     """
     metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
-    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name, ids)
+    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     n_labels = 0
@@ -188,7 +185,6 @@ def evaluate_first_hit(
     per_query: bool = False,
     progress: bool = False,
     name: str | None = None,
-    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score ranked labels of images by the rank of the first correct one (first-hit MAP).
 
@@ -200,7 +196,7 @@ def evaluate_first_hit(
         As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
-    columns, truth_columns, missing, unknown, progress, name, ids
+    columns, truth_columns, missing, unknown, progress, name
         As for `evaluate_map`.
 
     Returns
@@ -241,7 +237,6 @@ def evaluate_first_hit(
         missing,
         unknown,
         name,
-        ids,
     )
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)

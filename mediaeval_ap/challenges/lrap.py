@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +57,6 @@ def evaluate_lrap(
     progress: bool = False,
     name: str | None = None,
     queries_without_relevant: WithoutRelevant = 'count',
-    ids: Iterable[str] | None = None,
 ) -> Score:
     """Score numbers for every class by label ranking average precision (LRAP, or lwlrap).
 
@@ -83,7 +81,7 @@ def evaluate_lrap(
         Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    unknown, progress, name, ids
+    unknown, progress, name
         As for `evaluate_map`.
     queries_without_relevant : {'count', 'skip'}
         What becomes of samples without a label: each has an LRAP of 1 (in lwlrap, no weight), or
@@ -127,7 +125,7 @@ def evaluate_lrap(
         raise ParameterError('per_query: found True with per_class, expected one table or none')
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name, ids)
+    files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name)
     classes = files.classes
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -67,9 +67,7 @@ class Files:
         missing: Missing = 'error',
         unknown: Unknown = 'error',
         name: str | None = None,
-        ids: Iterable[str] | None = None,
     ) -> None:
-        self._asked = None if ids is None else list(ids)
         self.name = check_name(name)
         given = {'columns': columns, 'truth_columns': truth_columns}
         of_truth, of_predictions = _layouts_of_files(task, **given)
@@ -130,9 +128,6 @@ class Files:
         rows = places_of(ids, predicted)
         is_unknown = places_of(predicted, ids) < 0
         scored = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
-        if self._asked is not None:
-            asked = places_of(ids, pyarrow.array(self._asked, ids.type)) >= 0
-            scored = scored & asked
         missing = np.flatnonzero((rows < 0) & scored)
         unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}

@@ -35,7 +35,6 @@ def _input(predictions: str, roles: str) -> options.Decorator:
             help='Columns of TRUTH.  [default: as --columns]',
         ),
         options.other_ids('Ids', predictions, 'TRUTH'),
-        options.input_file('--by', 'Add the value of each group of ids: CSV with item,group.'),
         options.LIMITS,
     )
 
@@ -48,18 +47,10 @@ def _score(
     **settings: Any,
 ) -> None:
     """Score each run by a function, with the settings that are given; None is its default."""
-    by = settings.pop('by')
-    refuse_to_read_again('TRUTH', truth, len(runs) + (by is not None))
-    for run in runs if by is not None else ():
-        refuse_to_read_again('each file of predictions', run, 2)
+    refuse_to_read_again('TRUTH', truth, len(runs))
     given = {name: value for name, value in settings.items() if value is not None}
     given['per_query'] = reporting.per_query
-    if by is None:
-        reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
-        return
-    from mediaeval_ap.challenges import evaluate_by_group
-
-    reporting.write(runs, lambda run: evaluate_by_group(evaluate, truth, run, by, **given))
+    reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
 
 
 @main.command(

@@ -120,7 +120,7 @@ class Score(Result):
     @property
     def _setting(self) -> dict[str, str | int]:
         """The setting that the name of the metric does not tell."""
-        shown = ('definition', 'ties', 'group')
+        shown = ('definition', 'ties')
         return {name: value for name, value in self.parameters.items() if name in shown}
 
     def _settings(self) -> dict[str, Any]:

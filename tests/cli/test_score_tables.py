@@ -1,4 +1,4 @@
-"""The command `compare` of score tables, its verdicts, and the groups of challenges."""
+"""The command `compare` of score tables, its verdicts, and groups."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,7 @@ import pandas
 import pytest
 from commands import run
 
-from mediaeval_ap import compare, evaluate_first_hit, evaluate_gap, evaluate_lrap, evaluate_map
-from mediaeval_ap.challenges import evaluate_by_group
+from mediaeval_ap import compare, evaluate_first_hit
 from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
@@ -154,64 +153,13 @@ def test_one_system_has_no_rank_and_no_pairs():
     assert 'Rank' not in written
 
 
-CHALLENGES = {
-    'map': (evaluate_map, 'fashion_truth.csv', 'fashion_predictions.csv', 'customer_id', {}),
-    'gap': (evaluate_gap, 'landmarks_truth.csv', 'landmarks_predictions.csv', 'id', {}),
-    'lrap': (
-        evaluate_lrap,
-        'sounds_truth.csv',
-        'sounds_scores.csv',
-        'fname',
-        {'label_weighted': True},
-    ),
-}
-
-
-@pytest.mark.parametrize('command', CHALLENGES)
-def test_groups_are_scored_as_files_of_their_own(command):
-    """Each value is that of a truth and predictions that have the rows of the group alone."""
-    evaluate, *names, column, settings = CHALLENGES[command]
-    frames = [pandas.read_csv(SAMPLES / name, dtype=None if settings else str) for name in names]
-    ids = sorted(set(frames[0][column]))
-    groups = {each: 'ab'[place % 3 == 0] for place, each in enumerate(ids)}
-    Path('of.csv').write_text('item,group\n' + ''.join(f'{k},{v}\n' for k, v in groups.items()))
-    options = ['--by', 'of.csv', '--format', 'jsonl', *['--label-weighted'] * bool(settings)]
-    result = run(command, *(str(SAMPLES / name) for name in names), *options, '--quiet')
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [row['group'] for row in rows] == ['a', 'b', 'all']
-    found = {row['group']: row.get('value', next(reversed(row.values()))) for row in rows}
-    for group in 'ab':
-        parts = [each[each[column].map(groups) == group] for each in frames]
-        expected = evaluate(*parts, **settings).value
-        assert found[group] == expected
-    assert found['all'] == evaluate(*frames, **settings).value
-    scores = evaluate_by_group(evaluate, *frames, 'of.csv', **settings)
-    assert {each.parameters['group']: each.value for each in scores} == found
-
-
-def test_an_id_without_a_group_is_an_error():
-    files = [str(SAMPLES / f'whales_{each}.csv') for each in ('truth', 'predictions')]
-    Path('of.csv').write_text('item,group\n0000.jpg,known\n')
-    result = run('map', *files, '--first-hit', '--by', 'of.csv')
-    assert (result.exit_code, result.stdout) == (1, '')
-    expected = "of.csv, item: found no row of '0001.jpg' and 38 others, expected one for each of"
-    assert expected in result.stderr
-    Path('of.csv').write_text('item,group\n' + ''.join(f'{n:04}.jpg,all\n' for n in range(40)))
-    assert "the group 'all'" in run('map', *files, '--first-hit', '--by', 'of.csv').stderr
-
-
 def test_results_in_json_pass_or_not():
-    """Results of groups are as their schema says, and those of all ids have a verdict."""
     truth, predictions = (str(SAMPLES / f'whales_{each}.csv') for each in ('truth', 'predictions'))
     ids = [line.split(',')[0] for line in Path(truth).read_text().splitlines()[1:]]
-    Path('of.csv').write_text('item,group\n' + ''.join(f'{each},one\n' for each in ids))
     Path('worse.csv').write_text('Image,Id\n' + ''.join(f'{each},none\n' for each in ids))
     options = ['--first-hit', '--format', 'json', '--per-query', '--quiet']
     for name, path in ('old', predictions), ('new', 'worse.csv'):
         assert run('map', truth, path, *options, '-o', f'{name}.json').exit_code == 0
-    schema = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
-    of_groups = json.loads(run('map', truth, predictions, *options, '--by', 'of.csv').stdout)
-    jsonschema.Draft202012Validator(schema).validate(of_groups)
     gate = ['--baseline', 'old', '--fail-if-worse', '0.01']
     result = compared('new=new.json', 'old=old.json', *gate, expected=3)
     value = evaluate_first_hit(truth, predictions).value  # that of the other is 0
