@@ -77,33 +77,5 @@ def large_campaign(
     return made
 
 
-def parquet_dataset(data: Path) -> Path:
-    """Return the folder of the same run as a dataset of Parquet; make it if it is not there."""
-    from pyarrow import csv, dataset, float64, string
-
-    made = data / 'dataset'
-    if not made.exists():
-        columns = ['corpus_id', 'video_id', 'shot_id', 'person_name']
-        types = {**dict.fromkeys(columns, string()), 'confidence': float64()}
-        rows = csv.open_csv(
-            data / 'hypothesis.txt',
-            csv.ReadOptions(column_names=[*types]),
-            csv.ParseOptions(delimiter=' ', quote_char=False),
-            csv.ConvertOptions(column_types=types),
-        )
-        unfinished = made.with_suffix('.unfinished')
-        dataset.write_dataset(
-            rows,
-            unfinished,
-            format='parquet',
-            use_threads=False,  # rows stay in order
-            max_rows_per_file=10_000_000,
-            max_rows_per_group=1_000_000,
-            existing_data_behavior='delete_matching',
-        )
-        unfinished.rename(made)
-    return made
-
-
 if __name__ == '__main__':
     make_campaign(Path(sys.argv[1]), *map(int, sys.argv[2:]))

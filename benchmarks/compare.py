@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 import machine
 from campaign import make_campaign
 from rowwise import K
-from speed_steps import scorer_of
 from timing import (
     command_of,
     in_turns,
@@ -38,8 +37,7 @@ def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, fl
     table = read(hypothesis, HYPOTHESIS)
     asked = read(queries, QUERIES)
     names = asked.texts('person_name')
-    ranking = Ranking(table)
-    score = partial(scorer_of(reference, ranking).score, names)
+    score = partial(average_precision.evaluate, Ranking(table), asked)
     session = average_precision(table)
     send = median(seconds(partial(session.send, name)) for name in names)
     evaluate = partial(average_precision.evaluate, table, asked)

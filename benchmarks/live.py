@@ -3,10 +3,8 @@
 import gc
 import tracemalloc
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,13 +16,10 @@ from campaign import make_campaign
 from timing import median_seconds, seconds
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.live import Live, Point
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Table, read
+from mediaeval_ap.live import Live
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
 REPEATS = 7
-WATCH_REPEATS = 3  # a watched run takes seconds
-N_POINTS = 100
-DEFINITIONS = ('mediaeval-2016', 'kaggle', 'trec')
 SIZES = {1_000: 100, 10_000: 1_000, 100_000: 10_000, 1_000_000: 100_000}  # hypotheses: names
 
 Row = tuple[str, str, str, str, float]
@@ -133,47 +128,8 @@ def campaign(folder: Path) -> list[list[str]]:
         ],
         ['', '', f'{ms(evaluate)}, of a table', f'{live_evaluate / evaluate:.2f}'],
     ]
-    lines += [watched(reference, definition, rows, table, asked) for definition in DEFINITIONS]
-    everywhere = dense_reference(rows, names)
-    lines += [watched(everywhere, definition, rows, table, asked) for definition in DEFINITIONS]
     each = bytes_each(average_precision, rows, names[0])
     return [*lines, ['memory', f'{each:.0f} bytes a hypothesis', '', '']]
-
-
-def dense_reference(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return a reference in which every shot of a run has somebody."""
-    return [(*row[:3], name) for row, name in zip(rows, cycle(names), strict=False)]
-
-
-def watched(
-    reference: str | Sequence[Sequence[str]],
-    definition: str,
-    rows: Sequence[Row],
-    table: Table,
-    asked: Table,
-) -> list[str]:
-    """Return a line of results: points of a run as it grows, beside one evaluation at its end."""
-    relevant = read(reference, REFERENCE)
-    average_precision = AveragePrecision(relevant, definition=definition)
-    every = len(rows) // N_POINTS
-
-    def watch() -> None:
-        for point in average_precision.watch(rows, asked, every=every):
-            last[:] = [point]
-
-    last: list[Point] = []
-    watching = median_seconds(watch, WATCH_REPEATS)
-    evaluate = median_seconds(lambda: average_precision.evaluate(table, asked), REPEATS)
-    evaluation = average_precision.evaluate(table, asked)
-    assert last[0].map.tolist() == evaluation.map.tolist()
-    returned = Counter(row[:3] for row in rows)
-    n_hits = sum(returned[row[:3]] for row in relevant.rows())
-    return [
-        f'`watch`, {N_POINTS} points of 599 queries, {n_hits:,} hits, `{definition}`',
-        f'{watching:.2f} s',
-        f'{ms(evaluate)}, one `evaluate`',
-        f'{watching / evaluate:.1f}',
-    ]
 
 
 def sizes(folder: Path) -> list[list[str]]:

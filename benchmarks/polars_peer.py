@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from memory import medians, step
 from rapidfuzz.distance.Levenshtein import normalized_distance
 from rapidfuzz.process import cdist
+from timing import measured, median_taken
 
 K = (1, 10, 100, 1000)
 SHOT = ['corpus_id', 'video_id', 'shot_id']
@@ -67,15 +67,15 @@ def average_precision(
 
 
 def main(folder: Path, n_queries: int) -> None:
-    (rows, names), loading = step(partial(indexed, folder / 'hypothesis.txt'))
+    (rows, names), loading = measured(partial(indexed, folder / 'hypothesis.txt'))
     reference = read(folder / 'reference.txt', REFERENCE)
     queries = (folder / 'queries.txt').read_text().split()[:n_queries]
     texts = names['person_name'].to_list()
     ask = partial(average_precision, rows, names, texts, reference)
-    asked = [step(partial(ask, name)) for name in queries]
+    asked = [measured(partial(ask, name)) for name in queries]
     values, taken = zip(*asked, strict=True)
-    steps = {'open': loading, 'send': medians(taken)}
-    print(json.dumps({'steps': steps, 'values': values}))
+    times = {'open': loading.cpu_seconds, 'send': median_taken(taken).cpu_seconds}
+    print(json.dumps({**times, 'values': values}))
 
 
 if __name__ == '__main__':

@@ -1,149 +1,183 @@
-"""Stores, processes and clusters on runs of any size: `python benchmarks/scale.py --folder DIR`.
+"""Stores and several processes on runs of any size: `python benchmarks/scale.py --folder DIR`.
 
-`--only` measures some parts; the others stay in the result as they were measured before. The part
-`data` makes all data, which else are made where they are needed. Needs the extras `benchmarks`,
-`cluster` and `report`.
+Needs the extra `benchmarks`.
 """
 
 import argparse
 import json
-import os
-from dataclasses import asdict
-from itertools import groupby
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import machine
-from scale_data import AT, Settings
-from scale_sections import SECTIONS, make_data
-from timing import duration
+from campaign import large_campaign
+from timing import Process, amount, command_of, duration, whole_process
 
-PEERS = ['distributed', 'duckdb', 'polars', 'scipy']
-BUSY = 2.0  # load of a machine that does something else, too
-KINDS = [  # lines of the figure: title, step, queries that share it
-    ('build', 'build', 1),
-    ('open', 'open', 1),
-    ('first answer', 'first', 1),
-    ('next answer', 'send', 1),
-    ('query of a batch', 'query', 1),
+HERE = Path(__file__).parent
+SIZES = [  # hypotheses and names
+    (100_000, 100_000),
+    (1_000_000, 100_000),
+    (10_000_000, 1_000),
+    (10_000_000, 100_000),
+    (10_000_000, 1_000_000),
 ]
-COSTS = {'one process': 1, '`--jobs 2`': 2}  # cores
-WORDS = 'Time by number of hypotheses, names and queries, from a store, with fitted exponents'
-
-Sections = dict[str, dict[str, Any]]  # by name: a section and where it was measured
-
-
-def measure(names: list[str], settings: Settings, kept: Path) -> Sections:
-    """Measure some sections, and keep each as soon as it is measured."""
-    sections: Sections = json.loads(kept.read_text()) if kept.exists() else {}
-    for name in names:
-        begin, load = perf_counter(), os.getloadavg()[0]
-        title, work = SECTIONS[name]
-        print(title, flush=True)
-        section = asdict(work(settings))
-        where = {'command': machine.command(), 'machine': machine.describe(PEERS), 'load': load}
-        sections[name] = {**section, **where}
-        kept.write_text(json.dumps(sections, indent=1))
-        print(f'{title}: {perf_counter() - begin:.0f} s', flush=True)
-    return {name: sections[name] for name in SECTIONS if name in sections}
+AT = 10_000_000, 100_000  # of several processes, and of the peer
+N_QUERIES = 10_000
+BATCH = 1_000  # of one process
+N_OF_PEER = 10  # queries
+TOLERANCE = 1e-12  # a peer may add in another order
+INDEX_HEADERS = ['time', 'CPU time', 'memory at most', 'text', 'store']
+STEP_HEADERS = [
+    *('', 'open, or read and index', 'private memory', 'first answer', 'next answer'),
+    *('query of a batch', 'memory at most'),
+]
+BATCH_HEADERS = ['time', 'CPU time', 'times faster', 'each query', 'a million queries']
+PEER_HEADERS = ['', 'read and index, or open', 'one query', 'largest difference of any AP']
 
 
-def page(sections: Sections) -> str:
-    """Return all sections as Markdown; neighbours that were measured together say so once."""
-    parts = []
-    for (command, where), group in groupby(sections.items(), key=lambda item: made_by(item[1])):
-        members = [*group]
-        loads = ', '.join(f'{section["load"]:.1f}' for _, section in members)
-        parts += [f'`{command}`', where, f'Load of the machine before each part: {loads}.']
-        if max(section['load'] for _, section in members) > BUSY:
-            parts.append(
-                '**A rehearsal on a busy machine**: times are too long, but for CPU times.'
-            )
-        for name, section in members:
-            parts += [f'#### {SECTIONS[name][0]}', section['about']]
-            parts.append(
-                machine.table(['hypotheses', 'names', *section['headers']], section['rows'])
-            )
-    return '\n\n'.join([*parts, *costs(sections)])
+@dataclass(frozen=True)
+class Data:
+    """A run with its reference and queries."""
+
+    n_hypotheses: int
+    n_names: int
+    folder: Path
+
+    @property
+    def cells(self) -> list[str]:
+        return [f'{self.n_hypotheses:,}', f'{self.n_names:,}']
+
+    @property
+    def text(self) -> Path:
+        return self.folder / 'hypothesis.txt'
+
+    @property
+    def store(self) -> Path:
+        return self.folder / 'run.store'
+
+    def evaluating(self, run: Path, n_queries: int, *options: object) -> list[object]:
+        queries = self.folder / f'queries-{n_queries}.txt'
+        names = (self.folder / 'queries.txt').read_text().splitlines(keepends=True)
+        queries.write_text(''.join(names[:n_queries]))
+        files = [self.folder / 'reference.txt', run, '--queries', queries]
+        form = ['--per-query', '--format', 'csv', '--quiet']
+        return command_of(sys.executable, 'evaluate', *files, *form, *options)
 
 
-def made_by(section: dict[str, Any]) -> tuple[str, str]:
-    return section['command'], section['machine']
+def data_of(size: tuple[int, int], folder: Path, smaller: int) -> Data:
+    n_hypotheses, n_names = (n // smaller for n in size)
+    n_queries = N_QUERIES // smaller
+    made = large_campaign(folder, n_hypotheses, n_names, n_queries, 5 * n_queries)
+    return Data(n_hypotheses, n_names, made)
 
 
-def costs(sections: Sections) -> list[str]:
-    """Return what a million queries cost, from the largest batches of each number of names."""
-    if 'jobs' not in sections:
-        return []
-    largest = {
-        (hypotheses, names, way): seconds
-        for hypotheses, names, times in sections['jobs']['times']
-        for way, seconds in times.items()
+def size_of(path: Path) -> str:
+    """Return the size of a file, or of the files of a folder."""
+    files = [path] if path.is_file() else [*path.iterdir()]
+    return amount(sum(each.stat().st_size for each in files) / 2**20)
+
+
+def indexed(data: Data) -> list[str]:
+    command = command_of(sys.executable, 'index', data.text, '-o', data.store, '--quiet')
+    taken = whole_process(command).taken
+    times = [duration(taken.seconds), duration(taken.cpu_seconds)]
+    return [*data.cells, *times, amount(taken.peak_mib), size_of(data.text), size_of(data.store)]
+
+
+def steps_of(data: Data, n_queries: int) -> dict[str, dict[str, Any]]:
+    """Return the steps on the store and in memory; both must give the same values."""
+    script = [sys.executable, HERE / 'scale_steps.py']
+    runs = {'store': data.store, 'memory': data.text}
+    steps: dict[str, dict[str, Any]] = {
+        kind: json.loads(whole_process([*script, kind, data.folder, run, n_queries]).printed)
+        for kind, run in runs.items()
     }
-    rows = [
-        [
-            *(f'{hypotheses:,}', f'{names:,}', way, duration(seconds)),
-            f'{seconds * 1e6 / 3600:.2f} h',
-            f'{seconds * 1e6 / 3600 * COSTS[way]:.2f}',
-        ]
-        for (hypotheses, names, way), seconds in largest.items()
-        if way in COSTS
-    ]
-    about = 'From the largest batches above, start of the command included.'
-    headers = ['hypotheses', 'names', '', 'each query', 'a million queries', 'core hours']
-    return ['#### Cost of a million queries', about, machine.table(headers, rows)]
+    if steps['store']['digest'] != steps['memory']['digest']:
+        sys.exit(f'{data.folder}: the values of the store are not those of the run in memory')
+    return steps
 
 
-def times_of(sections: Sections) -> dict[tuple[int, int], dict[str, float]]:
-    """Return the seconds of each step by hypotheses and names."""
-    found: dict[tuple[int, int], dict[str, float]] = {}
-    for section in sections.values():
-        for hypotheses, names, times in section['times']:
-            found.setdefault((hypotheses, names), {}).update(times)
-    return found
+def answered(data: Data, n_queries: int) -> Iterator[list[str]]:
+    for kind, steps in steps_of(data, n_queries).items():
+        times = [duration(steps[step]) for step in ('first', 'next', 'query')]
+        memory = [amount(steps[each]) for each in ('private', 'peak')]
+        yield [*data.cells, kind, duration(steps['open']), memory[0], *times, memory[1]]
 
 
-def write(sections: Sections, at: tuple[int, int], folder: Path) -> None:
-    """Write the page, with exponents and a figure once there is something to fit."""
-    text = page(sections)
-    if {'build', 'open', 'queries'} <= {*sections}:
-        import growing  # late: its imports would count as memory of what this process begins
+def values_of(process: Process) -> list[str]:
+    """Return the lines of CSV without the name of the run."""
+    return [line.partition(',')[2] for line in process.printed.splitlines()]
 
-        times = times_of(sections)
-        batches = {
-            int(step.removeprefix('batch=')): seconds
-            for step, seconds in times[at].items()
-            if step.startswith('batch=')
+
+def in_processes(data: Data, n_queries: int) -> Iterator[list[str]]:
+    """Yield a row for each way to evaluate many queries; all must print the same values."""
+    with TemporaryDirectory() as folder:
+        resume = ['--resume', Path(folder, 'blocks')]
+        ways = {
+            'one process': data.evaluating(data.store, n_queries),
+            '`--jobs 2`': data.evaluating(data.store, n_queries, '--jobs', 2),
+            '`--resume`': data.evaluating(data.store, n_queries, *resume),
+            '`--resume`, all is there': data.evaluating(data.store, n_queries, *resume),
+            'run of text, `--jobs 2`': data.evaluating(data.text, n_queries, '--jobs', 2),
         }
-        panels = growing.panels(times, KINDS, at, batches)
-        rows = [row for panel in panels for row in growing.rows_of(panel)]
-        text = '\n\n'.join([text, '#### Growth', machine.table(growing.HEADERS, rows)])
-        (folder / 'scale.svg').write_text(growing.picture(panels, WORDS), encoding='utf-8')
-    (folder / 'scale.md').write_text(f'{text}\n', encoding='utf-8')
+        done = {way: whole_process(command) for way, command in ways.items()}
+    one = done['one process']
+    for way, process in done.items():
+        if values_of(process) != values_of(one):
+            sys.exit(f'{way}: found other values than those of one process')
+        seconds, cpu_seconds, _ = process.taken
+        each = seconds / n_queries
+        yield [
+            *(way, duration(seconds), duration(cpu_seconds), f'{one.taken.seconds / seconds:.2f}'),
+            *(duration(each), f'{cpu_seconds / n_queries * 1e6 / 3600:.2f} core hours'),
+        ]
 
 
-def main(given: argparse.Namespace) -> None:
-    given.folder.mkdir(parents=True, exist_ok=True)
-    settings = Settings(given.folder, given.smaller, given.repeats)
-    names = [*given.only]
-    if 'data' in names:
-        names.remove('data')
-        make_data(settings)
-    if names:
-        results = given.folder if given.smaller > 1 else machine.RESULTS
-        sections = measure(names, settings, results / 'scale.json')
-        n_hypotheses, n_names = (n // given.smaller for n in AT)
-        write(sections, (n_hypotheses, n_names), results)
-        print(results / 'scale.md')
+def beside_peer(data: Data) -> list[list[str]]:
+    command = [sys.executable, HERE / 'polars_peer.py', data.folder, N_OF_PEER]
+    peer = json.loads(whole_process(command).printed)
+    printed = whole_process(data.evaluating(data.store, N_OF_PEER))
+    ours = [[*map(float, line.split(',')[2:-2])] for line in values_of(printed)[1:]]
+    pairs = zip(ours[:N_OF_PEER], peer['values'], strict=True)
+    difference = max(abs(one - other) for pair in pairs for one, other in zip(*pair, strict=True))
+    if not difference < TOLERANCE:
+        sys.exit(f'polars_peer.py: found AP that differs by {difference}, expected equal values')
+    own = steps_of(data, N_OF_PEER)
+    rows = [[kind, duration(own[kind]['open']), duration(own[kind]['next']), ''] for kind in own]
+    times = [duration(peer['open']), duration(peer['send'])]
+    return [*rows, ['`polars_peer.py`', *times, f'{difference:.0e}']]
 
 
-def parts(text: str) -> list[str]:
-    names, known = text.split(','), ['data', *SECTIONS]
-    for name in names:
-        if name not in known:
-            raise argparse.ArgumentTypeError(f'found {name}, expected some of {", ".join(known)}')
-    return [name for name in known if name in names]
+def main(folder: Path, smaller: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    every = [data_of(size, folder, smaller) for size in SIZES]
+    at = data_of(AT, folder, smaller)
+    sizes, batch = ['hypotheses', 'names'], BATCH // smaller
+    paragraphs = [
+        '#### Index',
+        '`index` of a run of text: whole processes, each once.',
+        machine.table([*sizes, *INDEX_HEADERS], [indexed(data) for data in every]),
+        '#### Open and answer',
+        f'Steps of one process: CPU time of opening, of a first answer, and of 30 more (median); '
+        f'wall time of each query of a batch of {batch:,}. A run of text is read and indexed, a '
+        'store is opened. Private memory is taken after this. Both give the same values.',
+        machine.table(
+            [*sizes, *STEP_HEADERS], [row for data in every for row in answered(data, batch)]
+        ),
+        '#### Many queries',
+        f'`evaluate` of {N_QUERIES // smaller:,} queries about {at.n_hypotheses:,} hypotheses of '
+        f'{at.n_names:,} names: whole commands. All print the same values.',
+        machine.table(['', *BATCH_HEADERS], [*in_processes(at, N_QUERIES // smaller)]),
+        '#### Beside Polars',
+        'The same run; one query is the median of some, CPU time.',
+        machine.table(PEER_HEADERS, beside_peer(at)),
+    ]
+    print('\n\n'.join(paragraphs))
+    if smaller == 1:
+        machine.write_page('scale', paragraphs, ['polars'])
 
 
 if __name__ == '__main__':
@@ -151,13 +185,6 @@ if __name__ == '__main__':
     parser.add_argument(
         '--folder', type=Path, required=True, metavar='DIR', help='where data and stores are kept'
     )
-    parser.add_argument(
-        '--only',
-        type=parts,
-        default=[*SECTIONS],
-        metavar='PART,...',
-        help='parts to measure',
-    )
-    parser.add_argument('--repeats', type=int, default=3, metavar='N', help='of each process')
     parser.add_argument('--smaller', type=int, default=1, metavar='N', help='divide sizes by this')
-    main(parser.parse_args())
+    given = parser.parse_args()
+    main(given.folder, given.smaller)

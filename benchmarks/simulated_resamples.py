@@ -10,8 +10,7 @@ from datetime import date
 
 import machine
 import numpy as np
-from fast_intervals import LEVEL, Floats
-from simulated_runs import SEED, share_of
+from simulated_runs import LEVEL, SEED, Floats, share_of
 
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.sampling import percentiles

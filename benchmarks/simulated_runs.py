@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from fast_intervals import Floats, Numbers
 from numpy.typing import NDArray
 from runs import make_runs
 
@@ -16,12 +15,15 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.comparison.comparable_runs import VideosOfQueries, cluster_numbers, read_runs
 from mediaeval_ap.errors import DataWarning
 
+LEVEL = 0.95  # of intervals
 SEED = 2016  # any would do: everybody gets the same draws
 K = [1, 10, 100, 1000]
 OF_CLAIMS = 2  # the place of the cutoff that intervals, ranks and families are about
-SIZES = (599, 100, 50, 20)  # queries that are drawn
+SIZES = (599, 100, 20)  # queries that are drawn
 AT_ONCE = 50  # draws that share patterns of signs
 
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
 Booleans = NDArray[np.bool_]
 
 
@@ -33,7 +35,6 @@ class Population:
     by_cutoff: Floats  # (n_cutoffs, n_runs, n_queries)
     clusters: Numbers  # a query without a video is a cluster of its own
     has_video: Booleans
-    counted_once: Floats  # (n_runs, n_queries): AP at the cutoff of claims by trec, at most 1
 
     @property
     def values(self) -> Floats:
@@ -71,16 +72,14 @@ def population_of(
     paths: Sequence[Path], reference: Path, queries: Path, subset: Path | None = None
 ) -> Population:
     average_precision = AveragePrecision(reference, K=K, subset=subset)
-    by_trec = AveragePrecision(reference, K=[K[OF_CLAIMS]], subset=subset, definition='trec')
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
-        once = read_runs({path.stem: by_trec.evaluate(path, queries) for path in paths})
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', reference, subset)
     has_video = np.array([videos.video(query) is not None for query in runs.queries])
     clusters = cluster_numbers(runs, videos)
-    return Population(runs.names, runs.values, clusters, has_video, once.values[0])
+    return Population(runs.names, runs.values, clusters, has_video)
 
 
 def percent(share: float) -> str:

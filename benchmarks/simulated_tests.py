@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations
 
 import machine
 import numpy as np
-from fast_intervals import TAILS, Floats, Numbers, times_drawn
-from scipy.stats import rankdata
 from simulated_runs import (
-    SEED,
     SIZES,
     Booleans,
+    Floats,
     K,
+    Numbers,
     Population,
     Settings,
     blocks,
@@ -24,11 +22,10 @@ from mediaeval_ap.comparison.sampling import sign_flips, tukey, units_of
 from mediaeval_ap.comparison.testing import adjusted, rank_intervals, ranks_of
 
 ALPHA = 0.05
-HOLM, TUKEY = 'Holm over sign flips', 'randomised Tukey'
 N_EQUAL = slice(1, 7)  # the runs that are made nearly equal: ranks 2 to 7
 IN_ORDER = 0.01  # share of the queries on which they are not
 SKEWED = np.linspace(0.1, 1, 9)  # share of the queries that each run answers
-PERMUTATIONS, TUKEY_PERMUTATIONS = 100_000, 10_000  # of the runs themselves
+FAMILY = 100  # queries of a draw of all pairs
 FEW = 999  # permutations of Tukey in each draw, which are slow
 
 
@@ -74,14 +71,6 @@ def ranks_by_tests(drawn: Floats, p: Floats) -> Numbers:
     return ranks
 
 
-def ranks_by_bootstrap(drawn: Floats, resamples: int, seed: int) -> Numbers:
-    """Return the ranks between which each run stands in so many of the resamples."""
-    means = drawn @ times_drawn(drawn.shape[1], resamples, seed).T
-    ranks = rankdata(-means, method='min', axis=0)
-    bounds: Numbers = np.quantile(ranks, TAILS, axis=1, method='inverted_cdf').T.astype(np.intp)
-    return bounds
-
-
 def ranks(population: Population, settings: Settings) -> list[str]:
     best_first = population.values[np.argsort(-population.values.mean(axis=1), kind='stable')]
     means = best_first.mean(axis=1)
@@ -98,21 +87,18 @@ def ranks(population: Population, settings: Settings) -> list[str]:
     ]
     rows = []
     for key, (what, draw, n, truth) in enumerate(studies):
-        found: dict[str, list[Numbers]] = {HOLM: [], 'bootstrap': []}
+        found: list[Numbers] = []
         for size, random, seed in blocks(settings.draws, 20_000 + key):
             drawn = np.stack([draw(best_first, n, random) for _ in range(size)])
             p = p_of_draws(drawn, settings.permutations, seed)
-            for number, each in enumerate(drawn):
-                found[HOLM].append(ranks_by_tests(each, p[number]))
-                found['bootstrap'].append(ranks_by_bootstrap(each, settings.resamples, seed))
-        for by, intervals in found.items():
-            low, high = np.moveaxis(np.array(intervals), -1, 0)
-            covers = (low <= truth) & (truth <= high)
-            figures = [*share_of(covers.all(axis=1)), percent(covers.mean(axis=0).min())]
-            rows.append([what, f'{n}', by, *figures, f'{(high - low + 1).mean():.1f}'])
-    headers = ['drawn from', 'queries', 'intervals by', 'all ranks right', 'standard error']
+            found += map(ranks_by_tests, drawn, p)
+        low, high = np.moveaxis(np.array(found), -1, 0)
+        covers = (low <= truth) & (truth <= high)
+        figures = [*share_of(covers.all(axis=1)), percent(covers.mean(axis=0).min())]
+        rows.append([what, f'{n}', *figures, f'{(high - low + 1).mean():.1f}'])
+    headers = ['drawn from', 'queries', 'all ranks right', 'standard error']
     return [
-        '#### Intervals of ranks',
+        '#### Intervals of ranks by `holm`',
         f'All ranks right: the true rank of each of the {len(true)} runs is within its interval.',
         machine.table([*headers, 'worst run', 'mean number of ranks'], rows),
     ]
@@ -189,36 +175,11 @@ def holm(p: Floats) -> Floats:
     return np.array(adjusted(p.tolist(), 'holm'))
 
 
-def max_t(values: Floats, permutations: int, seed: int) -> Floats:
-    """Return p of all pairs, corrected by step-down max-T over sign flips (Westfall and Young)."""
-    a, b = np.triu_indices(len(values), 1)
-    differences = values[a] - values[b]
-    bits = np.random.default_rng(seed).integers(0, 2, (permutations, values.shape[1]), np.int8)
-    # Signs change no sum of squares, so t grows with the sum over its root.
-    with np.errstate(invalid='ignore'):
-        scaled = np.nan_to_num(differences / np.sqrt(np.square(differences).sum(axis=1))[:, None])
-    found = np.abs(scaled.sum(axis=1))
-    order = np.argsort(-found)
-    by_chance = np.abs((2.0 * bits - 1) @ scaled[order].T)
-    largest = np.maximum.accumulate(by_chance[:, ::-1], axis=1)[:, ::-1]
-    n_extreme = np.count_nonzero(largest >= found[order] - 1e-12, axis=0)  # equal but for rounding
-    p = np.empty(len(a))
-    p[order] = np.maximum.accumulate((n_extreme + 1) / (permutations + 1))
-    return p
-
-
 def tukey_p(values: Floats, permutations: int, seed: int) -> Floats:
     units = units_of(values, np.arange(values.shape[1]))
     pairs = np.triu_indices(len(values), 1)
     p: Floats = tukey([units], pairs, permutations, seed)[0]
     return p
-
-
-CORRECTIONS: dict[str, Callable[[Floats, Floats, int, int], Floats]] = {
-    HOLM: lambda values, p, permutations, seed: holm(p),
-    'step-down max-T': lambda values, p, permutations, seed: max_t(values, permutations, seed),
-    TUKEY: lambda values, p, permutations, seed: tukey_p(values, permutations, seed),
-}
 
 
 def skewed(n: int, random: np.random.Generator) -> Floats:
@@ -229,68 +190,29 @@ def skewed(n: int, random: np.random.Generator) -> Floats:
 
 
 def families(population: Population, settings: Settings) -> list[str]:
-    draws = max(1, settings.draws // 4)  # they are slow
     means = population.values.mean(axis=1)
     centred = population.values - (means - means.mean())[:, None]
-    moved = f'the {len(means)} runs, moved to one mean'
-    studies: list[tuple[str, int, Callable[[int, np.random.Generator], Floats]]] = [
-        (f'model of {len(SKEWED)} runs', 100, skewed),
-        (moved, 100, partial(as_they_are, centred)),
-        (moved, centred.shape[1], partial(as_they_are, centred)),
+    studies: list[tuple[str, Callable[[int, np.random.Generator], Floats]]] = [
+        (f'model of {len(SKEWED)} runs', skewed),
+        (f'the {len(means)} runs, moved to one mean', partial(as_they_are, centred)),
     ]
     rows = []
-    for key, (what, n, draw) in enumerate(studies):
-        corrections = dict.fromkeys(CORRECTIONS, settings.permutations) | {TUKEY: FEW}
-        if n > 100:
-            del corrections[TUKEY]  # it would take longer than all else
-        finds: dict[str, list[bool]] = {by: [] for by in corrections}
-        for size, random, seed in blocks(draws, 50_000 + key):
-            drawn = np.stack([draw(n, random) for _ in range(size)])
+    for key, (what, draw) in enumerate(studies):
+        finds: dict[str, list[bool]] = {'holm': [], 'tukey': []}
+        for size, random, seed in blocks(settings.draws, 50_000 + key):
+            drawn = np.stack([draw(FAMILY, random) for _ in range(size)])
             of_pairs = p_of_draws(drawn, settings.permutations, seed)
             for number, (values, p) in enumerate(zip(drawn, of_pairs, strict=True)):
-                for by, permutations in corrections.items():
-                    corrected = CORRECTIONS[by](values, p, permutations, seed + number)
-                    finds[by].append(bool(corrected.min() <= ALPHA))
-        rows += [[what, f'{n}', by, *share_of(found)] for by, found in finds.items()]
-    headers = ['drawn from', 'queries', 'correction', f'some p ≤ {ALPHA}', 'standard error']
+                by_tukey = tukey_p(values, FEW, seed + number)
+                finds['holm'].append(bool(holm(p).min() <= ALPHA))
+                finds['tukey'].append(bool(by_tukey.min() <= ALPHA))
+        rows += [[what, by, *share_of(found)] for by, found in finds.items()]
+    headers = ['drawn from', 'correction', f'some p ≤ {ALPHA}', 'standard error']
     return [
         '#### Some wrong claim among all pairs of equal runs',
         'All runs have one mean, so each claim is wrong, and a correction should make one in at '
         f'most {ALPHA:.0%} of the draws. But differences are skewed, and sign flips test symmetry. '
         f'In the model, runs answer from {SKEWED[0]:.0%} to {SKEWED[-1]:.0%} of the queries, with '
-        f'AP from 1 to {SKEWED[0]:g}. {draws:,} draws; {FEW} permutations of Tukey.',
-        machine.table(headers, rows),
-    ]
-
-
-def told_apart(population: Population, settings: Settings) -> list[str]:
-    values = population.values
-    (p,) = p_of_draws(values[None], PERMUTATIONS, SEED)
-    corrected = {
-        by: of_pairs(values, p, TUKEY_PERMUTATIONS, SEED) for by, of_pairs in CORRECTIONS.items()
-    }
-    counts = [[by, f'{np.count_nonzero(each <= ALPHA)}'] for by, each in corrected.items()]
-    flipped, permuted = corrected[HOLM], corrected[TUKEY]
-    pairs = list(combinations(range(len(values)), 2))
-    rows = []
-    for place in np.flatnonzero((flipped <= ALPHA) != (permuted <= ALPHA)):
-        better, worse = sorted(pairs[place], key=lambda run: -values[run].mean())
-        differences = values[better] - values[worse]
-        rows.append(
-            [
-                *(population.names[better], population.names[worse]),
-                f'{differences.mean():.3f}',
-                f'{np.count_nonzero(differences > 0)} to {np.count_nonzero(differences < 0)}',
-                *(f'{each[place]:.5f}' for each in (p, flipped, permuted)),
-            ]
-        )
-    headers = ['better', 'worse', 'difference', 'wins to losses', 'p', 'Holm', 'Tukey']
-    return [
-        '#### Pairs that are told apart',
-        f'Of {len(pairs)} pairs of the {len(values)} runs, on all {values.shape[1]} queries: '
-        f'corrected p ≤ {ALPHA}. {PERMUTATIONS:,} sign flips; {TUKEY_PERMUTATIONS:,} permutations '
-        'of Tukey and flips of max-T.',
-        machine.table(['correction', 'pairs'], counts),
-        'Pairs that Holm and Tukey see differently:',
+        f'AP from 1 to {SKEWED[0]:g}. {FAMILY} queries; {FEW} permutations of Tukey.',
         machine.table(headers, rows),
     ]

@@ -16,23 +16,17 @@ from time import perf_counter
 import machine
 from simulated_coverage import over_queries, over_videos
 from simulated_runs import OF_CLAIMS, SEED, K, Population, Settings, official, synthetic
-from simulated_stopping import predicted, stopping
-from simulated_tests import cutoffs, families, ranks, told_apart
+from simulated_tests import cutoffs, families, ranks
 
 Part = Callable[[Population, Settings], list[str]]  # paragraphs of Markdown
 
-PAGES: dict[str, dict[str, Part]] = {
-    'simulations': {
-        'queries': over_queries,
-        'videos': over_videos,
-        'ranks': ranks,
-        'cutoffs': cutoffs,
-        'families': families,
-        'pairs': told_apart,
-    },
-    'stopping': {'stopping': stopping, 'predicted': predicted},
+PARTS: dict[str, Part] = {
+    'queries': over_queries,
+    'videos': over_videos,
+    'ranks': ranks,
+    'cutoffs': cutoffs,
+    'families': families,
 }
-PARTS = {name: part for page in PAGES.values() for name, part in page.items()}
 
 
 def parts(text: str) -> list[str]:
@@ -47,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--official', type=Path, metavar='FOLDER', help='folder of a campaign')
     parser.add_argument('--only', type=parts, metavar='PART,...', help='parts to simulate')
-    parser.add_argument('--draws', type=int, default=2_000)
+    parser.add_argument('--draws', type=int, default=250)
     parser.add_argument('--resamples', type=int, default=1_000, help='of each draw')
     parser.add_argument('--permutations', type=int, default=4_999, help='of each draw')
     given = parser.parse_args()
@@ -58,22 +52,18 @@ def main() -> None:
         f'{date.today()}; {len(population.names)} runs, {len(population.clusters)} queries in '
         f'{population.n_videos} videos, AP@{K[OF_CLAIMS]}; {given.draws:,} draws, seed {SEED}'
     )
-    of_tests = (
-        f'; in each, {given.resamples:,} resamples and {given.permutations:,} sign flips '
-        '(`compare` takes 10,000 and 100,000)'
-    )
-    for page, its_parts in PAGES.items():
-        paragraphs = [f'{about}{of_tests if page == "simulations" else ""}.']
-        names = [name for name in its_parts if given.only is None or name in given.only]
-        for name in names:
-            begin = perf_counter()
-            paragraphs += its_parts[name](population, settings)
-            print(f'{name}: {perf_counter() - begin:.0f} s', file=sys.stderr, flush=True)
-        if names == list(its_parts):
-            kept = page if given.official is not None else f'{page}-synthetic'
-            machine.write_page(kept, paragraphs, ['scipy', 'statsmodels'])
-        if names:
-            print('\n\n'.join(paragraphs))
+    paragraphs = [
+        f'{about}; in each, {given.resamples:,} resamples and {given.permutations:,} sign flips '
+        '(`compare` takes 10,000 and 100,000).'
+    ]
+    for name in given.only or PARTS:
+        begin = perf_counter()
+        paragraphs += PARTS[name](population, settings)
+        print(f'{name}: {perf_counter() - begin:.0f} s', file=sys.stderr, flush=True)
+    if given.only is None:
+        kept = 'simulations' if given.official is not None else 'simulations-synthetic'
+        machine.write_page(kept, paragraphs, ['scipy'])
+    print('\n\n'.join(paragraphs))
 
 
 if __name__ == '__main__':

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,10 +20,10 @@ from typing import NamedTuple
 import machine
 import trec
 from campaign import large_campaign, make_campaign
-from memory import amount
 from timing import (
     Process,
     Taken,
+    amount,
     command_of,
     duration,
     in_turns,
@@ -37,7 +37,6 @@ REPEATS = 9  # of processes that take less than a second
 LARGE_REPEATS = 3
 N_USERS = 1_000_000
 PACKAGE = 'import mediaeval_ap; print(mediaeval_ap.__file__)'
-FOUND = "import numpy; print(*numpy.show_config(mode='dicts')['SIMD Extensions']['found'])"
 
 Medians = dict[str, dict[str, Taken]]  # of each side: of each step
 
@@ -56,7 +55,6 @@ DATA = {LARGE: (10_000_000, 100_000), NAMES: (10_000_000, 1_000_000)}  # hypothe
 STEPS = {
     'read': Step('read 10 million hypotheses', LARGE, 'read'),
     'index': Step('index them (memory: of both)', LARGE, 'index'),
-    'lists': Step('their columns that only lists of hypotheses need', LARGE, 'lists'),
     'batch': Step('1,000 queries, 100,000 names, K to 1000', LARGE, 'batch=1000'),
     'send': Step('one `send`, 100,000 names, K to 1000', LARGE, 'send'),
     'send-first': Step('the first `send`, 100,000 names', LARGE, 'first'),
@@ -67,7 +65,6 @@ STEPS = {
     'names-near': Step('one `send`, 1 million names, K to 10', NAMES, 'near'),
     'names-batch': Step('each of 100 queries, 1 million names, K to 1000', NAMES, 'batch=100', 100),
     'small-send': Step('one `send`, 1,600 names, K to 1000', SMALL, 'send'),
-    'small-distances': Step('distances of one query to 1,600 names', SMALL, 'distances'),
 }
 ASKED_WITH = {'first': 'send'}  # steps that another one measures, too
 ALWAYS = {'read', 'index'}
@@ -82,8 +79,6 @@ class Settings:
     official: Path | None
     trec_evals: Sequence[Path]
     smaller: int
-    environment: Mapping[str, str] = field(default_factory=dict)
-    repeats: int | None = None  # instead of the usual ones
 
 
 def headers(sides: Mapping[str, object]) -> list[str]:
@@ -135,7 +130,7 @@ def measured_steps(settings: Settings, repeats: int, *arguments: object) -> Medi
         side: [python, HERE / 'speed_steps.py', *arguments]
         for side, python in settings.pythons.items()
     }
-    runs = in_turns(commands, settings.repeats or repeats, settings.environment)
+    runs = in_turns(commands, repeats)
     printed = {side: [json.loads(run.printed) for run in of_one] for side, of_one in runs.items()}
     (first, *_) = printed[NOW]
     for step in first:
@@ -154,11 +149,9 @@ def step_rows(settings: Settings, names: Sequence[str]) -> list[list[str]]:
     else:
         folder = large_campaign(settings.folder, *(n // settings.smaller for n in DATA[data]))
     steps = [STEPS[name].step for name in names]
-    # The columns of lists last: they add to the memory of all others.
     asked = dict.fromkeys(ASKED_WITH.get(step, step) for step in steps if step not in ALWAYS)
-    last = sorted(asked, key='lists'.__eq__)
     repeats = REPEATS if data == SMALL else LARGE_REPEATS
-    medians = measured_steps(settings, repeats, 'ranking', folder, *last)
+    medians = measured_steps(settings, repeats, 'ranking', folder, *asked)
     rows = []
     for name in names:
         what, _, step, per = STEPS[name]
@@ -232,7 +225,7 @@ def one_run(settings: Settings, reference: Path, queries: Path, run: Path) -> It
             )
             for side, python in settings.pythons.items()
         }
-        done = in_turns({**commands, **bare}, settings.repeats or REPEATS)
+        done = in_turns({**commands, **bare}, REPEATS)
         if form == 'table':
             printed = [process.printed for of_one in done.values() for process in of_one]
             check_equal(run.name, [re.findall(r'(MAP@\d+) +(\S+)', text) for text in printed])
@@ -247,45 +240,30 @@ def trec_files(settings: Settings) -> Iterator[list[str]]:
         trec.make(folder)
     commands = {side: trec.own_command(python, folder) for side, python in settings.pythons.items()}
     peers = trec.peer_commands(folder, settings.trec_evals)
-    runs = in_turns({**commands, **peers}, settings.repeats or REPEATS)
+    runs = in_turns({**commands, **peers}, REPEATS)
     trec.check_means(runs)
     what = f'`evaluate-trec`, {trec.N_TOPICS:,} × {trec.N_DOCUMENTS:,}, whole process'
     yield from whole_processes(runs, commands, what)
-
-
-def watch(settings: Settings) -> Iterator[list[str]]:
-    medians = measured_steps(settings, LARGE_REPEATS, 'watch', synthetic(settings))
-    what = '`watch`, 100 points, every shot relevant to a query'
-    yield from beside(medians, what, 'watch', 'one `evaluate`', 'evaluate')
 
 
 def map_at_12(settings: Settings) -> Iterator[list[str]]:
     n_users = N_USERS // settings.smaller
     medians = measured_steps(settings, LARGE_REPEATS, 'map', n_users)
     what = f'MAP@12 of {n_users:,} users, lists of text'
-    yield from beside(medians, what, 'map', 'the plain loop (memory: of the same arrays)', 'loop')
-
-
-def beside(
-    medians: Medians, what: str, step: str, peer: str, peer_step: str
-) -> Iterator[list[str]]:
-    """Return a row of a step, and one beside another step of the same process."""
-    own, peers = (
-        {side: of_one[name] for side, of_one in medians.items()} for name in (step, peer_step)
+    own, loop = (
+        {side: of_one[step] for side, of_one in medians.items()} for step in ('map', 'loop')
     )
     yield line(what, own)
-    yield ratio_line(
-        f'{peer} ({", ".join(duration(each.seconds) for each in in_order(peers))})', own, peers
-    )
+    times = ', '.join(duration(each.seconds) for each in in_order(loop))
+    yield ratio_line(f'the plain loop (memory: of the same arrays) ({times})', own, loop)
 
 
 OTHERS: dict[str, Callable[[Settings], Iterator[list[str]]]] = {
     'campaign': campaign,
     'trec': trec_files,
-    'watch': watch,
     'map': map_at_12,
 }
-ROWS = ['campaign', 'trec', *STEPS, 'watch', 'map']
+ROWS = ['campaign', 'trec', *STEPS, 'map']
 
 
 def all_rows(settings: Settings, names: Sequence[str]) -> Iterator[list[str]]:
@@ -298,17 +276,6 @@ def group_of(name: str) -> str:
     return STEPS[name].data if name in STEPS else name
 
 
-def without_avx512(pythons: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment in which numpy uses nothing of AVX-512, by its own list."""
-    found = {
-        name for python in pythons.values() for name in output_of([python, '-c', FOUND]).split()
-    }
-    kinds = sorted(name for name in found if name.startswith(('AVX512', 'X86_V4')))
-    if not kinds:
-        sys.exit('numpy has found nothing of AVX-512 here: measure without --without-avx512')
-    return {'NPY_DISABLE_CPU_FEATURES': ' '.join(kinds)}
-
-
 def settings_of(given: argparse.Namespace, folder: Path) -> Settings:
     pythons = {NOW: sys.executable}
     if given.before:
@@ -316,10 +283,7 @@ def settings_of(given: argparse.Namespace, folder: Path) -> Settings:
     packages = [output_of([python, '-P', '-c', PACKAGE]) for python in pythons.values()]
     if len({*packages}) < len(packages):
         sys.exit(f'--before: found the package that is measured, {packages[0].strip()}')
-    settings = Settings(folder, pythons, given.official, given.trec_eval, given.smaller)
-    if given.without_avx512:
-        return replace(settings, environment=without_avx512(pythons), repeats=1)
-    return settings
+    return Settings(folder, pythons, given.official, given.trec_eval, given.smaller)
 
 
 def arguments() -> argparse.Namespace:
@@ -332,22 +296,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('--official', type=Path, metavar='FOLDER', help='runs of a campaign, too')
     parser.add_argument('--folder', type=Path, metavar='DIR', help='where made data is kept')
     parser.add_argument('--smaller', type=int, default=1, metavar='N', help='divide sizes by this')
-    parser.add_argument(
-        '--without-avx512', action='store_true', help='steps once, without AVX-512 in numpy'
-    )
     given = parser.parse_args()
     for name in given.rows:
         if name not in ROWS:
             parser.error(f'ROW: found {name}, expected one of {", ".join(ROWS)}')
-        if given.without_avx512 and name not in STEPS:
-            parser.error(f'--without-avx512: found {name}, expected one of {", ".join(STEPS)}')
     return given
 
 
 def main(given: argparse.Namespace, folder: Path) -> None:
     load = f'Load of the machine before: {os.getloadavg()[0]:.1f} (mean of one minute).'
     settings = settings_of(given, folder)
-    names = given.rows or [*(STEPS if given.without_avx512 else ROWS)]
+    names = given.rows or ROWS
     rows = []
     print(*headers(settings.pythons), sep=' | ')
     for cells in all_rows(settings, names):
@@ -355,9 +314,7 @@ def main(given: argparse.Namespace, folder: Path) -> None:
         rows.append(cells)
     if given.rows or given.smaller > 1:
         return
-    about = [f'NPY_DISABLE_CPU_FEATURES="{value}"' for value in settings.environment.values()]
-    name = 'speed-without-avx512' if given.without_avx512 else 'speed'
-    machine.write(name, headers(settings.pythons), rows, about=[load, *about])
+    machine.write('speed', headers(settings.pythons), rows, about=[load])
 
 
 if __name__ == '__main__':

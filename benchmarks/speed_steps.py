@@ -1,7 +1,7 @@
 """Steps of work on one set of data, measured in one process.
 
-`python benchmarks/speed_steps.py WHAT DATA [STEP ...]` prints what each step took, and a digest
-of what it gave, as JSON. Older versions of the package run it too, so it uses what they have.
+`python benchmarks/speed_steps.py WHAT DATA [STEP ...]` prints time and memory of each step, and a
+digest of its values, as JSON. Older versions of the package run it too, so it uses little of it.
 """
 
 import json
@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from timing import Taken, measured, median_taken
 
-from mediaeval_ap import Answer, AveragePrecision, Evaluation, definitions
-from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import Scorer
-from mediaeval_ap.live import Point
+from mediaeval_ap import Answer, AveragePrecision
 from mediaeval_ap.metrics import mean_average_precision_at_k
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
 K = [1, 10, 100, 1000]
 NEAR = [1, 10]
@@ -49,39 +45,8 @@ def digest(parts: Iterable[Any]) -> str:
     return hashed.hexdigest()
 
 
-def of_table(table: Table) -> str:
-    columns = [table[field].sorted() for field in HYPOTHESIS.texts]
-    texts = ('\n'.join(column.values) for column in columns)
-    return digest([table.confidence, *(column.codes for column in columns), *texts])
-
-
-def names_in_order(ranking: Ranking) -> NDArray[np.int64]:
-    """Return the numbers of the names by text, as versions number them in different ways."""
-    values = ranking.names.values
-    return np.array(sorted(range(len(values)), key=values.__getitem__))
-
-
-def of_ranking(ranking: Ranking) -> str:
-    columns = [ranking.row_at, ranking.temporal_rank_at, ranking.shot_at]
-    name_at = names_in_order(ranking).argsort()[ranking.name_at]
-    texts = '\n'.join(sorted(ranking.names.values))
-    return digest([*columns, name_at, texts, ranking.n_repeated, ranking.n_shots])
-
-
 def of_answers(answers: Sequence[Answer]) -> str:
     return digest(part for answer in answers for part in (answer.ap, answer.n_relevant))
-
-
-def of_evaluation(evaluation: Evaluation) -> str:
-    return digest([evaluation.ap, evaluation.n_relevant, evaluation.map, *evaluation.queries])
-
-
-def of_points(points: Sequence[Point]) -> str:
-    return digest(
-        part
-        for point in points
-        for part in (point.n_hypotheses, point.map, point.ap, *point.changed)
-    )
 
 
 def sent(average_precision: AveragePrecision, ranking: Ranking, names: Sequence[str]) -> Steps:
@@ -103,22 +68,15 @@ def from_far(reference: Path, hypothesis: Path, ranking: Ranking) -> Steps:
     return {'far': sent(average_precision, ranking, [FAR] * (N_SENT + 1))['send']}
 
 
-def scorer_of(reference: str | Path, ranking: Ranking) -> Scorer:
-    """Return what scores queries about a run, once everything is read and indexed."""
-    judged = Reference(read(reference, REFERENCE), counts_again=True)
-    relevance = Relevance(judged, ranking.shots)
-    return Scorer(ranking, relevance, K, definitions.get(definitions.DEFAULT))
-
-
 def ranked(folder: Path, steps: Sequence[str]) -> Steps:
-    """Read and index a run; then `send`, `near`, `far`, `distances`, `lists`, `batch=N_QUERIES`."""
+    """Read and index a run; then `send`, `near`, `far`, `batch=N_QUERIES`."""
     reference, hypothesis = folder / 'reference.txt', folder / 'hypothesis.txt'
     names = read(folder / 'queries.txt', QUERIES).texts('person_name')
     table, reading = measured(lambda: read(hypothesis, HYPOTHESIS))
     ranking, indexing = measured(lambda: Ranking(table))
     done: Steps = {
-        'read': (reading, lambda: of_table(table)),
-        'index': (indexing, lambda: of_ranking(ranking)),
+        'read': (reading, lambda: digest([table.confidence])),
+        'index': (indexing, str),  # answers depend on all of it
     }
     average_precision = AveragePrecision(reference, K)
     for step in steps:
@@ -129,50 +87,11 @@ def ranked(folder: Path, steps: Sequence[str]) -> Steps:
             done['near'] = sent(AveragePrecision(reference, NEAR), ranking, names)['send']
         elif kind == 'far':
             done |= from_far(reference, hypothesis, ranking)
-        elif kind == 'distances':
-            done['distances'] = distances(ranking, names)
-        elif kind == 'lists':
-            columns, taken = measured(lambda: (ranking.row_at, ranking.temporal_rank_at))
-            done['lists'] = taken, partial(digest, columns)
         elif kind == 'batch':
-            score = partial(scorer_of(reference, ranking).score, names[: int(count)])
-            values, taken = measured(score)
-            done[step] = taken, partial(digest, values)
+            evaluate = partial(average_precision.evaluate, ranking, names[: int(count)])
+            evaluation, taken = measured(evaluate)
+            done[step] = taken, partial(digest, [evaluation.ap, evaluation.n_relevant])
     return done
-
-
-def distances(ranking: Ranking, names: Sequence[str]) -> tuple[Taken, Digest]:
-    """Take the distances of one query to all names of the run."""
-
-    def of_query(name: str) -> list[Any]:
-        return [*ranking.names.distances([name])]
-
-    asked = [measured(partial(of_query, name)) for name in names[: N_SENT + 1]]
-    given, (_, *taken) = zip(*asked, strict=True)
-    order = names_in_order(ranking)
-    return median_taken(taken), lambda: digest(row[order] for rows in given for row in rows)
-
-
-def watched(folder: Path) -> Steps:
-    """Watch a run grow whose every shot is relevant to a query, beside one evaluation of it."""
-    import live
-
-    rows = live.rows_of(str(folder / 'hypothesis.txt'))
-    asked = read(folder / 'queries.txt', QUERIES)
-    average_precision = AveragePrecision(live.dense_reference(rows, asked.texts('person_name')))
-    every = len(rows) // live.N_POINTS
-    table = read(folder / 'hypothesis.txt', HYPOTHESIS)
-    watching, evaluating = [], []
-    for _ in range(REPEATS):
-        points, taken = measured(lambda: [*average_precision.watch(rows, asked, every=every)])
-        watching.append(taken)
-        for _ in range(REPEATS):
-            evaluation, taken = measured(lambda: average_precision.evaluate(table, asked))
-            evaluating.append(taken)
-    return {
-        'watch': (median_taken(watching), lambda: of_points(points)),
-        'evaluate': (median_taken(evaluating), lambda: of_evaluation(evaluation)),
-    }
 
 
 def map_at_12(n_users: int) -> Steps:
@@ -197,12 +116,7 @@ def map_at_12(n_users: int) -> Steps:
 
 
 def main(what: str, data: str, *steps: str) -> None:
-    if what == 'map':
-        done = map_at_12(int(data))
-    elif what == 'watch':
-        done = watched(Path(data))
-    else:
-        done = ranked(Path(data), steps)
+    done = map_at_12(int(data)) if what == 'map' else ranked(Path(data), steps)
     print(json.dumps({step: [taken, digest()] for step, (taken, digest) in done.items()}))
 
 

@@ -1,11 +1,11 @@
-"""Times of work in this process, of commands, and of steps in a process of their own."""
+"""Time and memory of work in this process, and of commands."""
 
 import os
 import resource
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from pathlib import Path
 from statistics import median
 from tempfile import TemporaryFile
 from time import perf_counter, process_time
@@ -15,15 +15,15 @@ T = TypeVar('T')
 
 
 class Taken(NamedTuple):
-    """What some work took."""
+    """Seconds and memory of some work."""
 
     seconds: float
     cpu_seconds: float  # of all cores; on a busy machine the steadier figure
-    peak_mib: float  # of the process so far
+    peak_mib: float  # of the process so far; of a command, of the largest of its processes
 
 
 class Process(NamedTuple):
-    """What a command took, and what it printed."""
+    """What a command took and printed."""
 
     taken: Taken
     printed: str
@@ -49,16 +49,14 @@ def measured(work: Callable[[], T]) -> tuple[T, Taken]:
     begin, cpu_begin = perf_counter(), process_time()
     value = work()
     seconds, cpu_seconds = perf_counter() - begin, process_time() - cpu_begin
-    return value, Taken(seconds, cpu_seconds, peak_gib() * 1024)
+    return value, Taken(seconds, cpu_seconds, peak_mib())
 
 
 def median_taken(of_each: Sequence[Taken]) -> Taken:
     return Taken(*map(median, zip(*of_each, strict=True)))
 
 
-def whole_process(
-    command: Sequence[object], environment: Mapping[str, str] | None = None
-) -> Process:
+def whole_process(command: Sequence[object]) -> Process:
     """Run a command, and count all of it: the start of Python, imports, reading, and memory.
 
     Python compiles a module once, as it does for users, even where the environment forbids it.
@@ -66,12 +64,7 @@ def whole_process(
     kept = {name: os.environ[name] for name in os.environ if name != 'PYTHONDONTWRITEBYTECODE'}
     begin = perf_counter()
     with TemporaryFile('w+') as printed, TemporaryFile('w+') as messages:
-        process = subprocess.Popen(
-            [*map(str, command)],
-            stdout=printed,
-            stderr=messages,
-            env={**kept, **(environment or {})},
-        )
+        process = subprocess.Popen([*map(str, command)], stdout=printed, stderr=messages, env=kept)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = perf_counter() - begin
         printed.seek(0)
@@ -89,33 +82,30 @@ def command_of(python: str, *arguments: object) -> list[object]:
     return [python, '-P', '-m', 'mediaeval_ap', *arguments]
 
 
-def in_turns(
-    commands: Mapping[str, Sequence[object]],
-    repeats: int,
-    environment: Mapping[str, str] | None = None,
-) -> dict[str, list[Process]]:
+def in_turns(commands: Mapping[str, Sequence[object]], repeats: int) -> dict[str, list[Process]]:
     """Run each command several times, in turns, so that all see the same machine."""
     runs: dict[str, list[Process]] = {who: [] for who in commands}
     for _ in range(repeats):
         for who, command in commands.items():
-            runs[who].append(whole_process(command, environment))
+            runs[who].append(whole_process(command))
     return runs
-
-
-def print_steps(moments: Sequence[float], *numbers: float) -> None:
-    """Print the seconds between moments, and other numbers, for `steps_of`."""
-    print(*(after - before for before, after in pairwise(moments)), *numbers)
-
-
-def steps_of(script: str, folder: object) -> list[float]:
-    """Return what a script prints with `--measure`, in a process of its own."""
-    return [*map(float, output_of([sys.executable, script, '--measure', folder]).split())]
 
 
 def duration(seconds: float) -> str:
     return f'{seconds:.2f} s' if seconds >= 0.9995 else f'{seconds * 1e3:.3g} ms'
 
 
-def peak_gib() -> float:
+def amount(mib: float) -> str:
+    return f'{mib / 1024:.2f} GiB' if mib >= 1024 else f'{mib:.0f} MiB'
+
+
+def peak_mib() -> float:
     """Return the most memory that this process has taken."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def private_mib() -> float:
+    """Return the memory that this process shares with no file and no other process."""
+    lines = Path('/proc/self/status').read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith('RssAnon:'))
+    return int(line.split()[1]) / 1024

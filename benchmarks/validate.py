@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import machine
 from campaign import make_campaign
-from timing import peak_gib, print_steps, steps_of
+from timing import amount, output_of, peak_mib
 
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
@@ -38,16 +39,16 @@ FILES: dict[str, Callable[[list[str]], Iterable[str]]] = {
 
 
 def measure(path: str) -> None:
-    """Print seconds of finding, of showing 20 a kind, of listing all; problems; peak GiB."""
+    """Print seconds of finding, of showing 20 a kind, of listing all; problems; peak MiB."""
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
     render(describe(findings, most=20), 'table')
     times.append(perf_counter())
-    peak = peak_gib()
+    peak = peak_mib()
     n_problems = len(findings.problems())
     times.append(perf_counter())
-    print_steps(times, n_problems, peak)
+    print(*(after - before for before, after in pairwise(times)), n_problems, peak)
 
 
 def main(sizes: list[int]) -> None:
@@ -61,11 +62,12 @@ def main(sizes: list[int]) -> None:
                 path = Path(folder) / 'changed.txt'
                 with open(path, 'w') as file:
                     file.writelines(change(lines))
-                find, show, everything, n_problems, peak = steps_of(__file__, path)
+                printed = output_of([sys.executable, __file__, '--measure', path])
+                find, show, everything, n_problems, peak = map(float, printed.split())
                 rows.append(
                     [
                         *(f'{size:,}', what, f'{n_problems:,.0f}', f'{find:.1f} s'),
-                        *(f'{show * 1e3:.0f} ms', f'{everything:.1f} s', f'{peak:.2f} GiB'),
+                        *(f'{show * 1e3:.0f} ms', f'{everything:.1f} s', amount(peak)),
                     ]
                 )
     headers = [

@@ -82,9 +82,8 @@ EXPLAINED = {
     'figures-of-2016': 'MediaEval 2016',
     'global-ap': 'GAP',
     'label-ranking': 'LRAP, lwlrap',
-    'live': 'watch',
     'map-at-k': 'MAP@12, first-hit MAP',
-    'migration': 'pytrec_eval, ranx, BEIR, MTEB, PyTerrier',
+    'migration': 'pytrec_eval, ranx, BEIR, MTEB',
     'store': 'store',
     'trec': 'trec_eval, qrels, ir_measures',
 }
