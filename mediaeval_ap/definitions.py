@@ -27,7 +27,7 @@ from numbers import Integral
 from typing import Literal, TypeAlias
 
 from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import ParameterError, UnknownDefinitionError, shown
+from mediaeval_ap.errors import ParameterError, shown
 
 __all__ = [
     'CUTOFFS',
@@ -298,7 +298,7 @@ def get(definition: str | Definition) -> Definition:
 
     Raises
     ------
-    UnknownDefinitionError
+    ParameterError
         When no definition of that name is registered.
 
     Examples
@@ -310,7 +310,7 @@ def get(definition: str | Definition) -> Definition:
         return definition
     name = (plain_text(definition) or '').casefold()
     if name not in _REGISTRY:
-        raise UnknownDefinitionError(
+        raise ParameterError(
             f'definition: found {shown(definition)}, expected one of {", ".join(names())}'
         )
     return _REGISTRY[name]

@@ -7,33 +7,16 @@
     ├── WriteError (OSError)               an output cannot be written
     ├── FormatError (ValueError)           the content of an input is wrong
     ├── ParameterError (ValueError)        an argument is not valid
-    │   └── UnknownDefinitionError         no AP definition is registered under that name
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
-    ├── QueryError (ValueError)            a query is not a name
-    ├── ClusterError (RuntimeError)        a cluster cannot be reached, or cannot do the work
     ├── SessionClosedError (RuntimeError)  a session is used after its end
     ├── MissingHypothesisError (KeyError)  a hypothesis to remove or change is not there
-    ├── ProcessError (RuntimeError)        a process that was to compute ended before
+    ├── ProcessError (RuntimeError)        a process or cluster ended, or cannot do the work
     ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
-    DataWarning (UserWarning)
-    ├── RepeatedRowsWarning                rows repeat an earlier row
-    ├── RepeatedQueriesWarning             queries are asked more than once
+    DataWarning (UserWarning)              data that is scored all the same; `KINDS` has its kinds
     ├── NoOverlapWarning                   no id of an input occurs in the other one
-    │   └── EmptyRunWarning                no hypothesis of a run is in the subset
-    ├── WithoutRelevantWarning             queries have no relevant shot
-    │   └── UnknownQueriesWarning          the reference has no such names
-    ├── MissingIdsWarning                  the predictions lack ids of the truth
-    ├── UnknownIdsWarning                  the predictions have ids that the truth lacks
-    ├── UnlistedProblemsWarning            more problems of a kind than are listed
-    ├── NarrowIntervalWarning              confidence intervals may be too narrow
-    ├── FewPermutationsWarning             no data could be significant with so few permutations
-    ├── ScoreAboveOneWarning               average precision exceeds 1
-    ├── UncertainOrderWarning              unjudged shots could turn the order of the best runs
-    ├── RestartedBuildWarning              an interrupted build of a store begins anew
-    └── WaitingWarning                     a scheduler or a worker does not answer
-        └── NoWorkerWarning                a cluster has no worker
+    └── WithoutRelevantWarning             queries have no relevant shot, or are no names
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
@@ -41,7 +24,6 @@ Catch `Error` for all errors, or the builtin class in parentheses. Every message
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,35 +34,21 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 __all__ = [
-    'ClusterError',
+    'KINDS',
     'CopyError',
     'DataWarning',
-    'EmptyRunWarning',
     'Error',
-    'FewPermutationsWarning',
     'FormatError',
     'MissingExtraError',
     'MissingHypothesisError',
-    'MissingIdsWarning',
-    'NarrowIntervalWarning',
     'NoOverlapWarning',
-    'NoWorkerWarning',
+    'Note',
     'ParameterError',
     'ProcessError',
-    'QueryError',
     'ReadError',
-    'RepeatedQueriesWarning',
-    'RepeatedRowsWarning',
     'RestartedBuildWarning',
-    'ScoreAboveOneWarning',
     'SessionClosedError',
-    'UncertainOrderWarning',
     'UndefinedScoreError',
-    'UnknownDefinitionError',
-    'UnknownIdsWarning',
-    'UnknownQueriesWarning',
-    'UnlistedProblemsWarning',
-    'WaitingWarning',
     'WithoutRelevantWarning',
     'WriteError',
 ]
@@ -157,24 +125,12 @@ class MissingExtraError(Error, ImportError):
     """An optional dependency (an extra of the package) that is not installed."""
 
 
-class UnknownDefinitionError(ParameterError):
-    """An AP definition that is not registered."""
-
-
-class QueryError(Error, ValueError):
-    """A query that is not a name."""
-
-
-class ClusterError(Error, RuntimeError):
-    """A cluster that cannot be reached, or whose machines cannot do the work."""
-
-
 class SessionClosedError(Error, RuntimeError):
     """A session that is used after its end."""
 
 
 class ProcessError(Error, RuntimeError):
-    """A process beside this one that ended before it had computed what it was asked for."""
+    """A process, or a cluster, that ended before its work was done, or cannot do it."""
 
 
 class CopyError(Error, TypeError):
@@ -191,78 +147,107 @@ class UndefinedScoreError(Error, ValueError):
     """A score that is not defined, as the mean over no query."""
 
 
-class DataWarning(UserWarning):
-    """Base of all warnings about data that is scored all the same.
+class Note(str):
+    """A sentence about data that knows its numbers: how many of how many it is about.
 
-    The first argument says what was found; the second, if any, adds remedies or examples.
+    Parameters
+    ----------
+    says : str
+        The sentence behind its subject.
+    count, of : int
+        The numbers.
+    unit : str
+        The things that are counted.
+
+    Examples
+    --------
+    >>> note = Note('are close to no name', 3, 10)
+    >>> note, note.count
+    ('3 of 10 queries are close to no name', 3)
     """
 
+    says: str
+    count: int
+    of: int
+    unit: str
+
+    def __new__(cls, says: str, count: int, of: int, unit: str = 'queries') -> Note:
+        note = super().__new__(cls, f'{count} of {of} {unit} {says}')
+        note.says, note.count, note.of, note.unit = says, count, of, unit
+        return note
+
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return self.says, self.count, self.of, self.unit
+
+    @property
+    def kind(self) -> str:
+        """The sentence without its numbers."""
+        return f'{self.unit} {self.says}'
+
+
+KINDS = {
+    'repeated-rows': 'Rows that repeat an earlier row. Drop them: a definition may count them '
+    'again.',
+    'repeated-queries': 'Queries that are asked, and averaged, more than once. Ask for each name '
+    'once.',
+    'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
+    'empty-run': 'A run of which no hypothesis is in the subset. Are its videos those of the run?',
+    'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
+    'them out.',
+    'unknown-queries': 'Queries that are no names of the reference, or of its subset. Check the '
+    'spelling.',
+    'missing-ids': 'Ids of the truth that the predictions lack, scored 0 or left out. Predict all '
+    'of them.',
+    'unknown-ids': 'Predictions for ids that the truth lacks, which are left out. Are both of the '
+    'same data?',
+    'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
+    'Correct these first.',
+    'narrow-interval': 'Confidence intervals that rest on few differences. Take --interval plus2, '
+    'the default.',
+    'few-permutations': 'So few permutations of a test that no data could be significant: ask for '
+    'more.',
+    'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
+    'it once.',
+    'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '
+    'first.',
+    'no-worker': 'A cluster without workers, on which tasks wait until a worker joins: start one.',
+}
+
+
+class DataWarning(UserWarning):
+    """A warning about data that is scored all the same.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`, which says what to do.
+    about : str
+        The name of the input, or empty.
+    note : str
+        The finding.
+    more : str
+        Remedies or examples that follow it.
+    """
+
+    def __init__(self, kind: str, about: str, note: str, more: str = '') -> None:
+        super().__init__(kind, about, note, more)
+        self.kind, self.about, self.note, self.more = kind, about, note, more
+
+    @property
+    def finding(self) -> str:
+        """The note and what follows it, without the name of the input."""
+        return f'{self.note}{self.more}' if self.more else self.note
+
     def __str__(self) -> str:
-        return ''.join(map(str, self.args))
-
-
-class RepeatedRowsWarning(DataWarning):
-    """Rows that repeat an earlier row. Drop them: a definition may count them again."""
-
-
-class RepeatedQueriesWarning(DataWarning):
-    """Queries that are asked, and averaged, more than once. Ask for each name once."""
+        return f'{self.about}: {self.finding}' if self.about else self.finding
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id. Are ids spelled alike, zeros included?"""
-
-
-class EmptyRunWarning(NoOverlapWarning):
-    """A run of which no hypothesis is in the subset. Are its videos those of the run?"""
+    """Two inputs without a common id, or a run of which nothing is in the subset."""
 
 
 class WithoutRelevantWarning(DataWarning):
-    """Queries without a relevant shot; --queries-without-relevant skip leaves them out."""
-
-
-class UnknownQueriesWarning(WithoutRelevantWarning):
-    """Queries that are no names of the reference, or of its subset. Check the spelling."""
-
-
-class MissingIdsWarning(DataWarning):
-    """Ids of the truth that the predictions lack, scored 0 or left out. Predict all of them."""
-
-
-class UnknownIdsWarning(DataWarning):
-    """Predictions for ids that the truth lacks, which are left out. Are both of the same data?"""
-
-
-class UnlistedProblemsWarning(DataWarning):
-    """More problems of a kind than are listed; the others were counted. Correct these first."""
-
-
-class NarrowIntervalWarning(DataWarning):
-    """Confidence intervals that rest on few differences. Take --interval plus2, the default."""
-
-
-class FewPermutationsWarning(DataWarning):
-    """So few permutations of a test that no data could be significant: ask for more."""
-
-
-class ScoreAboveOneWarning(DataWarning):
-    """Average precision above 1: a shot counts again. --definition trec counts it once."""
-
-
-class UncertainOrderWarning(DataWarning):
-    """The two best runs, whose order unjudged shots could turn. Judge these first."""
-
-
-class RestartedBuildWarning(DataWarning):
-    """An interrupted build of a store that begins anew, as its inputs changed meanwhile."""
-
-
-class WaitingWarning(DataWarning):
-    """A cluster whose scheduler, or a worker, does not answer. Check its address, or wait."""
-
-
-class NoWorkerWarning(WaitingWarning):
-    """A cluster without workers, on which tasks wait until a worker joins: start one."""
+    """Queries without a relevant shot, or that are no names of the reference."""
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:
@@ -305,27 +290,27 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 NAMED_RUNS = 3  # of several that a message is about
-# A number that counts something, and is no part of a name.
-_find_counts = re.compile(r"""(?<![\w.,'"/-])([0-9]+(?:[.,][0-9]+)*)(?![\w'"/-])""")
-
-
-def without_counts(text: str) -> tuple[str, ...]:
-    """Return what is equal of texts that only differ in how many they count."""
-    return tuple(_find_counts.split(text)[::2])
-
-
-def ranged(texts: Iterable[str]) -> str:
-    """Return texts that only differ in how many they count as one, such as 3 to 5 of 9 queries."""
-    ranges = []
-    for each in zip(*map(_find_counts.split, texts), strict=True):
-        ascending = sorted(set(each), key=lambda count: (len(count.partition('.')[0]), count))
-        ranges.append(' to '.join(dict.fromkeys((ascending[0], ascending[-1]))))
-    return ''.join(ranges)
 
 
 def together(said: Mapping[str, str]) -> str:
-    """Return what is said of each of several runs as one text, if they only differ in counts."""
+    """Return what is said of each of several runs as one text; notes differ in counts alone."""
     return f'in {len(said)} runs: {ranged(said.values())} ({some(list(said))})'
+
+
+def ranged(notes: Iterable[str]) -> str:
+    """Return notes of one kind as one, such as 3 to 5 of 9 queries."""
+    first, *others = notes
+    if not isinstance(first, Note):
+        return first
+    found = [first, *(each for each in others if isinstance(each, Note))]
+    numbers = [each.count for each in found], [each.of for each in found]
+    ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in numbers)
+    return f'{" of ".join(ranges)} {first.kind}'
+
+
+def kind_of(note: str) -> str:
+    """Return what notes that differ in counts alone have in common."""
+    return note.kind if isinstance(note, Note) else note
 
 
 def some(names: Sequence[str], most: int = NAMED_RUNS) -> str:
@@ -366,3 +351,19 @@ def damage_told() -> Iterator[None]:
                 with suppress(ReadError):  # another store is there by now, or none
                     check()
         raise
+
+
+# Names that callers use until they are changed.
+class RestartedBuildWarning(DataWarning):
+    def __init__(self, text: str) -> None:
+        super().__init__('restarted-build', '', text)
+
+
+ClusterError = ProcessError
+QueryError = ParameterError
+UnknownDefinitionError = ParameterError
+EmptyRunWarning = NoOverlapWarning
+UnknownQueriesWarning = WithoutRelevantWarning
+FewPermutationsWarning = MissingIdsWarning = NarrowIntervalWarning = DataWarning
+RepeatedQueriesWarning = RepeatedRowsWarning = ScoreAboveOneWarning = DataWarning
+UncertainOrderWarning = UnknownIdsWarning = UnlistedProblemsWarning = DataWarning

@@ -19,19 +19,10 @@ from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, 
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS
-from mediaeval_ap.errors import (
-    DataWarning,
-    ScoreAboveOneWarning,
-    UncertainOrderWarning,
-    WithoutRelevantWarning,
-    counted,
-    printable,
-    require,
-)
+from mediaeval_ap.errors import DataWarning, Note, counted, printable, require
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import counted_note
 from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
@@ -43,7 +34,7 @@ SCHEMA = 'mediaeval-ap/report/1'
 DIGITS = 12  # of means that are compared; parts of the loss add up to 1e-12
 HALF = 0.5  # of the letters
 CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
-SAID_BY_NOTES = (ScoreAboveOneWarning, WithoutRelevantWarning)  # notes count the same queries
+SAID_BY_NOTES = ('score-above-one', 'without-relevant')  # notes count the same queries
 Remark = tuple[str, int | None, int | None]  # what, queries, of how many
 
 
@@ -187,9 +178,7 @@ class CampaignReport(Paged):
         floor = caveat_of_floor(n_without, n_queries, board[0].floor)
         about_tests = [f'{warning}.' for warning in self.comparison.warnings]
         of_judged = [
-            f'{str(warning).removeprefix(f"{self._reference}: ")}.'
-            for warning in self.warnings
-            if isinstance(warning, UncertainOrderWarning)
+            f'{warning.finding}.' for warning in self.warnings if warning.kind == 'uncertain-order'
         ]
         return {**lead, 'caveats': [*about_tests, *of_judged, *caveats, *floor]}
 
@@ -206,14 +195,14 @@ class CampaignReport(Paged):
             notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
             source = printable(evaluation._source.name)
             notes += [
-                str(warning).removeprefix(f'{source}: ')
+                warning.finding if warning.about == source else str(warning)
                 for warning in evaluation.warnings
-                if type(warning) not in SAID_BY_NOTES  # a name that is unknown is told by no note
+                if warning.kind not in SAID_BY_NOTES  # a name that is unknown is told by no note
             ]
-            for remark in dict.fromkeys(map(counted_note, notes)):
+            for remark in dict.fromkeys(map(_remark, notes)):
                 runs_of[remark[0]][remark].append(run)
         for text in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
-            remark = counted_note(text)
+            remark = _remark(text)
             runs_of[remark[0]][remark] = list(self.comparison.runs)
         return [
             {'what': what, 'runs': runs, 'queries': queries, 'of': n_queries}
@@ -230,10 +219,6 @@ class CampaignReport(Paged):
         """Return Judged@k of each run, by its name; nothing without judgements."""
         found = {run: self.evaluations[run].mean_judged for run in self.comparison.runs}
         return {run: shares for run, shares in found.items() if shares}
-
-    @property
-    def _reference(self) -> str:
-        return printable(self.evaluations[self.comparison.runs[0]].inputs['reference'].name)
 
     @property
     def _any_diagnosis(self) -> Diagnosis:
@@ -461,3 +446,10 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
         new = name[new_begin:new_end]
         pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
     return pieces
+
+
+def _remark(note: str) -> Remark:
+    """Return a note without its numbers, and these, if they count queries."""
+    if isinstance(note, Note) and note.unit == 'queries':
+        return note.kind, note.count, note.of
+    return note, None, None

@@ -22,7 +22,7 @@ from mediaeval_ap.challenges.task import (
 )
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
-from mediaeval_ap.errors import RepeatedRowsWarning
+from mediaeval_ap.errors import DataWarning, Note
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
@@ -129,11 +129,9 @@ def evaluate_map(
     found = files.updated(metrics, labels)
     first, n_relevant = metrics[0], found[0][1]
     if n_repeated := n_labels - int(n_relevant.sum()):
-        text = (
-            f'{files.truth_name}: {n_repeated} of {n_labels} labels repeat another of their user; '
-            f'{first.definition} counts them once'
-        )
-        files.warnings.append(RepeatedRowsWarning(text))
+        once = f'repeat another of their user; {first.definition} counts them once'
+        note = Note(once, n_repeated, n_labels, 'labels')
+        files.warnings.append(DataWarning('repeated-rows', files.truth_name, note))
     if not any(ap[n_relevant > 0].any() for ap, _ in found):
         files.warn_of_other_labels(
             relevant.take(users).flatten(), predicted.take(files.rows).flatten()

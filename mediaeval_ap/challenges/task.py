@@ -149,14 +149,12 @@ class Files:
             )
             zero = self.policy.missing == 'zero'
             how = 'scored as if nothing were predicted' if zero else 'left out'
-            text = (
-                f'{name}: no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {how}'
-            )
-            self.warnings.append(errors.MissingIdsWarning(text))
+            text = f'no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {how}'
+            self.warnings.append(errors.DataWarning('missing-ids', name, text))
         if len(unknown):
-            which = f'{len(unknown)} of {len(self.predictions)} rows'
-            text = f'{which} have an id that {self.truth_name} lacks, and are left out'
-            self.warnings.append(errors.UnknownIdsWarning(f'{name}: {text}'))
+            lack = f'have an id that {self.truth_name} lacks, and are left out'
+            note = errors.Note(lack, len(unknown), len(self.predictions), 'rows')
+            self.warnings.append(errors.DataWarning('unknown-ids', name, note))
         kept = np.flatnonzero(scored & (rows >= 0) if self.policy.missing == 'skip' else scored)
         if not len(kept):
             errors.warn_caller(self.warnings)

@@ -7,11 +7,11 @@ from textwrap import fill, indent
 
 import click
 
-from mediaeval_ap import definitions, errors
+from mediaeval_ap import definitions
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
-from mediaeval_ap.errors import DataWarning
+from mediaeval_ap.errors import KINDS
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import TEXT_FORMATS
 
@@ -27,7 +27,7 @@ Nothing returned and R > 0: 0, everywhere.
 
 WARNINGS = """\
 Warnings are about data that are scored all the same; --quiet hides them. --strict makes errors of
-NoOverlapWarning and EmptyRunWarning. In Python, each kind is a class of mediaeval_ap.errors.
+no-overlap and empty-run. In Python, each is a DataWarning of mediaeval_ap.errors, and has its kind.
 """
 
 
@@ -50,11 +50,9 @@ def _definitions() -> Document:
 
 
 def _warnings() -> Document:
-    """Describe every kind of warning, from what its class says."""
-    kinds = [each for name in errors.__all__ if issubclass(each := vars(errors)[name], DataWarning)]
-    said = {each.__name__: ' '.join(f'{each.__doc__}'.split()) for each in kinds[1:]}
-    texts = [f'{name}\n{indent(fill(text), "    ")}\n' for name, text in said.items()]
-    return Document(lambda: [WARNINGS, *texts], lambda: said)
+    """Describe every kind of warning, and what to do."""
+    texts = [f'{kind}\n{indent(fill(text), "    ")}\n' for kind, text in KINDS.items()]
+    return Document(lambda: [WARNINGS, *texts], lambda: KINDS)
 
 
 # What `help` explains beside commands; a new topic is a function here.

@@ -15,14 +15,14 @@ import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, check_destination, write_whole
 from mediaeval_ap.errors import (
+    DataWarning,
     ParameterError,
     QueryError,
-    WaitingWarning,
     WriteError,
+    kind_of,
     printable,
     ranged,
     together,
-    without_counts,
 )
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
@@ -110,8 +110,8 @@ LINES_OF_WARNING = 2
 
 
 def tell_warning(warning: Any) -> None:
-    """Tell a warning in a line; on a terminal it waits for others of its kind."""
-    if is_on_terminal() and not isinstance(warning, WaitingWarning):
+    """Tell a warning in a line; on a terminal one about data waits for others of its kind."""
+    if is_on_terminal() and isinstance(warning, DataWarning) and warning.kind != 'no-worker':
         click.get_current_context().meta.setdefault(HELD, []).append(warning)
     else:
         tell(f'Warning: {warning}')
@@ -122,19 +122,20 @@ def tell_held(below: str = '') -> None:
     from mediaeval_ap.results.run_names import run_names
 
     ctx = click.get_current_context(silent=True)
-    kinds: dict[object, dict[str, tuple[str, str]]] = {}
+    kinds: dict[object, dict[str, DataWarning]] = {}
     for warning in [] if ctx is None else ctx.meta.pop(HELD, []):
-        about, _, finding = str(warning.args[0]).partition(': ')
-        short = f'{os.path.basename(about)}{str(warning).removeprefix(about)}'
-        kinds.setdefault((type(warning), *without_counts(finding)), {})[about] = finding, short
+        kinds.setdefault((warning.kind, kind_of(warning.note)), {})[warning.about] = warning
     told = []
     below = ' '.join(below.split())  # as if it were not folded
     for found in kinds.values():
-        findings = {about: finding for about, (finding, _) in found.items()}
-        if ranged(findings.values()) not in below:
-            names = run_names(list(findings))
-            of_runs = dict(zip(names, findings.values(), strict=True))
-            told.append(together(of_runs) if len(found) > 1 else next(iter(found.values()))[1])
+        notes = [warning.note for warning in found.values()]
+        if ranged(notes) in below:
+            continue
+        if len(found) > 1:
+            told.append(together(dict(zip(run_names(list(found)), notes, strict=True))))
+        else:
+            ((about, warning),) = found.items()
+            told.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))
     for text in told:
         lines = wrap(
             f'Warning: {text}',

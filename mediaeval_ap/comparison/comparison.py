@@ -50,8 +50,6 @@ from mediaeval_ap.comparison.testing import (
 )
 from mediaeval_ap.errors import (
     DataWarning,
-    FewPermutationsWarning,
-    NarrowIntervalWarning,
     ParameterError,
     counted,
     printable,
@@ -1035,9 +1033,11 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
             some = f'all {n_pairs:,} pairs of {of_runs} differ'
         if n_pairs == 1:
             some = f'1 pair of {of_runs} differs'
-        yield NarrowIntervalWarning(
+        yield DataWarning(
+            'narrow-interval',
+            '',
             f'{some} on fewer than {FEW} {units}{by}: {settings.interval} intervals of their '
-            'differences may be too narrow; take plus2'
+            'differences may be too narrow; take plus2',
         )
     if not pairs or (settings.correction != 'tukey' and any(pair.exact for pair in pairs)):
         return
@@ -1048,8 +1048,10 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
         factor, number, drawn = 2 * factor, settings.resamples, 'resample'
     least = factor / (number + 1)
     if least > alpha:  # no data could give a corrected p that is small enough
-        yield FewPermutationsWarning(
+        yield DataWarning(
+            'few-permutations',
+            '',
             f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no '
             f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells {of_runs} apart: '
-            f'take {math.ceil(factor / alpha):,} or more'
+            f'take {math.ceil(factor / alpha):,} or more',
         )

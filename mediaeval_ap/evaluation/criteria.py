@@ -93,7 +93,8 @@ def skipped(
         )
         raise UndefinedScoreError(f'{printable(source)}: {finding}; {cause or remedy}')
     notes = notes_of_skipped(n_skipped, n_queries - n_skipped, lack)
-    return [WithoutRelevantWarning(f'{printable(reference)}: {note}') for note in notes]
+    about = printable(reference)
+    return [WithoutRelevantWarning('without-relevant', about, note) for note in notes]
 
 
 def queries_or_default(

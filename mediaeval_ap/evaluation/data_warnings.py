@@ -17,7 +17,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import definitions, errors
+from mediaeval_ap import definitions
 from mediaeval_ap.choices import (
     MISSING,
     MISSING_REMEDY,
@@ -28,7 +28,16 @@ from mediaeval_ap.choices import (
     check_policy,
 )
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import DataWarning, FormatError, printable, shown, some
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    NoOverlapWarning,
+    Note,
+    WithoutRelevantWarning,
+    printable,
+    shown,
+    some,
+)
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
@@ -42,8 +51,8 @@ def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> l
     if not n_repeated:
         return []
     fate = 'kept' if kept else 'counted once'
-    finding = f'{n_repeated} of {n_rows} rows repeat an earlier one exactly, and are {fate}'
-    return [errors.RepeatedRowsWarning(f'{printable(source)}: {finding}')]
+    note = Note(f'repeat an earlier one exactly, and are {fate}', n_repeated, n_rows, 'rows')
+    return [DataWarning('repeated-rows', printable(source), note)]
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
@@ -51,9 +60,8 @@ def repeated_queries(queries: Table) -> list[DataWarning]:
     n_repeated = len(queries) - len(queries['person_name'].values)
     if not n_repeated:
         return []
-    repeated = f'{n_repeated} of {len(queries)} queries repeat an earlier one'
-    text = f'{printable(queries.source.name)}: {repeated}; each counts in the mean'
-    return [errors.RepeatedQueriesWarning(text)]
+    note = Note('repeat an earlier one; each counts in the mean', n_repeated, len(queries))
+    return [DataWarning('repeated-queries', printable(queries.source.name), note)]
 
 
 def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
@@ -61,14 +69,14 @@ def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
     if not n_hypotheses or n_counted:
         return []
     finding = f'none of its {n_hypotheses} hypotheses is in the subset'
-    text = f'{printable(run)}: {finding}; scored as a run that returns nothing'
-    return [errors.EmptyRunWarning(text)]
+    note = f'{finding}; scored as a run that returns nothing'
+    return [NoOverlapWarning('empty-run', printable(run), note)]
 
 
 def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
     """Warn that no id of an input occurs in the other one, and name the likely cause if any."""
     remedy = cause or 'are these files of the same data?'
-    return [errors.NoOverlapWarning(f'{printable(source)}: {finding}', f'; {remedy}')]
+    return [NoOverlapWarning('no-overlap', printable(source), finding, f'; {remedy}')]
 
 
 def without_relevant(
@@ -79,7 +87,7 @@ def without_relevant(
     if not 0 < n_without < len(n_relevant):  # where all are without, `no_overlap` says so
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
-    return [errors.WithoutRelevantWarning(f'{reference}: {note}')]
+    return [WithoutRelevantWarning('without-relevant', reference, note)]
 
 
 def unknown_queries(
@@ -95,7 +103,7 @@ def unknown_queries(
     several = f'{len(unknown):,} of {n_queries:,} queries are no names'
     found = f'{several if n_queries > 1 else "the query is no name"} of it: '
     found += some(told, QUERIES_IN_WARNING)
-    return [errors.UnknownQueriesWarning(f'{reference}: {found}')]
+    return [WithoutRelevantWarning('unknown-queries', reference, found)]
 
 
 def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
@@ -113,7 +121,7 @@ def scores_above_one(
     named = some(list(map(printable, queries)), QUERIES_IN_WARNING)
     others = ', '.join(str(other) for other in definitions.registered() if not other.counts_again)
     once = f'; {others} count it once: {named}'
-    return [errors.ScoreAboveOneWarning(f'{printable(run)}: {note}', once)]
+    return [DataWarning('score-above-one', printable(run), note, once)]
 
 
 # All substrings of an id are looked up, so it is done for a sample of ids that are not too long:

@@ -29,7 +29,7 @@ from mediaeval_ap.atomic_files import give_up
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import (
     ClusterError,
-    NoWorkerWarning,
+    DataWarning,
     ProcessError,
     printable,
     require,
@@ -80,7 +80,7 @@ def finished(
                 # A signal that the system gives to another thread does not wake this one.
                 done = wait(futures, timeout=1, return_when=FIRST_COMPLETED).done
                 if not done and monotonic() > alarm and (reason := pool.why_silent()):
-                    warn_caller([NoWorkerWarning(reason)])
+                    warn_caller([DataWarning('no-worker', '', reason)])
                     alarm = float('inf')
                 for future in done:
                     number = futures.pop(future)

@@ -14,10 +14,7 @@ from mediaeval_ap.arrays import find, first_occurrences
 from mediaeval_ap.definitions import Repeats, ap_column, depths
 from mediaeval_ap.errors import (
     DataWarning,
-    EmptyRunWarning,
-    NoOverlapWarning,
     ParameterError,
-    UnknownQueriesWarning,
 )
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference
@@ -164,8 +161,7 @@ def pool_pairs(
 
 def _of_reference(warning: DataWarning) -> bool:
     """Return whether a warning says what an empty reference lacks, where judging begins."""
-    is_of_run = isinstance(warning, EmptyRunWarning)
-    return isinstance(warning, NoOverlapWarning | UnknownQueriesWarning) and not is_of_run
+    return warning.kind in ('no-overlap', 'unknown-queries')
 
 
 class _First(NamedTuple):

@@ -22,7 +22,6 @@ from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
-    UncertainOrderWarning,
     counted,
     require,
 )
@@ -171,8 +170,10 @@ class Pool(Described):
             f'{run} ({metric} {self.means[run][metric]:.3f}{_share(self.bounds[run])})'
             for run in pair
         )
-        yield UncertainOrderWarning(
-            f'{self.inputs["reference"]["name"]}: {first} and {second} could change places',
+        yield DataWarning(
+            'uncertain-order',
+            self.inputs['reference']['name'],
+            f'{first} and {second} could change places',
             f' if the {counted(self.counts["unjudged"], "unjudged shot", "unjudged shots")} of the '
             'pool were judged',
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
@@ -245,11 +245,11 @@ class Evaluation(ResultByQuery):
             return
         asked = '' if 'queries' in self.inputs else ', and its queries by --queries FILE'
         if 'subset' not in self.inputs and 0 < n_known < n_videos:
-            yield (
-                f'{n_videos - n_known} of {n_videos} videos of the run are not in the reference, '
-                'and all that it returns there is wrong: if only some videos were judged, as in a '
-                f'campaign, give their list by --subset FILE{asked}'
+            wrong = (
+                'are not in the reference, and all that it returns there is wrong: if only some '
+                f'videos were judged, as in a campaign, give their list by --subset FILE{asked}'
             )
+            yield Note(wrong, n_videos - n_known, n_videos, 'videos of the run')
         elif 'subset' in self.inputs and asked:
             yield (
                 'The queries are all names that the reference has in the subset: if a campaign has '

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,15 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import ParameterError, counted, printable, shown, together, without_counts
+from mediaeval_ap.errors import (
+    Note,
+    ParameterError,
+    counted,
+    kind_of,
+    printable,
+    shown,
+    together,
+)
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
@@ -32,7 +39,6 @@ N_QUERIES = 'n_queries'  # of that row: what its means are over
 SKIPPED = 'queries_skipped'  # the count of queries that were left out, where these may be
 NO_RELEVANT = 'have no relevant shot'
 NO_LABEL = 'have no true label'
-_of_queries = re.compile(r'(\d+) of (\d+) queries (.*)').fullmatch
 
 
 @dataclass(frozen=True)
@@ -96,16 +102,7 @@ def mean(values: NDArray[Any]) -> float | None:
 
 def notes_of(count: int, n_queries: int, what: str) -> list[str]:
     """Return the note that some queries are special, if there are any."""
-    return [f'{count} of {n_queries} queries {what}'] if count else []
-
-
-def counted_note(note: str) -> tuple[str, int | None, int | None]:
-    """Return what a note says, of how many queries, of how many; None if it is not of queries."""
-    found = _of_queries(note)
-    if found is None:
-        return note, None, None
-    count, n_queries, what = found.groups()
-    return f'queries {what}', int(count), int(n_queries)
+    return [Note(what, count, n_queries)] if count else []
 
 
 def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
@@ -134,9 +131,9 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
 
 def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     """Return the note on queries without a relevant shot, and on the mean that they alone make."""
-    (note,) = notes_of(n_without, n_queries, f'{NO_RELEVANT}: each counts {counts_as:g}')
     floor = n_without * counts_as / n_queries
-    return f'{note}, and an empty run has MAP {floor:.3f}' if floor else note
+    empty_run = f', and an empty run has MAP {floor:.3f}' if floor else ''
+    return Note(f'{NO_RELEVANT}: each counts {counts_as:g}{empty_run}', n_without, n_queries)
 
 
 SCHEMA = 'mediaeval-ap/results/1'
@@ -414,7 +411,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
         for result, of_result in notes:
             for note in of_result:
                 if note not in shared:
-                    others[without_counts(note)][printable(result.run)] = note
+                    others[kind_of(note)][printable(result.run)] = note
         lines = shared + [
             line
             for said in others.values()

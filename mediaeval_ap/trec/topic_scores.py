@@ -25,10 +25,9 @@ from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
     FormatError,
-    MissingIdsWarning,
+    Note,
     ParameterError,
     UndefinedScoreError,
-    UnknownIdsWarning,
     printable,
     shown,
     warn_caller,
@@ -149,7 +148,7 @@ def evaluate_trec(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning
+    DataWarning
         When topics are missing or unknown, and scored 0 or left out as asked.
     NoOverlapWarning, WithoutRelevantWarning
         As `AveragePrecision.evaluate`.
@@ -334,14 +333,16 @@ def _topics_of_one_file(
     if len(missing):
         first = judged.topic.values[missing[0]]
         policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
-        n_topics = f'{len(missing)} of {len(judged.topic.values)} topics of {truth} are missing'
         zero = policy.missing == 'zero'
         scored = 'scored as if nothing were returned' if zero else 'left out'
-        found.append(MissingIdsWarning(f'{run}: {n_topics}, and {scored}'))
+        n_topics = len(judged.topic.values)
+        note = Note(f'are missing, and {scored}', len(missing), n_topics, f'topics of {truth}')
+        found.append(DataWarning('missing-ids', run, note))
     if len(unknown):
         n_unknown = len(np.unique(returned.topic.codes[unknown]))
-        n_topics = f'{n_unknown} of {len(returned.topic.values)} topics are not in {truth}'
-        found.append(UnknownIdsWarning(f'{run}: {n_topics}, and left out'))
+        n_topics = len(returned.topic.values)
+        note = Note(f'are not in {truth}, and left out', n_unknown, n_topics, 'topics')
+        found.append(DataWarning('unknown-ids', run, note))
     return found
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, shown, warn_caller
+from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.judged import Judgements
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
@@ -140,7 +140,8 @@ def export(
         for rank, shot in enumerate(topic.returned, 1)
     )
     if n_without := len(topics) - len(of_qid):
-        without = f'{n_without} of {len(topics)} queries have no relevant shot'
+        without = 'have no relevant shot, and are not in the files'
         same = "evaluate with --definition trec --queries-without-relevant skip has the files' mean"
-        warn_caller([MissingIdsWarning(f'{without}, and are not in the files; {same}')])
+        note = Note(without, n_without, len(topics))
+        warn_caller([DataWarning('missing-ids', '', note, f'; {same}')])
     write_all_whole({qrels: qrels_text, run: run_text})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_limit, check_policy
-from mediaeval_ap.errors import ParameterError, UnlistedProblemsWarning, warn_caller
+from mediaeval_ap.errors import DataWarning, ParameterError, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.inputs import Rows
@@ -84,7 +84,7 @@ def validate(
     if findings.left_out:
         beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
         text = f'problems beyond max_problems={max_problems} are not listed: {beyond}'
-        warn_caller([UnlistedProblemsWarning(text)])
+        warn_caller([DataWarning('unlisted-problems', '', text)])
     return findings.problems()
 
 

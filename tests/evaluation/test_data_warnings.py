@@ -43,19 +43,16 @@ def test_words():
         *without_relevant('ref.txt', np.array([0, 2]), TREC),
         *scores_above_one(list('abcdefg'), 9, 'run.txt', MEDIAEVAL),
     ]
-    assert [f'{type(each).__name__} {each}' for each in found] == [
-        'RepeatedRowsWarning <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted '
-        'once',
-        'RepeatedRowsWarning <rows>: 1 of 2 rows repeat an earlier one exactly, and are kept',
-        'RepeatedQueriesWarning <rows>: 1 of 3 queries repeat an earlier one; each counts in the '
-        'mean',
-        'EmptyRunWarning run.txt: none of its 7 hypotheses is in the subset; scored as a run that '
+    assert [f'{each.kind} {each}' for each in found] == [
+        'repeated-rows <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once',
+        'repeated-rows <rows>: 1 of 2 rows repeat an earlier one exactly, and are kept',
+        'repeated-queries <rows>: 1 of 3 queries repeat an earlier one; each counts in the mean',
+        'empty-run run.txt: none of its 7 hypotheses is in the subset; scored as a run that '
         'returns nothing',
-        'NoOverlapWarning run.txt: 0 of 9 shots occur in ref.txt; are these files of the same '
-        'data?',
-        'NoOverlapWarning run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal',
-        'WithoutRelevantWarning ref.txt: 1 of 2 queries have no relevant shot: each counts 0',
-        'ScoreAboveOneWarning run.txt: 7 of 9 queries have an AP above 1: mediaeval-2016 counts a '
+        'no-overlap run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?',
+        'no-overlap run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal',
+        'without-relevant ref.txt: 1 of 2 queries have no relevant shot: each counts 0',
+        'score-above-one run.txt: 7 of 9 queries have an AP above 1: mediaeval-2016 counts a '
         'shot each time it is returned; trec, kaggle, by-k, hits count it once: a, b, c, d, e and '
         '2 more',
     ]
@@ -131,7 +128,7 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
         with pytest.warns(WithoutRelevantWarning) as caught:
             call(run, others)
         (message,) = (
-            str(each.message) for each in caught if each.category is UnknownQueriesWarning
+            str(each.message) for each in caught if each.message.kind == 'unknown-queries'
         )
         assert message.startswith(told)
         assert message.endswith("'bob_ra3' (nearest: 'bob_ray') and 1 more")

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import FormatError, ParameterError, UncertainOrderWarning
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
 from mediaeval_ap.render.page import drawn
 from mediaeval_ap.results.run_names import teams_in_file
 
@@ -159,9 +159,9 @@ JUDGED = [('x', 'v', '0'), ('x', 'v', '1')]
 @pytest.fixture
 def of_judged():
     evaluator = AveragePrecision(REFERENCE[:1], K=[1, 10], definition='trec', judged=JUDGED)
-    with pytest.warns(UncertainOrderWarning) as caught:
+    with pytest.warns(DataWarning) as caught:
         pool = evaluator.pool({'a_1': ANN[:3], 'b_1': RUNS['b_1']}, ['ann', 'bob'])
-    return pool, [each for each in caught if each.category is UncertainOrderWarning]
+    return pool, [each for each in caught if each.message.kind == 'uncertain-order']
 
 
 def test_bounds_with_judgements(of_judged):
@@ -188,7 +188,7 @@ def test_a_warning_names_two_runs_whose_order_could_turn(of_judged):
     (order,) = pool.certain
     assert (order.better, order.worse) == ('a_1', 'a_2')
     assert order.margin == pytest.approx((1 + 2 / 3) / 2 - 1 / 2, rel=1e-15)  # two roundings
-    assert not [each for each in pool.warnings if isinstance(each, UncertainOrderWarning)]
+    assert not [each for each in pool.warnings if each.kind == 'uncertain-order']
 
 
 def test_bounds_in_every_format(of_judged):

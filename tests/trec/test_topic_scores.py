@@ -14,12 +14,11 @@ from trec_rows import QRELS, RUN, map_column, quiet, run_text
 from mediaeval_ap import definitions, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES, UNJUDGED
 from mediaeval_ap.errors import (
+    DataWarning,
     FormatError,
-    MissingIdsWarning,
     NoOverlapWarning,
     ParameterError,
     UndefinedScoreError,
-    UnknownIdsWarning,
 )
 
 
@@ -30,17 +29,17 @@ def test_topics_that_are_missing_or_unknown_are_reported(folder):
         evaluation = evaluate_trec('qrels', 'run', [10], missing='zero', unknown='drop')
     assert [(each.category, str(each.message)) for each in caught] == [
         (
-            MissingIdsWarning,
+            DataWarning,
             'run: 1 of 2 topics of qrels are missing, and scored as if nothing were returned',
         ),
-        (UnknownIdsWarning, 'run: 1 of 2 topics are not in qrels, and left out'),
+        (DataWarning, 'run: 1 of 2 topics are not in qrels, and left out'),
     ]
     assert {each.filename for each in caught} == {__file__}
     assert (evaluation.queries, evaluation.ap.tolist()) == (['7', '8'], [[0.25], [0.0]])
     assert (evaluation.counts['missing'], evaluation.counts['unknown']) == (1, 1)
     with (
-        pytest.warns(MissingIdsWarning, match='missing, and left out'),
-        pytest.warns(UnknownIdsWarning),
+        pytest.warns(DataWarning, match='missing, and left out'),
+        pytest.warns(DataWarning, match='not in qrels, and left out'),
     ):
         evaluation = evaluate_trec('qrels', 'run', [10], missing='skip', unknown='drop')
     assert (evaluation.queries, evaluation.map.tolist()) == (['7'], [0.25])
@@ -70,8 +69,8 @@ def test_topics_with_another_spelling_are_told_of():
     with pytest.raises(FormatError, match=r'; no topic is in both files: .* leading zeros'):
         evaluate_trec(QRELS, run)
     with (
-        pytest.warns(UnknownIdsWarning),
-        pytest.warns(MissingIdsWarning),
+        pytest.warns(DataWarning, match='not in'),
+        pytest.warns(DataWarning, match='missing'),
         pytest.warns(NoOverlapWarning, match='leading zeros'),
     ):
         evaluate_trec(QRELS, run, missing='zero', unknown='drop')
