@@ -18,13 +18,12 @@ an integer, or ``'all'``.
 
 from __future__ import annotations
 
-import re
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from numbers import Integral
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, shown
@@ -62,7 +61,7 @@ class Repeats(Enum):
     DROP = 'dropped, rank and all'
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Definition:
     """A definition of average precision at k.
 
@@ -124,8 +123,9 @@ class Definition:
         from mediaeval_ap.render.document import Document, Grid
         from mediaeval_ap.render.formats import to_html
 
-        fields = [(name, str(value)) for name, value in self.to_dict().items()]
-        return to_html(Document.from_grid(Grid(['definition', self.name], fields[1:])))
+        shown = ('formula', 'without_relevant', 'repeats', 'source')
+        rows = [(name, str(self.to_dict()[name])) for name in shown]
+        return to_html(Document.from_grid(Grid(['definition', self.name], rows)))
 
     @property
     def counts_again(self) -> bool:
@@ -179,30 +179,33 @@ class Definition:
             for each in self.denominator
         )
 
-    def to_dict(self) -> dict[str, str | float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the definition in full, ready for JSON.
 
         Returns
         -------
         dict
-            ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
+            Its fields, with lists for tuples and the value of `repeats`; and ``formula``.
         """
         return {
             'name': self.name,
             'formula': self.formula,
+            'depth': list(self.depth),
+            'denominator': list(self.denominator),
             'without_relevant': self.without_relevant,
             'repeats': self.repeats.value,
             'source': self.source,
         }
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, object]) -> Definition:
+    def from_dict(cls, described: Mapping[str, Any]) -> Definition:
         """Return the definition that `to_dict` described.
 
         Parameters
         ----------
-        described : mapping of str to str or float
-            ``name``, ``formula``, ``without_relevant``, ``repeats`` and ``source``.
+        described : mapping of str to list, str or float
+            As `to_dict` returns it. Without ``depth`` and ``denominator``, which earlier versions
+            did not write, a registered definition is found by its name.
 
         Returns
         -------
@@ -219,31 +222,20 @@ class Definition:
         >>> Definition.from_dict(get('kaggle').to_dict()) == get('kaggle')
         True
         """
-        formula = str(described.get('formula'))
-        depth, denominator = _quantities(formula)
-        repeats = {each.value: each for each in Repeats}.get(str(described.get('repeats')))
-        fields = [described.get(name) for name in ('name', 'without_relevant', 'source')]
-        name, without_relevant, source = fields
-        return cls(name, depth, denominator, without_relevant, repeats, source)  # type: ignore[arg-type]
+        if 'depth' not in described:
+            return get(described.get('name', ''))
+        fields = {each.name: described.get(each.name) for each in dataclasses.fields(cls)}
+        for quantities in 'depth', 'denominator':
+            if isinstance(fields[quantities], list):
+                fields[quantities] = tuple(fields[quantities])
+        fields['repeats'] = {each.value: each for each in Repeats}.get(str(fields['repeats']))
+        return cls(**fields)
 
 
 def _are_some(quantities: object, known: str) -> bool:
     if not isinstance(quantities, tuple) or not all(isinstance(each, str) for each in quantities):
         return False
     return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(known)
-
-
-def _quantities(formula: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return depth and denominator of a formula; an empty depth if it is none."""
-    least = r'(?:min\(([RkNH](?:, [RkNH])*)\)|([RkNH]))'
-    if found := re.fullmatch(rf"S\(k'\) / k', k' = {least}", formula):
-        both = (found[1] or found[2]), (found[1] or found[2])
-    elif found := re.fullmatch(rf'S\({least}\) / {least}', formula):
-        both = (found[1] or found[2]), (found[3] or found[4])
-    else:
-        return (), ()
-    depth, denominator = (tuple(each.split(', ')) for each in both)
-    return depth, denominator
 
 
 def _least(quantities: tuple[str, ...]) -> str:

@@ -46,8 +46,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     ReadError
         When the file cannot be read.
     FormatError
-        When it is not JSON of this shape, or has no values of queries, values that their metric
-        cannot have, or means or numbers of queries that are not those of its queries.
+        When it is not JSON of this shape, or was written without the values of queries.
 
     Examples
     --------
@@ -69,6 +68,10 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
         raise FormatError(stored.name, 'schema', '', found, f'{SCHEMA!r}, {AS_WRITTEN}')
     results: list[Result] = []
     for number, each in enumerate(value.get('results') or [{}], 1):
+        place = f'result {number}'
+        if isinstance(each, dict) and 'manifest' in each and 'queries' not in each:
+            expected = 'the values of each query: write the file with --format json --per-query'
+            raise FormatError(stored.name, place, 'queries', 'nothing', expected)
         try:
             manifest = each['manifest']
             results.append(
@@ -82,7 +85,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
                 )
             )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            place, found = f'result {number}', f'{type(error).__name__}: {error}'
+            found = f'{type(error).__name__}: {error}'
             raise FormatError(stored.name, place, '', found, f'one {AS_WRITTEN}') from error
     return results
 
