@@ -113,7 +113,6 @@ def evaluate_gap(
     labels = none_if_empty(taken(given, files.rows))
     confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
-    has_truth = truths.is_valid().to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
     queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
     queries = {name: column.take(order) for name, column in queries.items()}
@@ -131,7 +130,7 @@ def evaluate_gap(
     return files.score(
         {'GAP': metric},
         {'ties': metric.ties},
-        {'confidence': confidence, 'correct': correct, 'has_truth': has_truth},
+        {'confidence': confidence, 'correct': correct},
         {'predictions': metric.n_predictions, 'without_truth': n_without},
         table,
         notes=files.note(n_without, 'have no true label: a prediction for one of them is wrong'),

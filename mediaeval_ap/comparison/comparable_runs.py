@@ -61,9 +61,9 @@ class Runs:
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
     range: list[float] | None = None  # of a score table: the least and the largest value
-    no_mean: str = ''  # why the metric is no mean; then `values` have rows for its accumulator
+    no_mean: str = ''  # why the metric is no mean; then `values` have LRAP and number of labels
     whole: Sequence[float] = ()  # then the metric of each run
-    ties: Any = None  # of GAP, and of runs of TREC
+    ties: Any = None  # of runs of TREC
 
     @property
     def width(self) -> float:

@@ -39,7 +39,6 @@ from mediaeval_ap.comparison.settings import (
     terms_of,
 )
 from mediaeval_ap.comparison.testing import (
-    POWER,
     Pair,
     Power,
     Standing,
@@ -111,7 +110,7 @@ class Comparison(Described, Paged):
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
-        The values of each metric; none of GAP and lwlrap, which are no means.
+        The values of each metric; none of lwlrap, which is a mean over labels.
     leaderboard : list of Standing
         One for each metric and run; metrics in their order, runs best first within each.
     pairs : list of Pair
@@ -233,9 +232,9 @@ class Comparison(Described, Paged):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
-            ``inputs`` (name, SHA-256). Each None has its reason beside it; in the
-            manifest it stands for what was not given.
+            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``:
+            ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name, SHA-256).
+            Each None has its reason beside it; in the manifest it stands for what was not given.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
@@ -503,7 +502,6 @@ class ComparisonPlot(Plot):
 
 FIRST_MINUS_SECOND = 'first {0.run} minus second'
 DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
-FOR_POWER = f'{{0.queries}} for {100 * POWER:g} %'
 
 
 def _caption(comparison: Comparison, baseline: str | None) -> str:
@@ -608,8 +606,6 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
             f'{_titled(comparison, metric)}: differences of pairs, '
             f'{FIRST_MINUS_SECOND.format(terms)}. {_caption(comparison, None)}'
         )
-        if comparison.values:
-            text += f' {FOR_POWER.format(terms).capitalize()}: of this pair alone, not corrected.'
         if comparison.parameters['cluster'] != 'none':
             text += f' Wins, ties, losses and dz are of {terms.queries}.'
         yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
@@ -657,9 +653,8 @@ def _by_run(comparison: Comparison, cells: Mapping[tuple[str, str], Any]) -> Gri
 
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval), pair.n_for_power] for pair in pairs]
-    for_power = FOR_POWER.format(comparison._terms)
-    return _known(comparison, ['first', 'second', *DIFFERENCE, for_power], rows)
+    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
+    return _known(comparison, ['first', 'second', *DIFFERENCE], rows)
 
 
 def _known(comparison: Comparison, headers: list[str], rows: list[list[Any]]) -> Grid:
@@ -804,7 +799,7 @@ def compare(
         Confidence intervals of differences: Student's t after a difference of +m and one of -m are
         appended, where m is 1, or the largest difference if that is more; bootstrap
         (bias-corrected and accelerated); or Student's t. Those of means are of the bootstrap, with
-        't' Student's. By default plus2; GAP and lwlrap have percentiles of the bootstrap.
+        't' Student's. By default plus2; lwlrap has percentiles of the bootstrap.
     level : float
         Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
         1 - level share a letter.
@@ -857,7 +852,7 @@ def compare(
     ReadError, FormatError
         When the reference or the subset cannot be read.
     UndefinedScoreError
-        When some resamples of GAP or lwlrap have no true label.
+        When some resamples of lwlrap have no true label.
     MissingExtraError
         When the extra ``compare`` is not installed.
 
@@ -876,9 +871,9 @@ def compare(
     losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
     square of the number of queries, as BCa leaves out each in turn.
 
-    GAP and lwlrap are no means over queries: queries are resampled, and the whole is computed
-    again. Intervals are percentiles. p is twice the smaller tail of the differences at 0, (b + 1) /
-    (n + 1) (Efron and Tibshirani, 1993, chapter 15; Davison and Hinkley, 1997, chapter 4).
+    lwlrap is a mean over labels: queries are resampled, and the whole is computed again. Intervals
+    are percentiles. p is twice the smaller tail of the differences at 0, (b + 1) / (n + 1) (Efron
+    and Tibshirani, 1993, chapter 15; Davison and Hinkley, 1997, chapter 4).
 
     Examples
     --------
@@ -1004,7 +999,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     if settings.cluster != 'none':
         notes.append(
             'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-            f'losses, dz and {queries} for 80 % are of {queries}'
+            f'losses and dz are of {queries}'
         )
         if n_without and settings.cluster == 'video':
             notes.append('each query without a relevant shot is a cluster of its own')

@@ -63,8 +63,8 @@ def checked_settings(**given: Any) -> Settings:
 def for_resamples(settings: Settings, runs: Any, **asked: object) -> Settings:
     """Refuse what only means over queries have; intervals are percentiles of resamples."""
     asked |= {'by': settings.by, 'power': settings.power}
-    others = {'cluster': settings.cluster, 'correction': settings.correction, 'ties': runs.ties}
-    asked |= {name: each for name, each in others.items() if each in ('video', 'tukey', 'stable')}
+    others = {'cluster': settings.cluster, 'correction': settings.correction}
+    asked |= {name: each for name, each in others.items() if each in ('video', 'tukey')}
     for name, value in asked.items():
         if value is not None:
             told = f'{name}: found {shown(value)} for {runs.metrics[0]}, expected another or none'

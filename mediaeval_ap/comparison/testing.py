@@ -32,14 +32,11 @@ from mediaeval_ap.comparison.sampling import (
     units_of,
 )
 from mediaeval_ap.comparison.settings import Settings
-from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError, require, shown
-from mediaeval_ap.metrics.ap_of_hits import global_ap_of_counts
 
 METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
 Word = Literal['passed', 'worse', 'not better']
 POWER = 0.8  # as is usual
-COUNTED_AT_ONCE = 1 << 17  # half as many took as long, a quarter twice
 DIGITS = 12  # to which values are equal that are sums of rounded terms
 MOST_QUERIES = 10**9  # beyond any list of queries
 
@@ -50,8 +47,7 @@ class Pair:
 
     p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
     Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
-    `n_for_power` is the number of queries that tell a difference of this dz at 80 %: of one pair,
-    not corrected. `exploratory` is True for all metrics but the last.
+    `exploratory` is True for all metrics but the last.
     """
 
     metric: str
@@ -70,8 +66,6 @@ class Pair:
     n_nonzero: int | None = None
     exact: bool = False
     reason: str
-    n_for_power: int | None = None
-    n_for_power_reason: str = ''
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +143,6 @@ def tests_of(
                     reason=reason,
                 )
             )
-        pairs = _with_power(pairs, settings.level)
         ranks = ranks_of(units[at].steps(np.array(means[at])))
         of_runs = zip(means[at], ranks, intervals.runs, strict=True)
         leaderboard += _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
@@ -160,12 +153,12 @@ def tests_of(
 def _tests_of_resamples(
     settings: Settings, runs: Runs
 ) -> tuple[list[int], list[Standing], list[Pair]]:
-    """Test runs by resamples of the queries, of each of which the whole metric is computed."""
+    """Test lwlrap by resamples of the queries, of each of which the whole is computed again."""
     (metric,), values, level = runs.metrics, runs.whole, settings.level
     order, drawn = np.argsort(-np.array(values), kind='stable').tolist(), _drawn(settings, runs)
     why_none = f'{metric} is no mean over queries: {runs.no_mean}'
     shared: dict[str, Any] = {'metric': metric, 'exploratory': False, 'reason': why_none}
-    shared |= {'n_queries': len(runs.queries), 'n_for_power_reason': why_none}
+    shared['n_queries'] = len(runs.queries)
     pairs = []
     for a, b in combinations(order, 2):
         differences = np.round(drawn[a] - drawn[b], DIGITS)
@@ -181,23 +174,15 @@ def _tests_of_resamples(
 
 
 def _drawn(settings: Settings, runs: Runs) -> Floats:
-    """Return the metric of each run (rows) and resample."""
+    """Return the metric of each run (rows) and resample: a mean over labels, in clusters."""
     rows, n_queries = runs.values[0], len(runs.queries)
     if n_queries == 1:  # which each resample has, and SciPy refuses
         return np.repeat(np.array([runs.whole]).T, settings.resamples, axis=1)
-    if runs.ties:
-        of_runs = [global_ap_of_counts(each, runs.ties) for each in rows]
+    n_labels = rows[0, :, 1]
+    units = units_of(rows[:, :, 0] * n_labels, np.arange(n_queries))
 
-        def of_counts(counts: Floats) -> Floats:
-            n_pieces = min(len(counts), -(-counts.size // COUNTED_AT_ONCE))
-            pieces = np.array_split(counts.astype(np.int64), n_pieces)
-            return np.array(on_all_cores(lambda run: np.hstack([*map(run, pieces)]), of_runs))
-    else:  # a mean over labels, and a query is a cluster of them
-        n_labels = rows[0, :, 1]
-        units = units_of(rows[:, :, 0] * n_labels, np.arange(n_queries))
-
-        def of_counts(counts: Floats) -> Floats:
-            return units.means(units.sums.T @ counts.T, counts @ n_labels)
+    def of_counts(counts: Floats) -> Floats:
+        return units.means(units.sums.T @ counts.T, counts @ n_labels)
 
     drawn = resampled(of_counts, n_queries, settings.resamples, settings.seed)
     if n_without := int(np.count_nonzero(np.isnan(drawn[0]))):  # as all runs have one truth
@@ -213,19 +198,6 @@ def effect_size(differences: Floats) -> tuple[float | None, str]:
     if differences.min() == differences.max():
         return None, f'all differences are {differences[0]:g}'
     return float(differences.mean() / differences.std(ddof=1)), ''
-
-
-def _with_power(pairs: Sequence[Pair], level: float) -> list[Pair]:
-    """Return pairs with the number of queries for their differences, or why there is none."""
-    needed = iter(queries_for_power(np.array([pair.dz for pair in pairs if pair.dz]), level))
-    found = []
-    for pair in pairs:
-        n_queries = int(next(needed)) if pair.dz else None
-        why = (pair.reason or 'the mean difference is 0') if n_queries is None else ''
-        if n_queries is not None and n_queries > MOST_QUERIES:
-            n_queries, why = None, f'more than {MOST_QUERIES:,} queries'
-        found.append(replace(pair, n_for_power=n_queries, n_for_power_reason=why))
-    return found
 
 
 @dataclass(frozen=True)

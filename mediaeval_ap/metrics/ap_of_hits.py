@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -136,35 +136,6 @@ def precisions_at_correct(
         wrong_above += blocks.size - blocks.n_correct
     n_correct = blocks.n_correct
     return precision_at_hits(np.arange(1, n_correct.sum() + 1) + np.repeat(wrong_above, n_correct))
-
-
-def global_ap_of_counts(
-    rows: NDArray[np.float64], ties: Ties
-) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """Return global AP by how often (columns) each query occurs: NaN without a true label.
-
-    `rows` have its confidence (NaN: no prediction), and 1 or 0: it is correct, it has a true label.
-    """
-    confidence, correct, has_truth = rows.T
-    order = np.argsort(-confidence)[: np.count_nonzero(~np.isnan(confidence))]  # NaN is last
-    edges = np.append(run_starts([confidence[order]]), len(order))
-    right, true = correct[order].astype(np.int64), has_truth.astype(np.int64)
-
-    def of_counts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        times = counts.take(order, axis=1)
-        sums = (np.pad(each.cumsum(axis=1), ((0, 0), (1, 0))) for each in (times, times * right))
-        above, right_above = (each.take(edges, axis=1) for each in sums)
-        size, n_right = np.diff(above), np.diff(right_above)
-        above = above[:, :-1] + (size - n_right if ties == 'worst' else 0)
-        # Unless their order is any, the correct ones of a block stand together.
-        columns = size if ties == 'expected' else n_right, n_right, above, right_above[:, :-1]
-        some, n_true = n_right > 0, counts @ true
-        terms = expected_precisions(TieBlocks(*(each[some] for each in columns)))
-        ends = (columns[0] * some).sum(axis=1).cumsum()
-        totals = [each.sum() for each in np.split(terms, ends[:-1])]
-        return np.array(totals) / np.where(n_true, n_true, np.nan)
-
-    return of_counts
 
 
 class TieBlocks(NamedTuple):

@@ -14,7 +14,7 @@ from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
 from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import SCHEMA, Result, kind_of_metric
-from mediaeval_ap.results.score import COUNTS, UNANSWERED, Score
+from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.sources import ByteSource
@@ -142,29 +142,20 @@ def _score(value: Fields, columns: dict[str, list[Any]], **manifest: Any) -> Sco
     import pyarrow
 
     metric, means, kind = value['metric'], value['means'], kind_of_metric(value['metric'])
-    table, queries = pandas.DataFrame(value['queries']), list(columns['query'])
+    table = pandas.DataFrame(value['queries'])
     counts = {name: np.array(columns[name], np.int64) for name in COUNTS if name in columns}
     names = [name for name in columns if name not in ('query', 'label', *counts)]
     values: dict[str, NDArray[Any]] = {
         name: _doubles(columns[name]) for name in (names if len(means) > 1 else ['value'])
     }
     values |= {name: each for name, each in counts.items() if kind.no_mean or name == 'n_relevant'}
-    if UNANSWERED in value:  # GAP: predictions, and queries that have none
-        others = value[UNANSWERED]
-        queries += [each['query'] for each in others]
-        has_truth = [each is not None for each in columns['truth']]
-        values = {
-            'confidence': _doubles(columns['confidence'] + [None] * len(others)),
-            'correct': np.array(columns['correct'] + [False] * len(others)),
-            'has_truth': np.array(has_truth + [each['has_truth'] for each in others]),
-        }
     return Score(
         metric=metric,
         value=means[metric],
         means=means,
         table=table,
         notes=value['notes'],
-        queries=pyarrow.array(queries),
+        queries=pyarrow.array(list(columns['query'])),
         values=values,
         **manifest,
     )

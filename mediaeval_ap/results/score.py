@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ['Score']
 
-UNANSWERED = 'without_prediction'  # in the JSON of GAP, beside the predictions
 COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
 
 
@@ -51,7 +50,7 @@ class Score(Result):
         The ids of the truth, in its order; not part of `to_dict`, like what follows.
     values : mapping of str to ndarray, shape (n_queries,)
         Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``, for lwlrap with
-        ``n_labels``; for GAP ``confidence`` (NaN without prediction), ``correct``, ``has_truth``.
+        ``n_labels``; for GAP ``confidence`` (NaN without prediction) and ``correct``.
     definition : Definition or None
         Definition of average precision, where the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
@@ -156,26 +155,18 @@ class Score(Result):
         values = {renamed.get(name, name): each for name, each in self.values.items()}
         return {'query': self.queries.to_pylist(), **values}
 
-    def _value(self, per_query: bool) -> dict[str, Any]:
-        value = super()._value(per_query)
-        if 'queries' in value and 'has_truth' in self.values and self.queries is not None:
-            others = np.flatnonzero(np.isnan(self.values['confidence'])).tolist()
-            queries, truth = self.queries.to_pylist(), self.values['has_truth'].tolist()
-            value[UNANSWERED] = [{'query': queries[at], 'has_truth': truth[at]} for at in others]
-        return value
-
     def _compared(self) -> Compared:
         if self.queries is None:
             raise ParameterError(
                 f'{printable(self.run)}: found a score without its queries, expected them'
             )
         queries = self.queries.to_pylist()
+        if self._kind.is_one_list:
+            raise ParameterError(
+                f'compare: found {self.metric} of {printable(self.run)}, expected a metric with a '
+                f'value by query: {self._kind.no_mean}'
+            )
         if self._kind.no_mean:
-            if not {'has_truth', 'n_labels'} & self.values.keys():
-                raise ParameterError(
-                    f'{printable(self.run)}: {UNANSWERED}: found nothing, expected the queries of '
-                    'GAP that have none; score the run again, with --format json --per-query'
-                )
             rows = np.column_stack(list(self.values.values())).astype(np.float64)
             n_true = rows[:, -1].astype(np.int64)
             return Compared(list(map(str, queries)), {self.metric: rows}, n_true, {self.metric: 0})

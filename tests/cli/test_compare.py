@@ -72,8 +72,6 @@ OPTIONS = {
     '--cluster video --by corpus': {'cluster': 'video', 'by': 'corpus'},
     '--definition trec --subset subset.txt': {'definition': 'trec', 'subset': 'subset.txt'},
     '--also-definitions trec,by-k': {'also': ['trec', 'by-k']},
-    '--anytime --seed 3': {'anytime': True, 'seed': 3},
-    '--anytime --population 500': {'anytime': True, 'population': 500},
 }
 
 
@@ -119,8 +117,6 @@ USAGE = {
         '--also-definitions: csv has one table; write it as json or markdown'
     ),
     'best.txt half.txt --by relevant --format jsonl': '--by: jsonl has one table',
-    'best.txt half.txt --anytime --format csv': '--anytime: csv has one table',
-    'best.txt half.txt --population 99': '--population is of --anytime: give both',
     'best.txt half.txt --level 1': 'level: found 1.0, expected a number between 0 and 1',
 }
 

@@ -174,7 +174,7 @@ def test_clusters_are_flipped_whole():
     of_queries, of_videos = without_warning(results), without_warning(results, **settings)
     note = (
         'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-        'losses, dz and queries for 80 % are of queries'
+        'losses and dz are of queries'
     )
     assert [note in each.notes for each in (of_queries, of_videos)] == [False, True]
     (by_query,), (by_video,) = of_queries.pairs, of_videos.pairs

@@ -9,7 +9,7 @@ import pytest
 from compared_runs import several
 from page_text import PageText, data_of
 
-from mediaeval_ap import compare, evaluate_gap
+from mediaeval_ap import compare
 from mediaeval_ap.comparison.comparison_page import boards_of, of_query
 from mediaeval_ap.errors import NarrowIntervalWarning, ParameterError
 
@@ -98,14 +98,6 @@ def test_results_have_the_page_too():
     assert page == comparison.to_html(title='Two', intro='*what*', links={'x': 'https://a.org'})
     with pytest.raises(ParameterError, match='title: found'):
         comparison.to_html(title='')
-
-
-def test_what_is_no_mean_has_no_page():
-    files = 'samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv'
-    gap = evaluate_gap(*files, per_query=True)
-    comparison = compare({'one': gap, 'other': gap}, resamples=50)
-    with pytest.raises(ParameterError, match='metric: found GAP, expected a mean over queries'):
-        comparison.to_html()
 
 
 def test_score_tables_have_no_cutoffs(comparison):

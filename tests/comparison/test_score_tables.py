@@ -308,7 +308,6 @@ WRONG = {
     'name': (lambda: {'x': long_frame()}, {}, "the name 'x' for <DataFrame>, a table of 3 systems"),
     'no item': (lambda: long_frame().assign(item=''), {}, 'item: found nothing, expected text'),
     'power': (long_frame, {'power': -1}, 'power: found -1, expected a number above 0'),
-    'anytime': (lambda: long_frame(3 * VALUES), {'anytime': True}, 'expected values from 0 to 1'),
     'no number': (lambda: long_frame().assign(value='x'), {}, 'value: found .*, expected numbers'),
     'lines': (
         lambda: jsonl('{"item": 1}\n\n{"item"\n'),
@@ -322,11 +321,6 @@ WRONG = {
         'line 1: found no JSON: Extra',
     ),
     'one on two lines': (lambda: jsonl('{"item": 1, "a": [1\n2]}'), {}, 'line 1: found no JSON: '),
-    'key twice': (
-        lambda: jsonl('{"item": 1}\n{"item": 2, "a": {"b": 1, "b": 2}}'),
-        {},
-        "line 2, a: found the key 'b' twice",
-    ),
     'id': (
         lambda: jsonl('{"item": 1, "a": 1}\n\n{"item": 1.5, "a": 1}'),
         {},

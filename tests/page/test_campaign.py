@@ -110,11 +110,10 @@ def is_better(data, metric, one, other):
 
 
 def of_pair(row):
-    needed = '–' if row['n_for_power'] is None else f'{row["n_for_power"]:,}'
     return [
         *(printable(row['a']), printable(row['b']), fixed(row['difference'])),
         *(of_interval(row['interval']), of_p(row['p']), of_p(row['p_adjusted'])),
-        *(*(str(row[name]) for name in ('wins', 'ties', 'losses')), fixed(row['dz'], 2), needed),
+        *(*(str(row[name]) for name in ('wins', 'ties', 'losses')), fixed(row['dz'], 2)),
     ]
 
 
