@@ -28,9 +28,9 @@ from mediaeval_ap.cli.output import (
 )
 from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import FormatError, WriteError, printable, require, shown
+from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.render.formats import FORMATS, render, workflow_command
+from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ CRITERIA = (
     *('queries_without_relevant', 'judged', 'unjudged', 'judged_only'),
 )
 FAILED = 3  # no error: errors exit with 1 and 2
-GITHUB, SUMMARY = 'github', 'GITHUB_STEP_SUMMARY'  # the variable that names the job's summary
 PROCEDURE = options.together(
     options.option(
         '--baseline', metavar='RUN', help='Run that all others are compared with, by its name.'
@@ -137,7 +136,7 @@ COMPARISON = options.together(
         '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
     ),
     options.flag('--pairs', help='Show all pairs of runs; csv and jsonl have these alone.'),
-    options.file_format([*FORMATS, GITHUB]),
+    options.file_format(FORMATS),
     options.PRECISION,
     options.OUTPUT,
 )
@@ -281,26 +280,11 @@ def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> No
         for each in compared.verdicts
         if each.verdict != 'passed'
     ]
-    document = compared._document(pairs=pairs)
-    if format == GITHUB:
-        _add_to_summary(render(document, 'markdown'))
-        write(''.join(workflow_command('error', each, title='compare') for each in failed), output)
-    else:
-        write_document(document, format, output)
-        for each in failed:
-            tell(each)
+    write_document(compared._document(pairs=pairs), format, output)
+    for each in failed:
+        tell(each)
     if failed:
         click.get_current_context().exit(FAILED)
-
-
-def _add_to_summary(text: str) -> None:
-    """Add Markdown to the summary of a job of GitHub, where other steps write, too."""
-    path = os.environ[SUMMARY]
-    try:
-        with open(path, 'a', encoding='utf-8') as file:
-            file.write(text)
-    except OSError as error:
-        raise WriteError(path, error.strerror or str(error)) from error
 
 
 def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
@@ -331,11 +315,6 @@ def _check_options(
     """Refuse options that lack one that they need, or have more tables than the format."""
     if settings['baseline'] is None and (option := options.first_given(OF_GATE.__contains__)):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
-    if format == GITHUB and not os.environ.get(SUMMARY):
-        raise click.UsageError(
-            f'--format {GITHUB}: found no {SUMMARY}, expected the file that GitHub names by it; '
-            'elsewhere, give --format markdown'
-        )
     more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
     for option, value in more_tables.items():
         if value and format in ('csv', 'jsonl'):

@@ -28,7 +28,6 @@ from mediaeval_ap.comparison.settings import require_libraries
 from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.render.formats import ANSWER_FORMATS, FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
-from mediaeval_ap.results.run_names import teams_in_file
 
 if TYPE_CHECKING:
     from mediaeval_ap.judging.judging_queue import Queue
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 @options.REFERENCE
 @options.RUNS
 @options.NAMES
-@options.input_file('--teams', 'Teams of the runs, by name: CSV with run,team.')
 @options.SCORING
 @options.JUDGED
 @options.JUDGED_ONLY
@@ -56,7 +54,6 @@ if TYPE_CHECKING:
 def pool(
     runs: Sequence[RunFile],
     names: str | None,
-    teams: str | None,
     queries: str | None,
     depth: int,
     near: float,
@@ -73,12 +70,9 @@ def pool(
     refuse_binary(format, output)
     by_name = named_runs(options.with_names(runs, names), None)
     require_libraries()
-    of_runs = {name: run.team for name, run in by_name.items() if run.team}
-    if teams is not None:
-        of_runs = teams_in_file(teams, by_name)
     average_precision = options.read_reference(**criteria)
     given: dict[str, Any] = {
-        'teams': of_runs,
+        'teams': {name: run.team for name, run in by_name.items() if run.team},
         'depth': depth,
         'near': near,
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.errors import ParameterError, printable, shown
 
 STANDARD_INPUT = '<stdin>'
 SUFFIXES = {
@@ -79,28 +79,6 @@ def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
         found[PurePath(path)] = name, team
     runs = map(PurePath, paths)
     return [found.get(run) or found.get(PurePath(run.name)) or ('', '') for run in runs]
-
-
-def teams_in_file(source: Any, runs: Iterable[str]) -> dict[str, str]:
-    """Return the team that a file has for each run: columns run and team, under a header."""
-    from mediaeval_ap.tables.layouts import RecordLayout
-    from mediaeval_ap.tables.reading import Origin
-    from mediaeval_ap.tables.records import read_records
-
-    records = read_records(Origin.of(source), [RecordLayout(('run', 'team'))])
-    texts = [records[role].to_pylist() for role in records.layout.texts]
-    found: dict[str, str] = {}
-    for row, (run, team) in enumerate(zip(*texts, strict=True)):
-        if not is_text(team):
-            raise records.error([row], 'team', shown(team) if team else 'nothing', TEXT)
-        if run in found:
-            raise records.error([row], 'run', f'{shown(run)} again', 'each run once')
-        found[run] = team
-    if lacking := [run for run in runs if run not in found]:
-        raise FormatError(
-            records.source.name, '', 'run', f'no row of {shown(lacking[0])}', 'the team of each run'
-        )
-    return {run: found[run] for run in runs}
 
 
 def check_name(name: object) -> str:

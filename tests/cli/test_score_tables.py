@@ -100,23 +100,7 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
     assert 'Means over 60 items' in result.stdout
 
 
-def test_github_shows_runs_that_fail_and_adds_to_the_summary(monkeypatch):
-    monkeypatch.setenv('GITHUB_STEP_SUMMARY', 'summary.md')
-    Path('summary.md').write_text('of another step\n')
-    arguments = 'scores.csv --baseline old --require-better'.split()
-    result = compared(*arguments, '--format', 'github', expected=3)
-    told = next(told for gate, told in GATES.items() if gate == ' '.join(arguments))
-    assert result.stdout.startswith(f'::error title=compare::{told}')
-    assert (result.stderr, result.stdout.count('\n')) == ('', 1)
-    as_markdown = compared(*arguments, '--format', 'markdown', expected=3).stdout
-    assert Path('summary.md').read_text() == f'of another step\n{as_markdown}'
-    monkeypatch.setenv('GITHUB_STEP_SUMMARY', 'none/summary.md')
-    result = compared(*arguments, '--format', 'github', expected=1)
-    assert result.stderr == 'Error: none/summary.md: No such file or directory\n'
-
-
 USAGE = {
-    'scores.csv --format github': '--format github: found no GITHUB_STEP_SUMMARY, expected',
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
@@ -130,8 +114,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize('arguments', USAGE)
-def test_errors_in_the_command_line(arguments, monkeypatch):
-    monkeypatch.delenv('GITHUB_STEP_SUMMARY', raising=False)  # which a job of GitHub has
+def test_errors_in_the_command_line(arguments):
     result = run('compare', *arguments.split())
     assert (result.exit_code, result.stdout) == (2, '')
     assert USAGE[arguments] in result.stderr

@@ -14,9 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
+from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.render.page import drawn
-from mediaeval_ap.results.run_names import teams_in_file
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -227,10 +226,10 @@ def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path('reference').write_text('x v 0 ann\nx v 9 ann\n')
     Path('judged').write_text(''.join(f'{" ".join(shot)}\n' for shot in JUDGED))
-    Path('teams').write_text('run,team\na_1,one\na_2,other\n')
+    Path('names').write_text('path,name,team\na_1,a_1,one\na_2,a_2,other\n')
     for name in 'a_1', 'a_2':
         Path(name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in RUNS[name]))
-    arguments = ['pool', 'reference', 'a_1', 'a_2', '--judged', 'judged', '--teams', 'teams']
+    arguments = ['pool', 'reference', 'a_1', 'a_2', '--judged', 'judged', '--names', 'names']
     assert "shot_id: found 'x/v/9', expected a shot that judged lists" in run(*arguments).output
     done = run(*arguments, '--judged-only', '--format', 'json', '-q')
     value = json.loads(done.stdout)
@@ -242,17 +241,3 @@ def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
     assert {**value, 'manifest': None} == {**json.loads(pool.to_json()), 'manifest': None}
     assert run(*arguments, '--judged-only', '-q', '-o', 'pool.svg').exit_code == 0
     assert Path('pool.svg').read_text() == drawn(pool.plot.leaderboard(), 'svg')
-
-
-def test_teams_from_a_file(tmp_path):
-    path = tmp_path / 'teams.csv'
-    path.write_text('run,team\na_1,x\nb_1,y\nother,z\n')
-    assert teams_in_file(path, ['b_1', 'a_1'], 100) == {'b_1': 'y', 'a_1': 'x'}
-    with pytest.raises(FormatError, match=r"run: found no row of 'c', expected the team of each"):
-        teams_in_file(path, ['a_1', 'c'], 100)
-    path.write_text('run,team\na_1,x\na_1,y\n')
-    with pytest.raises(FormatError, match=r"line 3, run: found 'a_1' again, expected each run"):
-        teams_in_file(path, ['a_1'], 100)
-    path.write_text('run,team\na_1,\n')
-    with pytest.raises(FormatError, match=r'line 2, team: found nothing'):
-        teams_in_file(path, ['a_1'], 100)
