@@ -1,4 +1,4 @@
-"""The names of other libraries for what this package computes."""
+"""What this package computes, in other libraries."""
 
 from mediaeval_ap.compat import ir_measures
 

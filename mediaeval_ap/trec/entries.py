@@ -186,7 +186,7 @@ def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
     """Read lines of TREC, or what another tool wrote."""
     with source.open() as opened:
         line, stream = with_first_line(opened, MOST_LOOKED_AT)
-        if reads := reader_of(line, part):
+        if reads := reader_of(line, source.name, part):
             table = reads(stream, _of_three(layout), source)
         else:
             table = parse(stream, layout, source.name, by_python(source))

@@ -1,7 +1,7 @@
 """Qrels and runs in files of other tools, recognised by what is in them.
 
-These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), what ranx saves (JSON;
-CBOR in LZ4), and qrels of BEIR (TSV).
+These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), what ranx saves (JSON),
+and qrels of BEIR (TSV).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from importlib import import_module
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -32,7 +31,7 @@ Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
 MOST_LOOKED_AT = 1 << 16  # bytes of the first line
 # Columns of BEIR's TSV and of datasets at Hugging Face; of ranx' Parquet.
 COLUMNS = (('query-id', 'corpus-id', 'score'), ('q_id', 'doc_id', 'score'))
-LZ4 = b'\x04\x22\x4d\x18'
+LZ4 = b'\x04\x22\x4d\x18'  # as ranx compresses CBOR
 META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
 # The brace of an object, with a key and its colon, or alone in its line.
 _is_json = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
@@ -46,14 +45,14 @@ _is_run = re.compile(
 A_LINE = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
 
 
-def reader_of(line: bytes, part: str | None) -> Reader | None:
-    """Return what reads a file of another tool that begins with this line; None for TREC's."""
+def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
+    """Return the reader of a file of another tool that begins with this line; None for TREC's."""
+    if line.startswith(LZ4):
+        raise FormatError(name, '', '', 'LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
     line = line.removeprefix(BYTE_ORDER_MARK)
     if _is_json(line) and not _is_json_line(line):
         return partial(_from_json, part=part)
     refuse_part(part)
-    if line.startswith(LZ4):
-        return _from_lz4
     if _is_json(line):
         return _from_json_lines
     return _from_tsv if _has_header(line) else None
@@ -179,24 +178,6 @@ def _depth(value: Any, most: int = 4) -> int:
     if not isinstance(value, dict) or not most:
         return 0
     return 1 + _depth(next((each for each in value.values() if each), None), most - 1)
-
-
-def _from_lz4(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
-    """Read what ranx saves as LZ4: CBOR, compressed and written to a file that compresses, too."""
-    import pyarrow
-
-    content = stream.read()
-    try:
-        for _ in range(2):
-            with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), 'lz4') as unpacked:
-                content = unpacked.read()
-        value = dict(import_module('cbor2').loads(content))
-    except (ReadError, MemoryError):
-        raise
-    except Exception as error:  # of pyarrow or cbor2, or because that is not installed
-        why = f'is LZ4, and read as runs of ranx alone, where this is installed: {error}'
-        raise ReadError(source.name, why) from error
-    return from_mapping(value, layout, source.name)
 
 
 def _from_tsv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:

@@ -96,8 +96,8 @@ def evaluate_trec(
         The run: a file of ``qid Q0 docno rank score tag``; a table with these columns, of which
         qid, docno and score are used, or tuples of these three; a dictionary ``{qid: {docno:
         score}}``; `ScoredDoc` of ir_measures; `Run` of ranx. A file may also be what ranx (JSON,
-        Parquet, LZ4) or sentence-transformers (`write_predictions`) wrote, or the predictions of
-        MTEB, or the folder of their one file.
+        Parquet) or sentence-transformers (`write_predictions`) wrote, or the predictions of MTEB,
+        or the folder of their one file.
     K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition

@@ -200,7 +200,6 @@ OTHER_TOOLS = (
     b'{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 0.5, "d2": 1e-7}}}}',
     b'{\n  "q1": {\n    "d1": 1\n  }\n}',
     b'query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td2\t0\r\n',
-    pyarrow.compress(b'{"q1": {"d1": 1}}', 'lz4', asbytes=True),
 )
 LINES_OF_SCORES = (
     b'{"item": "2026-01-02", "system": "a", "value": 1}\n\n'

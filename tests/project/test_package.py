@@ -15,7 +15,7 @@ import mediaeval_ap
 
 NAMESPACES = [
     *('challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables'),
-    *('compat.ir_measures', 'compat.pyterrier', 'compat.pytrec_eval'),
+    'compat.ir_measures',
 ]
 
 

@@ -4,10 +4,8 @@ import csv
 import gzip
 import io
 import json
-import sys
 
 import pandas
-import pyarrow
 import pytest
 from commands import run as command
 from hypothesis import given
@@ -54,19 +52,6 @@ def ranx_parquet(path, by_topic):
     pandas.DataFrame(rows, columns=['q_id', 'doc_id', 'score']).to_parquet(path, index=False)
 
 
-def ranx_lz4(path, run):
-    """Write CBOR in two frames: ranx compresses what it writes to a file that compresses."""
-    cbor2 = pytest.importorskip('cbor2', reason='it comes with ranx, which is large')
-    path.write_bytes(as_lz4(as_lz4(cbor2.dumps(run))))
-
-
-def as_lz4(content):
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.CompressedOutputStream(sink, 'lz4') as compressed:
-        compressed.write(content)
-    return sink.getvalue().to_pybytes()
-
-
 def beir_tsv(path, qrels):
     """Write what `beir.util.write_to_tsv` does (2.2.0): the lines of `csv` end with CR LF."""
     with open(path, 'w', newline='') as file:
@@ -82,7 +67,7 @@ def hugging_face(path, qrels):
     pandas.DataFrame(rows, columns=['query-id', 'corpus-id', 'score']).to_parquet(path)
 
 
-RUN_WRITERS = [sentence_transformers, mteb, old_mteb, ranx_json, ranx_parquet, ranx_lz4]
+RUN_WRITERS = [sentence_transformers, mteb, old_mteb, ranx_json, ranx_parquet]
 QRELS_WRITERS = [ranx_json, ranx_parquet, beir_tsv, hugging_face]
 
 
@@ -143,7 +128,7 @@ def test_files_that_ranx_writes(tmp_path, monkeypatch):
     judged, run = ranx.Qrels(qrels), ranx.Run(RETURNED, name='mine')
     for suffix in ('json', 'parquet', 'trec'):
         judged.save(f'qrels.{suffix}')
-        for other in ('json', 'parquet', 'trec', 'lz4'):
+        for other in ('json', 'parquet', 'trec'):
             run.save(f'run.{other}')
             assert scored(f'qrels.{suffix}', f'run.{other}') == scored(qrels, RETURNED)
 
@@ -230,7 +215,7 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         ('{"query_id": "q1", "query": "a", "documents": ["d"]}', rf'line 1: .* {A_LINE}'),
         ('{"query_id": "q1", "results": [{"corpus_id": "d1"}]}', rf'line 1: .* {A_LINE}'),
         (RIGHT.replace('1}]', '"1"}]'), r"^run, line 1, score: found '1' \(str\), expected a"),
-        (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1, results\[0\]\.score: found NaN, expected'),
+        (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1: found NaN, which is no number of JSON'),
         (RIGHT.replace('"d1"', '""'), r"^run, line 1, docno: found '' \(str\), expected"),
         (RIGHT.replace('"d1"', '1.5'), r'^run, line 1, docno: found 1\.5 \(float\), expected'),
         (RIGHT.replace('"d1"', 'true'), r'^run, line 1, docno: found True \(bool\), expected'),
@@ -238,7 +223,6 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         (f'{RIGHT}\n[1]', rf'^run, line 2: found \[1\], {A_LINE}'),
         (RIGHT.replace(' 1}', ' 1}, {"corpus_id": "d1", "score": 2}'), r"docno: found 'd1' again"),
         ('{"q1": {"d1": "x"}}', r"^run, topic 'q1', docno 'd1', score: found 'x' \(str\), exp"),
-        ('{"q1": {"d1": 1, "d1": 2}}', r"^run, q1: found the key 'd1' twice, expected each key"),
         ('{"q1": [1, 2]}', r"^run, topic 'q1': found \[1, 2\] \(list\), expected a dictionary of"),
         ('{"q1": {"d1": 1}', r'^run, line 1: found no JSON: .* expected JSON of MTEB'),
         ('{"en": {"test": {"q1": {"d1": {}}}}}', r"topic 'q1', docno 'd1', score: found \{\} \(d"),
@@ -248,11 +232,12 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         ('query-id\tcorpus-id\tscore\nq1\t\t1\n', r"^run, line 2, corpus-id: found ''"),
         ('query-id\tcorpus-id\tscore\nq1\td1\n', r'^run, line 2: found 2 fields'),
         ('query-id\tcorpus-id\tscore\n', r'^run: found no rows'),
+        ('\x04\x22\x4d\x18', r'^run: found LZ4, expected lines of TREC, TSV, Parquet or JSON'),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_place(run, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / 'run').write_text(run)
+    (tmp_path / 'run').write_text(run, 'latin-1')
     with pytest.raises(FormatError, match=message):
         evaluate_trec(JUDGED, 'run')
 
@@ -272,16 +257,3 @@ def test_wrong_qrels_are_refused(qrels, message, tmp_path):
     (tmp_path / 'qrels').write_text(qrels)
     with pytest.raises(FormatError, match=message):
         evaluate_trec(tmp_path / 'qrels', RETURNED)
-
-
-def test_lz4_that_is_no_run(tmp_path, monkeypatch):
-    path = tmp_path / 'run'
-    monkeypatch.setitem(sys.modules, 'cbor2', None)
-    path.write_bytes(as_lz4(as_lz4(b'x')))
-    for content in (b'\x04\x22\x4d\x18abc', path.read_bytes()):
-        path.write_bytes(content)
-        with pytest.raises(ReadError, match='is LZ4, and read as runs of ranx alone, where'):
-            evaluate_trec(JUDGED, path)
-    path.write_bytes(as_lz4(as_lz4(bytes(1 << 20))))
-    with pytest.raises(ReadError, match='decompresses to more than 1000 bytes'):
-        evaluate_trec(JUDGED, path, max_bytes=1000)
