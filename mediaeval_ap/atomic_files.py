@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -53,7 +54,7 @@ def check_destination(path: str) -> None:
 
 @contextmanager
 def _beside(path: str, content: Writer) -> Iterator[tuple[str, str]]:
-    """Write a file beside the one to replace, and yield the names of both; remove it if it stays."""
+    """Write a file beside the one to replace; yield both names; remove it if it stays."""
     with named(path):
         check_destination(path)
         target = os.path.realpath(path)
@@ -73,17 +74,20 @@ def _beside(path: str, content: Writer) -> Iterator[tuple[str, str]]:
             yield temporary, target
 
 
-def replace_folder(folder: str, target: str, older: str) -> None:
-    """Rename a complete folder to a path, and what is there to `older`."""
+def replace_folder(folder: str, target: str) -> None:
+    """Rename a complete folder to a path, and remove the folder that is there."""
+    older = f'{folder}.old'
     _flush_names(folder)
     with suppress(FileNotFoundError):
         os.rename(target, older)
     try:
         os.rename(folder, target)
     except OSError:
-        with suppress(OSError):
+        with suppress(OSError):  # unless another process has put its folder there
             os.rename(older, target)
         raise
+    finally:
+        shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
     _flush_names(os.path.dirname(target))
 
 

@@ -196,7 +196,6 @@ class AveragePrecision:
         Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
         """
         run = read_counted(self._criteria, hypothesis)
-        run.scorer.check_cutoffs()
         warn_caller(run.warnings_with([]))
         return Session(run.scorer, self._criteria)
 

@@ -26,12 +26,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 __all__ = [
     'KINDS',
@@ -46,7 +44,6 @@ __all__ = [
     'ParameterError',
     'ProcessError',
     'ReadError',
-    'RestartedBuildWarning',
     'SessionClosedError',
     'UndefinedScoreError',
     'WithoutRelevantWarning',
@@ -336,29 +333,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'
 
 
-# The check of each store that is in use: it compares the files with what was written.
-checks_of_stores: WeakKeyDictionary[object, Callable[[], None]] = WeakKeyDictionary()
-
-
-@contextmanager
-def damage_told() -> Iterator[None]:
-    """Raise the error of a damaged store instead of one that undamaged data cannot cause."""
-    try:
-        yield
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-        if not isinstance(error, Error):
-            for check in list(checks_of_stores.values()):
-                with suppress(ReadError):  # another store is there by now, or none
-                    check()
-        raise
-
-
 # Names that callers use until they are changed.
-class RestartedBuildWarning(DataWarning):
-    def __init__(self, text: str) -> None:
-        super().__init__('restarted-build', '', text)
-
-
 ClusterError = ProcessError
 QueryError = ParameterError
 UnknownDefinitionError = ParameterError

@@ -8,14 +8,14 @@ from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 
 
-def stored(rows, path, subset=None, keep=None):
+def stored(rows, path, subset=None):
     """A store of the rows of a run that are in a subset."""
     table = read(rows, HYPOTHESIS)
     inputs = [Input(table.source.name, table.source.sha256, len(table))]
     if subset is not None:
         subset = read(subset, SUBSET)
         table = table.select(table.within(subset))
-    return write_store(Ranking(table), path, keep=keep, subset=subset, inputs=inputs)
+    return write_store(Ranking(table), path, subset=subset, inputs=inputs)
 
 
 def told(function, *arguments, **settings):

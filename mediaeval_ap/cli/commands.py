@@ -26,7 +26,6 @@ from mediaeval_ap.errors import (
     NoOverlapWarning,
     ReadError,
     WriteError,
-    damage_told,
 )
 from mediaeval_ap.progress import shown
 from mediaeval_ap.render.formats import DIGITS
@@ -173,11 +172,10 @@ class _Group(_Helping, click.Group):
             warnings.simplefilter('default', DataWarning)  # the same text once
             warnings.showwarning = lambda message, *_, **__: tell_warning(message)
             try:
-                with damage_told():
-                    try:
-                        return super().invoke(ctx)
-                    finally:
-                        tell_held()
+                try:
+                    return super().invoke(ctx)
+                finally:
+                    tell_held()
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:

@@ -11,8 +11,6 @@ from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE, write
 from mediaeval_ap.errors import printable
 
-OF_STORING = ('--keep', '--subset')
-
 
 @main.command(
     examples=[
@@ -30,11 +28,6 @@ OF_STORING = ('--keep', '--subset')
     type=click.Path(),
     help='Folder to write, or replace as a whole; with --export a file.',
 )
-@options.integer(
-    '--keep',
-    default=None,
-    help='Largest cutoff to keep hypotheses for; evaluate asks for 1000.  [default: all]',
-)
 @options.SUBSET
 @options.flag('--check', help='Compare all of each store RUN with what was written.')
 @options.flag('--export', help='Write a store RUN as Parquet, best first.')
@@ -42,23 +35,21 @@ OF_STORING = ('--keep', '--subset')
 def index(
     runs: tuple[str, ...],
     store: str | None,
-    keep: int | None,
     subset: str | None,
     check: bool,
     export: bool,
 ) -> None:
-    """Store a run on disk, ranked, however large it is.
+    """Store a run on disk, ranked.
 
     Several RUN are parts of one run. Each is a file, a folder of files, or an address such as
-    s3://bucket/key. After an interruption the same command goes on where it was. A store that was
-    made with --keep is no run of its own, so that --export refuses it.
+    s3://bucket/key.
     """
     from mediaeval_ap.store import indexing
     from mediaeval_ap.store.store import open_store
 
     mode = '--check' if check else '--export'
-    if (check or export) and (option := options.first_given(OF_STORING.__contains__)):
-        raise click.UsageError(f'{mode} and {option}: a store is read as it is')
+    if (check or export) and subset is not None:
+        raise click.UsageError(f'{mode} and --subset: a store is read as it is')
     if check:
         if export or store is not None:
             raise click.UsageError('--check takes stores alone, without -o and --export')
@@ -75,4 +66,4 @@ def index(
         open_store(runs[0]).to_parquet(output)
     else:
         run: Any = runs[0] if len(runs) == 1 else runs
-        indexing.index(run, store, keep=keep, subset=subset)
+        indexing.index(run, store, subset=subset)

@@ -50,7 +50,6 @@ from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
     counted,
-    damage_told,
     printable,
     require,
     shown,
@@ -253,7 +252,6 @@ class Diagnosis(Described):
         first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
 
-    @damage_told()
     def of(self, query: str) -> QueryDiagnosis:
         """Return the diagnosis of a single query.
 
@@ -653,7 +651,6 @@ def explain_run(
     return diagnoses
 
 
-@damage_told()
 def diagnose(
     criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:

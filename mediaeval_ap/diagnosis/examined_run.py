@@ -61,7 +61,6 @@ class ExaminedRun:
     def __init__(
         self, criteria: Criteria, run: CountedRun, queries: Sequence[str], near: float
     ) -> None:
-        run.ranking.check_whole()
         self.criteria = criteria
         self.scorer = run.scorer
         self.counts = run.counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,7 +30,6 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Source, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
-from mediaeval_ap.tables.reading import may_be_store
 from mediaeval_ap.tables.table import consistent
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Criteria:
 
     def open_run(self, run: Run) -> Store | None:
         """Return a run that is a store, of the same subset; None for any other run."""
-        if isinstance(run, str) and not may_be_store(run):  # a file imports nothing of stores
+        if isinstance(run, str) and not os.path.isdir(run):  # a file imports nothing of stores
             return None
         from mediaeval_ap.store.manifest import digest_of_videos
         from mediaeval_ap.store.store import as_store

@@ -144,7 +144,6 @@ class Condensed:
     """
 
     def __init__(self, ranking: NearestFirst, judged: JudgedShots) -> None:
-        ranking.check_whole()
         self._ranking = ranking
         self._judged = judged
         self._of_all: NearestFirst | None = None  # where what is judged is so for all names

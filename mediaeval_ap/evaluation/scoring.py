@@ -73,13 +73,8 @@ class Scorer:
         """Return what is ranked for a query: the run, perhaps without what is not judged."""
         return self.ranking if self._condensed is None else self._condensed.of(query)
 
-    def check_cutoffs(self) -> None:
-        """Refuse cutoffs that are larger than the run is kept for."""
-        self.ranking.check_depth(max(self._K))
-
     def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
-        self.check_cutoffs()
         # A query none of whose relevant shots is in the run has no hits: it is not ranked.
         may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
         tops = self.top(list(compress(queries, may_hit)), max(self._K))
@@ -94,7 +89,6 @@ class Scorer:
         What leaves the ranking, because it is not judged, counts in this share as all else does.
         """
         assert self.judged is not None
-        self.check_cutoffs()
         depth = max(self._K)
         tops = wholes = self.top(queries, depth)
         if self._condensed is not None:
@@ -136,7 +130,7 @@ class Scorer:
 
     def n_ranked(self, ranking: NearestFirst) -> int:
         """Return how many hypotheses, or shots, are ranked: N of the definitions."""
-        return ranking.n_shots if self._distinct else ranking.n_hypotheses
+        return ranking.n_shots if self._distinct else len(ranking)
 
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
         """Rank hypotheses for each query, down to a depth."""
@@ -171,7 +165,7 @@ class CountedRun:
         reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
         counts = {
             'reference_rows': len(reference.table),
-            'hypotheses': ranking.n_hypotheses,
+            'hypotheses': len(ranking),
             'names': len(ranking.names),
             'names_in_reference': ranking.names.n_among(reference.names),
             'videos': shots.n_videos,
@@ -199,7 +193,7 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
         n_read, counted = len(table), in_subset(table, criteria.subset)
         is_ready = isinstance(run, Ranking) and len(counted) == n_read
         ranking = run if is_ready else Ranking(counted)
-    name, n_hypotheses = ranking.source.name, ranking.n_hypotheses
+    name, n_hypotheses = ranking.source.name, len(ranking)
     found = data_warnings.empty_run(name, n_read, n_hypotheses)
     found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
     scorer, about_shots = scorer_of(criteria, ranking)

@@ -58,7 +58,7 @@ class Session(Generator[Answer, str | None, None]):
 
     def _run(self) -> str:
         ranking = self._scorer.ranking
-        n_hypotheses = counted(ranking.n_hypotheses, 'hypothesis', 'hypotheses')
+        n_hypotheses = counted(len(ranking), 'hypothesis', 'hypotheses')
         return f'run={shown(ranking.source.name)}, {n_hypotheses}'
 
     def send(self, query: str | None) -> Answer:

@@ -157,12 +157,7 @@ def _scored(
     from mediaeval_ap.trec.topics import topics
 
     measures = parse_measures(texts)
-    depth, keeps = depth_of(measures), run.ranking.kept
-    if keeps is not None and keeps < depth:  # no cutoff was asked for
-        found = f'{", ".join(texts)}, computed on rankings of {depth} shots'
-        remedy = f'index the run with --keep {depth} or without --keep'
-        expected = f'rankings of at most {keeps}, which this store keeps; {remedy}'
-        raise FormatError(run.ranking.source.name, '', 'measures', found, expected)
+    depth = depth_of(measures)
     evaluation = score_names(run, list(names), queries)
     asked = topics(run, list(names), depth, with_all_judged=any(map(counts_nonrelevant, measures)))
     return with_measures(evaluation, asked, measures)

@@ -75,7 +75,7 @@ class PoolPairs:
         """The length of each ranking, N of the definitions, for each run."""
         is_distinct = self.criteria.definition.repeats is Repeats.DROP
         of_runs = [each.ranking for each in self.read]
-        lengths = [each.n_shots if is_distinct else each.n_hypotheses for each in of_runs]
+        lengths = [each.n_shots if is_distinct else len(each) for each in of_runs]
         return np.array(lengths, dtype=np.int64)
 
     def labels(self, reference: Reference) -> Labels:
@@ -117,7 +117,6 @@ def pool_pairs(
     read_runs, of_runs = [], []
     for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
         run = read_counted(whole, hypothesis)
-        run.scorer.check_cutoffs()
         found |= {str(each): each for each in run.warnings_with([])}
         read_runs.append(run)
         of_runs.append(_first_ranks(run, names, depth, near))

@@ -533,7 +533,6 @@ def pool_runs(
     pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
         run = read_counted(criteria, hypothesis)
-        run.scorer.check_cutoffs()
         pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
     return pooling.result()
 

@@ -21,8 +21,7 @@ from mediaeval_ap.arrays import (
     order_of_narrow,
     ranges,
 )
-from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF
-from mediaeval_ap.errors import FormatError, ParameterError, printable
+from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Distances, Names, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
@@ -53,7 +52,6 @@ class NearestFirst(ABC):
     names: Names
     shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
     n_shots: int  # distinct ones
-    kept: int | None = None  # the largest depth that it can rank to, where hypotheses were dropped
     source: Source
     _held: NDArray[np.int64]  # number of hypotheses of each name
     _starts: NDArray[np.int64]  # position of its first one
@@ -61,29 +59,6 @@ class NearestFirst(ABC):
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of hypotheses that it holds."""
-
-    @property
-    def n_hypotheses(self) -> int:
-        """The number of hypotheses before any was dropped."""
-        return len(self)
-
-    def check_depth(self, depth: int) -> None:
-        """Refuse to rank deeper than to where the hypotheses are kept."""
-        if self.kept is None or depth <= self.kept:
-            return
-        is_all = depth == LARGEST_CUTOFF
-        remedy = 'without --keep' if is_all else f'with --keep {depth} or without --keep'
-        ask = f'ask for at most {self.kept} (-K, -n), or index the run {remedy}'
-        expected = f'at most {self.kept}, which this store keeps; {ask}'
-        found = ALL if is_all else str(depth)
-        raise FormatError(self.source.name, '', 'cutoff', found, expected)
-
-    def check_whole(self) -> None:
-        """Refuse what looks at all hypotheses where some were dropped."""
-        if self.kept is not None:
-            found = f'a store that keeps what cutoffs up to {self.kept} need'
-            expected = 'a whole run; index the run without --keep'
-            raise FormatError(self.source.name, '', '', found, expected)
 
     @abstractmethod
     def condensed(self, is_kept: NDArray[np.bool_]) -> NearestFirst:
@@ -101,7 +76,6 @@ class NearestFirst(ABC):
 
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
         """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
-        self.check_depth(depth)
         wanted = depth
         while True:
             taken = min(wanted, len(self))
@@ -336,10 +310,6 @@ class CondensedRanking(Ranking):
     @property
     def table(self) -> Table:
         return self._whole.table
-
-    @property
-    def n_hypotheses(self) -> int:
-        return len(self)
 
     @property
     def row_at(self) -> NDArray[np.int64]:

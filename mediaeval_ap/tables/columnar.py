@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -59,25 +59,18 @@ def fields_of(layout: Layout, source: str, schema: pyarrow.Schema) -> Sequence[s
 
 def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Source]:
     """Read the columns that `choose` names when it is given the schema, of a file or a table."""
-    import pyarrow
-
     if isinstance(origin, ByteSource):
-        parts = ParquetParts(origin, choose)
-        return pyarrow.concat_tables(part for part, _ in parts), parts.source
+        return _read_parquet(origin, choose)
     table = to_arrow(origin)
     return table.select(choose(table.schema)), Source(f'<{type(origin).__name__}>')
 
 
 def names_of_columns(source: ByteSource) -> list[str]:
     """Return the names of the columns of a file of Parquet, of which no value is read."""
-    names: list[str] = []
+    from pyarrow import parquet
 
-    def stop(schema: Any) -> Sequence[str]:
-        names.extend(schema.names)
-        raise StopIteration
-
-    with suppress(StopIteration, RuntimeError):  # in a generator, one is the other
-        read_columns(source, stop)
+    with _opened(source) as (stream, _):
+        names: list[str] = parquet.read_schema(stream).names
     return names
 
 
@@ -229,47 +222,35 @@ def _wrong_rows(
     return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
 
 
-class ParquetParts:
-    """The columns that `choose` names, behind some row groups, in parts of some rows."""
+def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Source]:
+    import pyarrow
+    from pyarrow import parquet
 
-    def __init__(self, file: ByteSource, choose: Choose, n_groups: int = 0) -> None:
-        self.source = Source(file.name)  # with its hash once it is opened
-        self._file = file
-        self._choose = choose
-        self._n_groups = n_groups
+    with _opened(source) as (stream, described):
+        schema = parquet.read_schema(stream)
+        names = list(choose(schema))
+        _refuse_nested(source.name, schema, names)
+        texts = [each for each in names if schema.field(each).type in TEXTS]
+        stream.seek(0)
+        file = parquet.ParquetFile(stream, read_dictionary=texts)
+        groups = tracked(
+            range(file.num_row_groups), f'reading {printable(source.name)}', ' row groups'
+        )
+        parts = [
+            pyarrow.Table.from_batches([batch])
+            for number in groups
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names)
+        ]
+    return pyarrow.concat_tables(parts or [schema.empty_table().select(names)]), described
 
-    def __iter__(self) -> Iterator[tuple[pyarrow.Table, int | None]]:
-        """Yield parts, the last one of a row group with the number of row groups up to it."""
-        import pyarrow
-        from pyarrow import parquet
 
-        with _opened(self._file) as (stream, self.source):
-            schema = parquet.read_schema(stream)
-            names = list(self._choose(schema))
-            self._refuse_nested(schema, names)
-            texts = [each for each in names if schema.field(each).type in TEXTS]
-            stream.seek(0)
-            file = parquet.ParquetFile(stream, read_dictionary=texts)
-            if not file.metadata.num_rows:
-                yield schema.empty_table().select(names), None
-            begun = range(self._n_groups, file.num_row_groups)
-            for number in tracked(begun, f'reading {printable(self._file.name)}', ' row groups'):
-                previous = None
-                for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names):
-                    if previous is not None:
-                        yield previous, None
-                    previous = pyarrow.Table.from_batches([batch])
-                self._n_groups += 1
-                if previous is not None:
-                    yield previous, self._n_groups
+def _refuse_nested(name: str, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+    from pyarrow import types
 
-    def _refuse_nested(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
-        from pyarrow import types
-
-        for field in map(schema.field, names):
-            if types.is_nested(field.type):
-                found = f'a column of {str(field.type).partition("<")[0]}'
-                raise FormatError(self._file.name, '', field.name, found, 'one value in each row')
+    for field in map(schema.field, names):
+        if types.is_nested(field.type):
+            found = f'a column of {str(field.type).partition("<")[0]}'
+            raise FormatError(name, '', field.name, found, 'one value in each row')
 
 
 @contextmanager
@@ -278,9 +259,10 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:
-        if not is_regular(stream):
+        if not (source.is_remote or is_regular(stream)):
             raise ReadError(source.name, f'is {PARQUET}, {IN_NO_FILE}')
-        digest = None if source.is_open else hashlib.file_digest(stream, 'sha256').hexdigest()
+        is_nameless = source.is_open and not source.is_remote
+        digest = None if is_nameless else hashlib.file_digest(stream, 'sha256').hexdigest()
         try:
             yield stream, Source(source.name, digest)
         except (pyarrow.ArrowException, OSError) as error:

@@ -1,8 +1,7 @@
-"""Reading of tables from whatever holds them: at once, leniently, as rows arrive, in parts."""
+"""Reading of tables from whatever holds them: at once, leniently, as rows arrive."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -11,18 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from itertools import chain
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from mediaeval_ap.choices import MAX_PROBLEMS
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
-    PARQUET,
     STANDARD_INPUT,
     ByteSource,
 )
@@ -30,21 +27,15 @@ from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text import format
 from mediaeval_ap.tables.text.reader import (
     LenientTable,
-    Reading,
     WrongLines,
     parse,
     parse_leniently,
-    pieces,
 )
 
 # pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
 # MiB; there it takes twice the memory (138 MiB for 69).
 BULK_BYTES = 4 << 20
-PART_BYTES = 32 << 20  # distinct texts are looked up once for each part
-CHANGED = 'begins otherwise than when it was read before'
-SECONDS_BETWEEN_LOOKS = 0.1  # a person sees no delay, and the load is nothing
 STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
-REPLACED = '.old'  # suffix of the old store while it is replaced
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored '
     '(mediaeval-ap index --export writes its rows)'
@@ -87,8 +78,8 @@ class Origin:
             return cls(OriginKind.FRAME, value)
         if is_arrow(value):
             return cls(OriginKind.COLUMNAR, value)
-        if isinstance(value, str | os.PathLike) or hasattr(value, 'read'):
-            source = ByteSource(value)
+        if isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
+            source = value if isinstance(value, ByteSource) else ByteSource(value)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
             is_columnar = source.format in COLUMNAR_FORMATS
@@ -115,29 +106,6 @@ class Origin:
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is the folder of a store."""
     return os.path.lexists(os.path.join(os.fsdecode(path), STORE_MANIFEST))
-
-
-def may_be_store(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a folder, or a store that is being replaced by another one."""
-    return os.path.isdir(path) or is_being_replaced(path)
-
-
-def is_being_replaced(path: str | os.PathLike[str]) -> bool:
-    """Return whether nothing is at a path, and an older store beside it."""
-    if '\0' in os.fsdecode(path):
-        return False
-    target = os.path.realpath(os.fsdecode(path))
-    return not os.path.lexists(target) and bool(folders_beside(target, REPLACED))
-
-
-def folders_beside(target: str, suffix: str) -> list[str]:
-    """Return the folders beside a store, such as a call that is killed leaves."""
-    parent, name = os.path.split(target)
-    is_one = re.compile(f'{re.escape(name)}[.][0-9a-f]{{16}}{re.escape(suffix)}').fullmatch
-    try:
-        return [os.path.join(parent, each) for each in os.listdir(parent) if is_one(each)]
-    except OSError:
-        return []
 
 
 def is_rows(value: object) -> TypeGuard[Iterable[Any]]:
@@ -313,100 +281,3 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
             lines = format.split(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)
-
-
-@dataclass(frozen=True)
-class Position:
-    """A position in a file, after decompressed bytes and lines of text, or row groups of Parquet.
-
-    `sha256` is that of these bytes; of Parquet, that of the file.
-    """
-
-    units: int = 0
-    n_lines: int = 0
-    n_rows: int = 0
-    sha256: str = ''
-
-
-class ChangedError(ReadError):
-    """A file that does not begin with what was read of it before."""
-
-
-class TableParts:
-    """The rows of a file, from a position; `source` is known once all of them were read."""
-
-    def __init__(self, file: ByteSource, layout: Layout, begin: Position = Position()) -> None:
-        self.source = Source(file.name)
-        self._file = file
-        self._layout = layout
-        self._begin = begin
-
-    def __iter__(self) -> Iterator[tuple[Table, Position | None]]:
-        """Yield tables, each with the position behind it if reading can begin there."""
-        return self._of_parquet() if self._file.format == PARQUET else self._of_text()
-
-    def _of_text(self) -> Iterator[tuple[Table, Position]]:
-        name, position = self._file.name, self._begin
-        with self._file.open() as stream:
-            digest = self._pass_over(stream)
-            blocks = format.whole_lines(stream.read, is_start=not position.units)
-            reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
-            for piece in chain(pieces(blocks, self._layout, 0), [None]):
-                if piece is None:
-                    reading.refuse_wrong(name)
-                else:
-                    reading.add_strictly(piece, name)
-                if reading.wrong.counts:  # the others are counted, too
-                    continue
-                if piece is not None:
-                    digest.update(piece.block)
-                    units += len(piece.block)
-                if reading.lines.n_rows and (piece is None or units >= PART_BYTES):
-                    position = Position(
-                        position.units + units,
-                        reading.lines.next_line - 1,
-                        position.n_rows + reading.lines.n_rows,
-                        digest.hexdigest(),
-                    )
-                    yield reading.table(Source(name)), position
-                    reading, units = Reading(self._layout, 1, position.n_lines, position.n_rows), 0
-            if not position.n_rows:
-                raise format.no_row_of_text(name, self._layout, reading.lines.next_line - 1)
-        self.source = self._file.described()
-
-    def _pass_over(self, stream: BinaryIO) -> hashlib._Hash:
-        """Pass over what was read before, if it is what it was, and return its hash."""
-        digest = hashlib.sha256()
-        left = self._begin.units
-        chunk = stream.read(len(format.BYTE_ORDER_MARK)) if left else b''
-        if chunk == format.BYTE_ORDER_MARK:
-            chunk = stream.read(min(left, format.BLOCK_BYTES))
-        while chunk:
-            digest.update(chunk)
-            left -= len(chunk)
-            chunk = stream.read(min(left, format.BLOCK_BYTES)) if left > 0 else b''
-        if left or (self._begin.units and digest.hexdigest() != self._begin.sha256):
-            raise ChangedError(self._file.name, CHANGED)
-        return digest
-
-    def _of_parquet(self) -> Iterator[tuple[Table, Position | None]]:
-        from mediaeval_ap.tables.columnar import ParquetParts, fields_of, from_arrow
-
-        choose = partial(fields_of, self._layout, self._file.name)
-        parts = ParquetParts(self._file, choose, self._begin.units)
-        n_rows = self._begin.n_rows
-        for table, n_groups in parts:
-            if self._begin.sha256 not in ('', parts.source.sha256):
-                raise ChangedError(self._file.name, CHANGED)
-            if len(table):
-                try:
-                    part = from_arrow(table, parts.source, self._layout)
-                except FormatError:  # of the whole file, which counts all its rows
-                    read(Origin(OriginKind.COLUMNAR, self._file), self._layout)
-                    raise
-                n_rows += len(part)
-                digest = parts.source.sha256 or ''
-                yield part, None if n_groups is None else Position(n_groups, 0, n_rows, digest)
-        if not n_rows:
-            raise format.no_rows(self._file.name, self._layout)
-        self.source = parts.source

@@ -123,22 +123,23 @@ class ByteSource:
     """A source of bytes and the limit of what it may give.
 
     It is a path, ``-`` for standard input, or an open file, which is read from where it stands; the
-    text of a text file counts as UTF-8. Its first bytes say whether it is compressed, or Parquet;
-    its name says nothing.
+    text of a text file counts as UTF-8. With `name`, it is a file of another machine, which
+    `pyarrow.fs` has opened. Its first bytes say whether it is compressed, or Parquet.
     """
 
-    def __init__(self, origin: str | os.PathLike[str] | IO[Any]) -> None:
+    def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
         origin = plain_text(origin) or origin
         self._origin = origin
         self._hash = hashlib.sha256()
         self.is_open = not isinstance(origin, str | os.PathLike)
+        self.is_remote = bool(name)
         self.is_standard_input = not self.is_open and origin == STANDARD_INPUT
         self.is_path = not (self.is_open or self.is_standard_input)
         if self.is_open:
             if not hasattr(origin, 'read'):
                 raise ParameterError(f'found {shown(origin)}, expected a path or an open file')
-            name = getattr(origin, 'name', None)
-            self.name = _as_utf8(name) if isinstance(name, str) else '<file>'
+            name = name or getattr(origin, 'name', '')
+            self.name = _as_utf8(name) if isinstance(name, str) and name else '<file>'
         elif self.is_standard_input:
             self.name = '<stdin>'
         else:
@@ -156,7 +157,7 @@ class ByteSource:
                 return ''
             with io.FileIO(self._path) if self.is_path else self._file() as file:
                 # An open file of the system has to stand at its beginning.
-                is_file = isinstance(getattr(file, 'raw', file), io.FileIO)
+                is_file = self.is_remote or isinstance(getattr(file, 'raw', file), io.FileIO)
                 if not is_file or not file.seekable() or file.tell():
                     return ''
                 if not self.is_path:
@@ -200,7 +201,8 @@ class ByteSource:
 
     def described(self) -> Source:
         """Return its name, and the digest of what `open` has read of it."""
-        return Source(self.name, None if self.is_open else self._hash.hexdigest())
+        has_name = self.is_remote or not self.is_open
+        return Source(self.name, self._hash.hexdigest() if has_name else None)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

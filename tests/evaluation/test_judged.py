@@ -248,13 +248,6 @@ def test_blocks_processes_and_stores_give_the_same(unjudged, tmp_path, monkeypat
         others.evaluate('run.txt', resume='blocks')
 
 
-def test_a_store_that_keeps_some_cannot_be_condensed(tmp_path):
-    index(RUN, tmp_path / 'run.store', keep=2)
-    evaluate = AveragePrecision(REFERENCE, K=[1], judged=SHOTS, unjudged='skip').evaluate
-    with pytest.raises(FormatError, match='expected a whole run; index the run without --keep'):
-        evaluate(tmp_path / 'run.store')
-
-
 def test_a_live_session_has_its_judgements():
     for judged in SHOTS, [(*row, 1) for row in REFERENCE]:
         average_precision = AveragePrecision(REFERENCE, K=[4], judged=judged, unjudged='skip')

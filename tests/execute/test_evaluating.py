@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stores import stored
 
 from mediaeval_ap import AveragePrecision, choices, definitions
-from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError, ReadError
+from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import evaluating, pools
 from mediaeval_ap.execute.evaluating import Clock
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -238,19 +238,6 @@ def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch, here):
     monkeypatch.chdir('elsewhere')
     several, _ = told(average_precision.evaluate, store, asked, jobs=2)
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
-
-
-@pytest.mark.parametrize('jobs', [1, 2])
-def test_measures_that_need_more_than_a_store_keeps_are_named(tmp_path, here, jobs):
-    store = stored('samples/hypothesis.txt', tmp_path / 'run.store', keep=10)
-    average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    with pytest.raises(FormatError) as caught:
-        average_precision.evaluate(store, measures='P@5 RR', jobs=jobs)
-    assert str(caught.value) == (
-        f'{store.path}, measures: found P@5, RR, computed on rankings of 1000 shots, expected '
-        'rankings of at most 10, which this store keeps; index the run with --keep 1000 or without '
-        '--keep'
-    )
 
 
 def test_an_empty_run_leaves_nothing_where_it_is_scored(tmp_path, monkeypatch, here):

@@ -65,7 +65,7 @@ def test_files_of_trec(store, tmp_path):
 
 def test_runs_beside_each_other(tmp_path, monkeypatch):
     """A run and half of it; the whole one is text in one folder, and a store in the other."""
-    command = ['report', JUDGED, 'RUN', 'half', *ASKED, *QUICK]
+    command = ['compare', JUDGED, 'RUN', 'half', *ASKED, *QUICK]
     written = []
     for kind in ('text', 'store'):
         (tmp_path / kind).mkdir()
@@ -73,8 +73,8 @@ def test_runs_beside_each_other(tmp_path, monkeypatch):
         lines = RUN.read_text().splitlines(keepends=True)
         Path('half').write_text(''.join(lines[::2]))
         shutil.copy(RUN, 'run') if kind == 'text' else stored(RUN, 'run')
-        output_of('run', [*command, '-K', '10', '-o', 'out.html'])
-        written.append(Path('out.html').read_bytes())
+        output_of('run', [*command, '-K', '10', '--format', 'json', '-o', 'out.json'])
+        written.append(Path('out.json').read_bytes())
     assert written[0] == written[1]
 
 
@@ -115,7 +115,7 @@ def test_a_store_of_an_empty_subset_is_not_exported(tmp_path):
 @pytest.mark.parametrize(
     'ask', [validate, lambda path: read(path, REFERENCE), lambda path: AveragePrecision(path)]
 )
-def test_other_files_are_no_stores(store, ask):
+def test_stores_stand_for_runs_alone(store, ask):
     with pytest.raises(ReadError) as caught:
         ask(store)
     assert str(caught.value) == f'{store}: {IS_STORE}'

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stores import about, stored, told
 
-from mediaeval_ap import AveragePrecision, definitions, errors
-from mediaeval_ap.store import store as store_module
+from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.store.store import open_store
 
 
@@ -23,13 +22,11 @@ from mediaeval_ap.store.store import open_store
     strategies.subsets,
     st.sampled_from([each.name for each in definitions.registered()]),
     st.none() | st.lists(strategies.names, min_size=1),
-    st.none() | st.integers(1, 6),
 )
 def test_a_store_scores_as_the_run(
-    tmp_path_factory, reference, rows, K, subset, definition, queries, keep
+    tmp_path_factory, reference, rows, K, subset, definition, queries
 ):
-    """Down to the depth that it keeps."""
-    K = strategies.allowed(K, definition) if keep is None else range(1, keep + 1)
+    K = strategies.allowed(K, definition)
     subset = subset and sorted(subset)
     if subset and not {row[:2] for row in reference} & set(subset):
         reference = [*reference, (*subset[0], '1', 'ab')]
@@ -39,7 +36,7 @@ def test_a_store_scores_as_the_run(
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
-    store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', subset, keep)
+    store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', subset)
     in_memory = about(*told(average_precision.evaluate, rows, queries), '<rows>')
     assert about(*told(average_precision.evaluate, store, queries), store.path) == in_memory
     with warnings.catch_warnings():
@@ -47,8 +44,8 @@ def test_a_store_scores_as_the_run(
         names = [*average_precision.queries, 'ab', 'nan']
         with average_precision(rows) as session, average_precision(store) as other:
             assert list(map(other.send, names)) == list(map(session.send, names))
-        whole = average_precision.rank(rows, 'ab', keep or 6)
-        assert average_precision.rank(store, 'ab', keep or 6).equals(whole)
+        whole = average_precision.rank(rows, 'ab', 6)
+        assert average_precision.rank(store, 'ab', 6).equals(whole)
 
 
 def test_a_store_in_words(tmp_path, monkeypatch):
@@ -56,17 +53,14 @@ def test_a_store_in_words(tmp_path, monkeypatch):
     path = 'run.store'
     store = stored([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.5)], path)
     assert repr(store) == "Store('run.store', 2 hypotheses)"
-    assert (len(store), store.n_hypotheses, store.keep, store.path) == (2, 2, None, path)
+    assert (len(store), store.n_hypotheses, store.path) == (2, 2, path)
     assert [(each.name, each.sha256) for each in store.sources] == [('<rows>', None)]
-    kept = stored([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.5)], path, keep=1)
-    assert repr(kept) == "Store('run.store', 2 hypotheses, keep=1)"
-    assert (len(kept), kept.n_hypotheses, kept.keep) == (1, 2, 1)
 
 
 def test_stores_of_the_same_run_are_equal(tmp_path):
     rows = [('x', 'v', str(number % 7), 'añn'[: number % 3 + 1], 0.5) for number in range(50)]
     one, other = stored(rows, tmp_path / 'one'), stored(rows, tmp_path / 'other')
-    assert one.sha256 == other.sha256 != stored(rows, tmp_path / 'kept', keep=1).sha256
+    assert one.sha256 == other.sha256 != stored(rows[1:], tmp_path / 'less').sha256
     files = [path.name for path in (tmp_path / 'one').glob('*.npy')]
     assert len(files) == 17
     for name in files:
@@ -89,22 +83,6 @@ def test_a_copied_session_needs_no_store(tmp_path):
     text = pickle.dumps(session)
     shutil.rmtree(store.path)
     assert pickle.loads(text).send('ann') == session.send('ann')
-
-
-def test_a_store_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch):
-    """The manifest is of the old one, the columns are of the new one."""
-    path = tmp_path / 'run.store'
-    stored([('x', 'v', '1', 'ann', 0.5)], path)
-    map_column = store_module.map_column
-    times = iter([True])
-
-    def replaced(*arguments):
-        if next(times, False):
-            stored([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], path)
-        return map_column(*arguments)
-
-    monkeypatch.setattr(store_module, 'map_column', replaced)
-    assert len(open_store(path)) == 2
 
 
 def test_a_session_goes_on_when_its_store_is_replaced(tmp_path):
@@ -137,23 +115,3 @@ def test_a_path_that_is_no_text(tmp_path):
     assert store.path == f'{tmp_path}/run\\xff.store'
     assert open_store(store.folder).sha256 == store.sha256
     assert pickle.loads(pickle.dumps(store)).sha256 == store.sha256
-
-
-def test_a_store_whose_place_is_empty_for_a_moment(tmp_path, monkeypatch):
-    path = tmp_path / 'run.store'
-    older = tmp_path / f'run.store.{0:016x}.old'
-    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], [10])
-    stored([('x', 'v', '1', 'ann', 0.5)], older)
-    monkeypatch.setattr(store_module.time, 'sleep', lambda _: older.rename(path))
-    assert average_precision.evaluate(str(path)).map.tolist() == [1.0]
-
-
-def test_a_store_whose_replacing_was_interrupted(tmp_path, monkeypatch):
-    stored([('x', 'v', '1', 'ann', 0.5)], tmp_path / f'run.store.{0:016x}.old')
-    monkeypatch.setattr(store_module, 'LONGEST_RENAMING', 0.01)
-    with pytest.raises(errors.ReadError) as caught:
-        open_store(tmp_path / 'run.store')
-    assert str(caught.value) == (
-        f'{tmp_path}/run.store: No such file or directory; the call that replaced it was '
-        'interrupted: index the run again'
-    )
