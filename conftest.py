@@ -44,13 +44,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Say whether the tests on official data run, and which side of `platforms` is taken."""
-    from mediaeval_ap.platforms import IS_POSIX
-
+    """Say whether the tests on official data run."""
     folder = config.getoption('--official-data')
-    given = 'given' if folder else f'not given (--official-data or {VARIABLE})'
-    side = 'POSIX' if IS_POSIX else 'what is taken without POSIX'
-    return f'official data: {given}\nsystem: {side}'
+    return f'official data: {"given" if folder else f"not given (--official-data or {VARIABLE})"}'
 
 
 @pytest.fixture(scope='session')

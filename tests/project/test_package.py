@@ -60,7 +60,7 @@ def test_what_is_imported_is_declared():
     """As a dependency, or in an extra of the package itself; others are of its workshop."""
     project = tomllib.loads((PACKAGE.parent / 'pyproject.toml').read_text())['project']
     declared = list(project['dependencies'])
-    for extra in 'cluster', 'compare', 'large', 'report', 'trec':
+    for extra in 'cluster', 'compare', 'report', 'trec':
         declared += project['optional-dependencies'][extra]
     declared = {re.match('[A-Za-z0-9-]+', each)[0].lower() for each in declared}
     if 'python-levenshtein' in declared:  # its module comes with the package that it requires
