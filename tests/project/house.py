@@ -10,13 +10,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
 LAYERS = [
-    set('arrays atomic_files choices cores definitions errors platforms progress render'.split()),
+    set('arrays atomic_files choices cores definitions errors progress render'.split()),
     {'tables'},
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'store', 'validation'},
     {'campaign', 'challenges', 'comparison', 'diagnosis', 'execute', 'judging', 'live', 'trec'},
     {'average_precision', 'discovery_2015'},
-    {'cluster', 'compat'},
+    {'compat'},
     {'cli'},
     {'__main__'},
 ]

@@ -14,7 +14,7 @@ import pytest
 import mediaeval_ap
 
 NAMESPACES = [
-    *('challenges', 'cluster', 'definitions', 'errors', 'metrics', 'tables'),
+    *('challenges', 'definitions', 'errors', 'metrics', 'tables'),
     'compat.ir_measures',
 ]
 
