@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,15 @@ from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shortened, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import IN_NO_FILE, PARQUET, ByteSource, is_regular, opening
+from mediaeval_ap.tables.sources import (
+    IN_NO_FILE,
+    PARQUET,
+    ByteSource,
+    is_regular,
+    max_bytes,
+    opening,
+    refuse_beyond,
+)
 from mediaeval_ap.tables.table import Source, Table
 from mediaeval_ap.tables.text.fast import text_column
 from mediaeval_ap.tables.text.format import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
@@ -106,13 +114,14 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        for row, value in enumerate(column.cast(pyarrow.large_binary()), 1):
-            try:
-                (value.as_py() or b'').decode()
-            except UnicodeDecodeError as error:
-                byte = f'at byte {error.start + 1} (0x{error.object[error.start]:02x})'
-                found = f'invalid UTF-8 {byte}'
-                raise FormatError(source.name, f'row {row}', field, found, 'UTF-8') from None
+        with suppress(pyarrow.ArrowException):  # as of codes beyond a dictionary
+            for row, value in enumerate(column.cast(pyarrow.large_binary()), 1):
+                try:
+                    (value.as_py() or b'').decode()
+                except UnicodeDecodeError as error:
+                    byte = f'at byte {error.start + 1} (0x{error.object[error.start]:02x})'
+                    found = f'invalid UTF-8 {byte}'
+                    raise FormatError(source.name, f'row {row}', field, found, 'UTF-8') from None
         raise FormatError(source.name, '', field, 'a damaged column', 'text') from None
     # In one chunk, as to encode several costs each of them the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
@@ -233,6 +242,8 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, So
         texts = [each for each in names if schema.field(each).type in TEXTS]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
+        sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
+        refuse_beyond(max_bytes(), source.name, sum(sizes))
         groups = tracked(
             range(file.num_row_groups), f'reading {printable(source.name)}', ' row groups'
         )

@@ -20,8 +20,11 @@ from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
-    STANDARD_INPUT,
     ByteSource,
+    chunks_of,
+    opening,
+    standard_input,
+    unpacked,
 )
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text import format
@@ -273,11 +276,12 @@ def read_leniently(
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     """Yield the lines of standard input, with their numbers, each as soon as it is there."""
-    source, n_lines = ByteSource(STANDARD_INPUT), 0
-    with source.open_arriving(may_change=True) as stream:
-        for block in format.whole_lines(stream.read1):  # type: ignore[attr-defined]  # it is buffered
+    name, n_lines = '<stdin>', 0
+    with opening(name):
+        arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
+        for block in format.whole_lines(unpacked(name, arriving).read1):
             if block is None:
-                raise format.endless().error(source.name, f'line {n_lines + 1}')
+                raise format.endless().error(name, f'line {n_lines + 1}')
             lines = format.split(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)

@@ -1,4 +1,8 @@
-"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read."""
+"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read.
+
+A compressed file, or one of Parquet, may stand for far more bytes than it has. The limit on these
+is here and nowhere else (`max_bytes`).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,14 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
@@ -39,19 +45,19 @@ _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.it
 N_FIRST_BYTES = 10  # of the longest of them
 BUFFER_BYTES = 1 << 20  # half and double take the same time, within a tenth
 STANDARD_INPUT = '-'
+LIMIT_VARIABLE = 'MEDIAEVAL_AP_MAX_BYTES'
+MAX_BYTES = 4 << 30  # far more than a campaign's largest run, and less than most memories
+PACKED_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')  # of what is no text
 IN_NO_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
 CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
-Watch: TypeAlias = Callable[[bytes], object]  # takes a chunk
-
 
 class _Chunks(io.RawIOBase):
-    """A raw stream over chunks, each of which watchers see first; empty ones are passed over."""
+    """A raw stream over chunks; empty ones are passed over."""
 
-    def __init__(self, chunks: Iterator[bytes], watchers: Sequence[Watch]) -> None:
+    def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        self._watchers = watchers
         self._rest = memoryview(b'')
 
     def readable(self) -> bool:
@@ -62,8 +68,6 @@ class _Chunks(io.RawIOBase):
             chunk = next(self._chunks, None)
             if chunk is None:
                 return 0
-            for watch in self._watchers:
-                watch(chunk)
             self._rest = memoryview(chunk)
         view = memoryview(buffer).cast('B')
         count = min(len(view), len(self._rest))
@@ -72,12 +76,64 @@ class _Chunks(io.RawIOBase):
         return count
 
 
+def max_bytes() -> int:
+    """Return the most bytes that a compressed or Parquet file may stand for."""
+    text = os.environ.get(LIMIT_VARIABLE) or str(MAX_BYTES)
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise ParameterError(f'{LIMIT_VARIABLE}: found {shown(text)}, expected a positive integer')
+
+
+def refuse_beyond(limit: int, name: str, n_bytes: int) -> None:
+    """Refuse a source that comes to more bytes than a limit."""
+    if n_bytes > limit:
+        raise ReadError(
+            name,
+            f'decompresses to {n_bytes} bytes or more, expected at most {limit}: raise the limit '
+            f'by the environment variable {LIMIT_VARIABLE}',
+        )
+
+
 def format_of(start: bytes) -> str:
     """Name the format of bytes by the first of them: of compression, `PARQUET`, or nothing."""
     return next((kind for kind, matches in _MATCHES.items() if matches(start)), '')
 
 
-def _decompressed(stored: BinaryIO, kind: str) -> Iterator[bytes]:
+def unpacked(name: str, chunks: Iterator[bytes], path: str = '') -> io.BufferedReader:
+    """Return the stream of chunks, decompressed if their first bytes say so, within the limit."""
+    start = b''
+    while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
+        if not (more := next(chunks, b'')):
+            break
+        start += more
+    kind = format_of(start)
+    if kind in COLUMNAR_FORMATS:
+        raise ReadError(name, f'is {kind}, {IN_NO_FILE}')
+    if not kind and path.lower().endswith(PACKED_SUFFIXES) and _is_no_text(start):
+        found = f'its first bytes are {start[:4].hex(" ")}'
+        raise ReadError(name, f'is neither compressed nor text: {found}')
+    stored = _buffered(chain([start], chunks))
+    return _buffered(_decompressed(name, stored, kind)) if kind else stored
+
+
+def _is_no_text(start: bytes) -> bool:
+    try:
+        getincrementaldecoder('utf-8')().decode(start)
+    except UnicodeDecodeError:
+        return True
+    return b'\0' in start
+
+
+def _decompressed(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:
+    limit, n_bytes = max_bytes(), 0
+    with opening(name, kind):
+        for chunk in _streams(stored, kind):
+            n_bytes += len(chunk)
+            refuse_beyond(limit, name, n_bytes)
+            yield chunk
+
+
+def _streams(stored: BinaryIO, kind: str) -> Iterator[bytes]:
     """Decompress streams that follow one another to the end of the file.
 
     The standard library's own files of bzip2 and xz end in silence where a further stream is
@@ -87,12 +143,12 @@ def _decompressed(stored: BinaryIO, kind: str) -> Iterator[bytes]:
     if kind == 'gzip':
         import gzip
 
-        yield from _chunks(gzip.GzipFile(fileobj=stored).read)
+        yield from chunks_of(gzip.GzipFile(fileobj=stored).read)
         return
     if kind == 'zstd':
         import pyarrow
 
-        yield from _chunks(pyarrow.CompressedInputStream(stored, kind).read)
+        yield from chunks_of(pyarrow.CompressedInputStream(stored, kind).read)
         return
     if kind == 'bzip2':
         import bz2
@@ -120,17 +176,18 @@ def _decompressed(stored: BinaryIO, kind: str) -> Iterator[bytes]:
 
 
 class ByteSource:
-    """A source of bytes and the limit of what it may give.
+    """A path, ``-`` for standard input, or an open file, which is read from where it stands.
 
-    It is a path, ``-`` for standard input, or an open file, which is read from where it stands; the
-    text of a text file counts as UTF-8. With `name`, it is a file of another machine, which
-    `pyarrow.fs` has opened. Its first bytes say whether it is compressed, or Parquet.
+    The text of a text file counts as UTF-8. With `name`, it is a file of another machine, which
+    `pyarrow.fs` has opened. The suffix is ignored; the first bytes decide.
     """
 
     def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
         origin = plain_text(origin) or origin
         self._origin = origin
         self._hash = hashlib.sha256()
+        self._path = ''
+        self._version: tuple[int, int] | None = None  # of an open file whose first bytes were read
         self.is_open = not isinstance(origin, str | os.PathLike)
         self.is_remote = bool(name)
         self.is_standard_input = not self.is_open and origin == STANDARD_INPUT
@@ -147,7 +204,6 @@ class ByteSource:
             self.name = _as_utf8(self._path)
             if '\0' in self.name:
                 raise ReadError(self.name, 'no path holds a NUL')
-        self._version_at_start: tuple[int, int] | None = None
 
     @cached_property
     def format(self) -> str:
@@ -161,7 +217,7 @@ class ByteSource:
                 if not is_file or not file.seekable() or file.tell():
                     return ''
                 if not self.is_path:
-                    self._version_at_start = _version(file)
+                    self._version = _version(file)
                 start = file.read(N_FIRST_BYTES)
                 file.seek(0)
         except (OSError, ValueError):  # as of a closed file: told by whoever reads
@@ -211,62 +267,32 @@ class ByteSource:
         with opening(self.name), self.open_stored() as stored:
             version = _version(stored)
             with Bar(f'reading {printable(self.name)}', version and version[0], 'B') as bar:
-                watchers: list[Watch] = [self._hash.update, lambda chunk: bar.add(len(chunk))]
-                with self._unpacked(stored.read, watchers) as stream:
-                    yield stream
+
+                def read(size: int) -> bytes:
+                    chunk: bytes = stored.read(size)
+                    self._hash.update(chunk or b'')
+                    bar.add(len(chunk or b''))
+                    return chunk
+
+                yield unpacked(self.name, chunks_of(read), self._path)
 
     @contextmanager
-    def open_arriving(self, *, may_change: bool = False) -> Iterator[BinaryIO]:
-        """Open the stream of what arrives, decompressed."""
-        with (
-            opening(self.name),
-            self.open_stored(may_change=may_change) as stored,
-            self._unpacked(stored.read1) as stream,
-        ):
-            yield stream
-
-    @contextmanager
-    def _unpacked(
-        self, read: Callable[[int], bytes], watchers: Sequence[Watch] = ()
-    ) -> Iterator[BinaryIO]:
-        """Decompress what watchers see as it is stored."""
-        chunks = _chunks(read)
-        start = b''
-        while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
-            if not (more := next(chunks, b'')):
-                break
-            start += more
-        kind = format_of(start)
-        if kind in COLUMNAR_FORMATS:
-            raise ReadError(self.name, f'is {kind}, {IN_NO_FILE}')
-        stored = _buffered(chain([start], chunks), watchers)
-        with opening(self.name, kind):
-            yield _buffered(_decompressed(stored, kind), ()) if kind else stored
-
-    @contextmanager
-    def open_stored(self, *, may_change: bool = False) -> Iterator[Any]:
-        """Open the stream of bytes as stored; an error if a regular file changes meanwhile."""
-        with self._file() as file, nullcontext() if may_change else self._unchanged(file):
-            is_text = self.is_open and isinstance(file.read(0), str)
-            yield io.BytesIO(file.read().encode()) if is_text else file
-
-    @contextmanager
-    def _unchanged(self, file: IO[Any]) -> Iterator[None]:
-        """Refuse a file that was changed meanwhile: half of it may be old, or missing.
+    def open_stored(self) -> Iterator[Any]:
+        """Open the stream of bytes as stored; raise ReadError if a regular file changes meanwhile.
 
         That is the error also where what was read of it is wrong, as half a line.
         """
-        before = self._version_at_start or _version(file)
-        self._version_at_start = None
-        cause: Exception | None = None
-        try:
-            yield
-        except Exception as error:
-            cause = error
-        if _version(file) not in (before, None):
-            raise ReadError(self.name, CHANGED) from cause
-        if cause is not None:
-            raise cause
+        with self._file() as file:
+            before, cause = self._version or _version(file), None
+            is_text = self.is_open and isinstance(file.read(0), str)
+            try:
+                yield io.BytesIO(file.read().encode()) if is_text else file
+            except Exception as error:
+                cause = error
+            if _version(file) not in (before, None):
+                raise ReadError(self.name, CHANGED) from cause
+            if cause is not None:
+                raise cause
 
     def _file(self) -> AbstractContextManager[Any]:
         if self.is_path:
@@ -331,7 +357,7 @@ def content_of(path: str) -> bytes:
             return file.read()
 
 
-def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
     while chunk := read(BUFFER_BYTES):
         yield chunk
     if chunk is None:
@@ -339,10 +365,10 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
-    """Read the first line, or so many bytes of it; return it and a stream that begins with it."""
+    """Read at most so many bytes of the first line; return it and a stream that begins with it."""
     line = stream.readline(most)
-    return line, _buffered(chain([line], _chunks(stream.read)), ())
+    return line, _buffered(chain([line], chunks_of(stream.read)))
 
 
-def _buffered(chunks: Iterator[bytes], watchers: Sequence[Watch]) -> io.BufferedReader:
-    return io.BufferedReader(_Chunks(chunks, watchers), BUFFER_BYTES)
+def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
+    return io.BufferedReader(_Chunks(chunks), BUFFER_BYTES)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-MILLION = 1_000_000
 MIB = 1 << 20
 ANN = ('x', 'v', '1', 'ann', 0.9)
 BOB = ('x', 'v', '2', 'bob', 0.8)
@@ -32,7 +31,8 @@ class Entry:
     """A hostile file, and what has to become of it.
 
     `make` writes it to a path. `error` is the message, in which ``{path}`` stands for the path as
-    messages show it; without one, `value` is the score, and `rows` are what was read.
+    messages show it; without one, `value` is the score, and `rows` are what was read. A file that
+    `is_limited` may come to a million bytes.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Entry:
     value: float | None = None
     rows: tuple[tuple[object, ...], ...] | None = None
     role: str = 'hypothesis'
-    max_bytes: int | None = None
+    is_limited: bool = False
 
 
 def holding(content: bytes) -> Callable[[Path], object]:
@@ -64,7 +64,7 @@ def refused(name: str, content: bytes, error: str, role: str = 'hypothesis') -> 
     return Entry(name, holding(content), f'{{path}}{error}', role=role)
 
 
-def limited(does: str) -> str:
-    """The error of what comes to more than a million bytes."""
-    reason = f'{does} more than 1000000 bytes, the limit: raise it by --max-bytes'
-    return f'{{path}}: {reason}, in Python max_bytes'
+LIMITED = (
+    '{path}: decompresses to N bytes or more, expected at most 1000000: raise the limit by the '
+    'environment variable MEDIAEVAL_AP_MAX_BYTES'
+)

@@ -4,7 +4,6 @@ from hostile.discovery_2015 import FILES_2015
 from hostile.entries import REFERENCE, TRUTH, A, B
 from hostile.trec import TREC
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
-from mediaeval_ap.tables import MAX_BYTES
 
 CHALLENGES = {
     'map': challenges.evaluate_map,
@@ -28,33 +27,26 @@ def files_beside(folder, role):
     return paths
 
 
-def limit(entry):
-    return {'max_bytes': MAX_BYTES if entry.max_bytes is None else entry.max_bytes}
-
-
 def files_2015(paths):
     return {role.removeprefix('2015-'): path for role, path in paths.items() if '2015' in role}
 
 
-def score_2015(files, limit):
+def score_2015(files):
     discovery = PersonDiscovery2015(
         files['shots'],
         files['reference'],
         evidence_reference=files['evidence-reference'],
         consensus=files['consensus'],
-        **limit,
     )
     return discovery.evaluate(files['labels'], files['evidence']).ewmap
 
 
 def score(entry, path, paths):
     if entry.role in CHALLENGES:
-        return CHALLENGES[entry.role](paths['truth'], path, **limit(entry)).value
+        return CHALLENGES[entry.role](paths['truth'], path).value
     if entry.role in TREC:
-        return evaluate_trec(paths['qrels'], paths['trec-run'], [1], **limit(entry)).map[0]
+        return evaluate_trec(paths['qrels'], paths['trec-run'], [1]).map[0]
     if entry.role.startswith('2015-'):
-        return score_2015(files_2015(paths), limit(entry))
-    average_precision = AveragePrecision(
-        paths['reference'], [1], subset=paths.get('subset'), **limit(entry)
-    )
+        return score_2015(files_2015(paths))
+    average_precision = AveragePrecision(paths['reference'], [1], subset=paths.get('subset'))
     return average_precision.evaluate(paths['hypothesis'], paths.get('queries')).map[0]

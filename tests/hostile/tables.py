@@ -13,12 +13,11 @@ from hostile.entries import (
     BOM,
     EMPTY,
     FINITE,
+    LIMITED,
     MIB,
-    MILLION,
     A,
     Entry,
     holding,
-    limited,
     refused,
     right,
 )
@@ -79,8 +78,7 @@ def bomb(name, column, n_rows, **options):
         content = table()[:1].take([0] * n_rows).set_column(3, 'person_name', column())
         storing(content, compression='zstd', store_schema=False, **options)(path)
 
-    error = limited('decompresses to')
-    return Entry(f'{name}.parquet', once(make), error, max_bytes=MILLION)
+    return Entry(f'{name}.parquet', once(make), LIMITED, is_limited=True)
 
 
 LISTS = pyarrow.array([['ann'], ['bob']])
@@ -106,6 +104,7 @@ PARQUET = [
         error='{path}: not readable as Parquet: Parquet magic bytes not found '
         'in footer. Either the file is corrupted or this is not a parquet file.',
     ),
+    bomb('long-name', lambda: pyarrow.repeat('x' * (16 * MIB), 1), 1, use_dictionary=False),
     bomb('bomb', lambda: repeated('x' * (10 * MIB), 1000), 1000),
     bomb(  # values that share their beginning
         *('prefixes', lambda: pyarrow.repeat('x' * MIB, 100), 100),

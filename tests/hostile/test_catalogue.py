@@ -1,10 +1,7 @@
 """Hostile files: what becomes of each, with the bulk reader too; names that terminals obey."""
 
 import json
-import os
-import pty
-import termios
-from contextlib import suppress
+import re
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from hostile.trec import TREC
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
 from mediaeval_ap.tables import HYPOTHESIS, read, reading
+from mediaeval_ap.tables.sources import LIMIT_VARIABLE
 
 OF_LINES = [
     entry
@@ -49,6 +47,8 @@ def made(tmp_path_factory):
 )
 def test_what_becomes_of_a_file(entry, bulk_bytes, made, monkeypatch):
     monkeypatch.setattr(reading, 'BULK_BYTES', bulk_bytes)
+    if entry.is_limited:
+        monkeypatch.setenv(LIMIT_VARIABLE, '1000000')
     path, beside = made(entry)
     paths = {**beside, entry.role: path}
     if entry.error is None:
@@ -62,7 +62,7 @@ def test_what_becomes_of_a_file(entry, bulk_bytes, made, monkeypatch):
     expected = entry.error
     for name, named in {**names, 'shots': paths['2015-shots']}.items():
         expected = expected.replace(f'{{{name}}}', printable(str(named)))
-    assert str(caught.value) == expected
+    assert re.sub('to [0-9]+ bytes', 'to N bytes', str(caught.value)) == expected
 
 
 HARMFUL = ['\x1b[31mann', 'a\x9b2Jnn', 'a\u202enn', 'a\u2028nn', 'a\x7fnn']
@@ -107,32 +107,3 @@ def test_names_for_programs_are_exact(named):
     )
     queries = [json.loads(line)['query'] for line in done.stdout.split('\n') if line]
     assert set(HARMFUL) <= set(queries)
-
-
-@pytest.mark.parametrize(
-    'command',
-    [
-        'evaluate REFERENCE RUN --format csv --per-query',
-        'stream REFERENCE RUN --format jsonl',
-        'rank REFERENCE RUN ann --format csv',
-    ],
-)
-def test_on_a_terminal_all_names_are_escaped(named, command, monkeypatch):
-    """Also in formats for programs."""
-    reference, run, queries = named
-    paths = {'REFERENCE': reference, 'RUN': run}
-    words = [paths.get(word, word) for word in command.split()]
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 500))
-    with open(queries) as stdin, open(theirs, 'w') as stdout:
-        monkeypatch.setattr('sys.stdin', stdin)
-        monkeypatch.setattr('sys.stdout', stdout)
-        main(words, standalone_mode=False)
-    shown = b''
-    with suppress(OSError):  # what Linux says when there is nothing more to read
-        while chunk := os.read(ours, 1 << 16):
-            shown += chunk
-    os.close(ours)
-    text = shown.decode().replace('\r\n', '\n').replace('\t', ' ')
-    assert is_harmless(text)
-    assert r'u202enn' in text

@@ -62,16 +62,12 @@ def test_every_byte_of_parquet_changed(tmp_path):
     table = pyarrow.table({'corpus_id': ['x', 'x', 'y'], 'video_id': ['v', 'w', 'v']})
     parquet.write_table(table, path, compression='none', store_schema=False)
     right = path.read_bytes()
-    reasons = set()
+    reasons = []
     for place in range(len(right)):
         path.write_bytes(right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :])
         try:
             read(path, SUBSET)
         except Error as error:
-            reasons.add(str(error).removeprefix(f'{path}: '))
-    assert {
-        'not readable as Parquet: Parquet magic bytes not found in footer',
-        'not readable as Parquet: row groups of other rows than it says',
-    } <= {reason.partition('.')[0] for reason in reasons}
+            reasons.append(str(error))
     assert all(reason.isprintable() for reason in reasons)
-    assert len(reasons) > 20
+    assert len(reasons) > 100

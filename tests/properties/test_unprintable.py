@@ -105,8 +105,7 @@ def test_what_cannot_be_printed_is_refused_in_one_line(door, value):
 
 
 def test_limits_may_be_huge():
-    assert AveragePrecision(REFERENCE, max_bytes=HUGE).evaluate(RUN).map[0] == 1.0
-    findings = examine(RUN, max_bytes=HUGE, max_problems=HUGE)
+    findings = examine(RUN, max_problems=HUGE)
     assert findings.problems() == validate(RUN)
     assert '"left_out": {}' in render(describe(findings), 'json')
 

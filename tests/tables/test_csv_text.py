@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.tables import Source, records
 from mediaeval_ap.tables.layouts import RecordLayout
-from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.records import read_records
 
 TEXT = RecordLayout(('id', 'b'))
@@ -260,9 +259,6 @@ def test_files_that_cannot_be_read(tmp_path):
     parquet.write_table(pyarrow.table({'id': ['1']}), tmp_path / 'other.parquet')
     with pytest.raises(FormatError, match=r"other.parquet: found no column b in 'id'"):
         read_records(tmp_path / 'other.parquet', [TEXT])
-    (tmp_path / 'big.csv.gz').write_bytes(gzip.compress(b'id,b\n1,2\n'))
-    with pytest.raises(ReadError, match='more than 3 bytes'):
-        read_records(Origin.of(tmp_path / 'big.csv.gz', max_bytes=3), [TEXT])
 
 
 @pytest.mark.parametrize('origin', [5, [('1', 'x')], b'id,b\n1,2\n', None])

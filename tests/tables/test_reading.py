@@ -398,10 +398,6 @@ def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content
     assert taken
 
 
-def test_limit_of_decompression():
-    assert tables.MAX_BYTES == 4 << 30  # as docs/input.md says
-
-
 def test_no_standard_input(monkeypatch):
     monkeypatch.setattr(sys, 'stdin', None)
     with pytest.raises(ReadError, match='<stdin>: is closed'):
