@@ -317,13 +317,13 @@ class Alternatives:
     ----------
     once : float
         If a shot that is returned again were not relevant again.
-    least, greatest : float
-        Over all orders of hypotheses with equal distance and confidence.
+    least, greatest : float or None
+        Over all orders of hypotheses with equal distance and confidence, if this is known.
     """
 
     once: float
-    least: float
-    greatest: float
+    least: float | None
+    greatest: float | None
 
     @classmethod
     def of(cls, diagnosis: Diagnosis) -> Alternatives:
@@ -331,6 +331,14 @@ class Alternatives:
         once = math.fsum([*diagnosis.ap, *diagnosis.parts['repeats']]) / len(diagnosis.queries)
         ties = diagnosis.ties['equal_confidence'].means()
         return cls(once, ties['min'], ties['max'])
+
+    def overlaps(self, lower: Alternatives) -> bool:
+        """Return whether the order of ties can put a run that has a lower mean before this one."""
+        ends = self.least, self.greatest, lower.least, lower.greatest
+        if None in ends:
+            return False
+        least, greatest, other_least, other_greatest = (round(each or 0, DIGITS) for each in ends)
+        return other_greatest >= least and (greatest > least or other_greatest > other_least)
 
     def range(self) -> str:
         least, greatest = f'{self.least:.3f}', f'{self.greatest:.3f}'
@@ -359,13 +367,7 @@ def caveats_of(
         caveats.append(f'{again}. {_if_once(means, once, metric)}')
     leader, *others = means
     its = alternatives[leader]
-    rivals = [
-        run
-        for run in others
-        if round(alternatives[run].greatest, DIGITS) >= round(its.least, DIGITS)
-        and any(round(each.greatest - each.least, DIGITS) > 0 for each in (its, alternatives[run]))
-    ]
-    if rivals:
+    if rivals := [run for run in others if its.overlaps(alternatives[run])]:
         first = rivals[0]
         more = f', as do those of {listed(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(

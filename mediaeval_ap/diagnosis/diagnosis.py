@@ -205,7 +205,7 @@ class Diagnosis(Described):
         reasons = {row: why for each in self.ties.values() for row, why in each.reasons.items()}
         if reasons:
             row, why = min(reasons.items())
-            what = 'have no expected AP over the orders of ties'
+            what = 'have no known bounds over the orders of ties'
             (note,) = notes_of(len(reasons), len(self.queries), what)
             notes.append(f'{note}, as {printable(self.queries[row])}: {why}')
         return notes

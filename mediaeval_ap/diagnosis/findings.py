@@ -255,8 +255,8 @@ class QueryDiagnosis(Described):
         The relevant shots: those that were returned by rank, then the others.
     ties : dict of str to dict
         The least, mean and greatest AP over all orders of ties: ``min``, ``expected`` and ``max``,
-        of ``equal_confidence`` and ``arbitrary``. An expected value that is not known is None, and
-        has a ``reason``.
+        of ``equal_confidence`` and ``arbitrary``. If they are not known, they are None, and have a
+        ``reason``.
     definitions : list of ByDefinition
         What each registered definition says of the ranking, and why; the one in use comes first.
     run, definition : str

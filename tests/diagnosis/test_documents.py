@@ -188,7 +188,8 @@ def test_every_null_has_a_reason_beside_it(k, names):
         assert not unexplained
         assert all(SAYS_SO[name](value) for name, value in found if name in SAYS_SO)
     of_run = [name for name, _ in nulls(diagnosis.to_dict()) if name not in SAYS_SO]
-    assert sorted(of_run) == ['expected', 'expected', *names]  # of the query, and of the run
+    bounds = ['expected', 'expected', 'max', 'max', 'min', 'min']  # of the query, and of the run
+    assert sorted(of_run) == sorted([*bounds, *names])
 
 
 def test_reasons_in_rows_and_tables():
@@ -197,7 +198,7 @@ def test_reasons_in_rows_and_tables():
     why = 'x/v/1 is returned several times in one block of ties'
     of_ann, of_all = csv.DictReader(io.StringIO(cut.to_csv()))
     assert of_ann['reason'] == why
-    assert of_all['reason'] == f'1 of 1 queries have no expected AP: {why}'
+    assert of_all['reason'] == f'1 of 1 queries have no known bounds: {why}'
     assert why in shown(cut, per_query=True).partition('DEFINITION')[2].partition('reason')[2]
     by_k = next(
         row for row in table_of(shown(uncut, per_query=True), 'DEFINITION') if row[0] == 'by-k'
