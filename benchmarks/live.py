@@ -42,12 +42,12 @@ def add_all(live: Live, rows: Sequence[Row]) -> float:
     return seconds(add)
 
 
-def discard_all(live: Live, rows: Sequence[Row]) -> float:
-    def discard() -> None:
+def remove_all(live: Live, rows: Sequence[Row]) -> float:
+    def remove() -> None:
         for row in rows:
-            live.discard(row)
+            live.remove(row)
 
-    return seconds(discard)
+    return seconds(remove)
 
 
 def median_send(session: Any, names: Sequence[str]) -> float:
@@ -58,7 +58,7 @@ def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> fl
     """Return the median seconds of adding a hypothesis and sending a query."""
     times = []
     for row, name in zip(rows, names, strict=False):
-        live.discard(row)
+        live.remove(row)
         begin = perf_counter()
         live.add(row)
         live.send(name)
@@ -90,9 +90,9 @@ def campaign(folder: Path) -> list[list[str]]:
     rows, names = rows_of(hypothesis), asked.texts('person_name')
     new = median(add_all(average_precision.live(), rows) for _ in range(REPEATS))
     live = average_precision.live(rows)
-    adds, discards = [], []
+    adds, removes = [], []
     for _ in range(REPEATS):
-        discards.append(discard_all(live, rows))
+        removes.append(remove_all(live, rows))
         adds.append(add_all(live, rows))
         live.send(names[0])
     session = average_precision(table)
@@ -104,7 +104,7 @@ def campaign(folder: Path) -> list[list[str]]:
     batch = median_seconds(lambda: average_precision.evaluate(ready, asked), REPEATS)
 
     def change_and_evaluate() -> None:
-        live.discard(rows[0])
+        live.remove(rows[0])
         live.add(rows[0])
         live.evaluate(asked)
 
@@ -112,7 +112,7 @@ def campaign(folder: Path) -> list[list[str]]:
     lines = [
         ['`add`, names known', f'{len(rows) / median(adds):,.0f} a second', '', ''],
         ['`add`, names and shots new', f'{len(rows) / new:,.0f} a second', '', ''],
-        ['`discard`', f'{len(rows) / median(discards):,.0f} a second', '', ''],
+        ['`remove`', f'{len(rows) / median(removes):,.0f} a second', '', ''],
         ['`send`', ms(live_send), ms(frozen_send), f'{live_send / frozen_send:.2f}'],
         [
             '`add`, then `send`',
@@ -142,7 +142,7 @@ def sizes(folder: Path) -> list[list[str]]:
         live = average_precision.live(rows)
         live.send(names[0])
         part = rows[:: max(1, len(rows) // 1000)][:1000]
-        discard = discard_all(live, part) / len(part)
+        remove = remove_all(live, part) / len(part)
         add = add_all(live, part) / len(part)
         live.send(names[0])
         frozen = median_send(average_precision(rows), names)
@@ -151,7 +151,7 @@ def sizes(folder: Path) -> list[list[str]]:
                 f'{n_hypotheses:,}',
                 f'{n_names:,}',
                 f'{add * 1e6:.1f}',
-                f'{discard * 1e6:.1f}',
+                f'{remove * 1e6:.1f}',
                 f'{ms(change_and_send(live, rows, names))}',
                 f'{ms(median_send(live, names))}',
                 f'{ms(frozen)}',
@@ -169,6 +169,6 @@ if __name__ == '__main__':
     warnings.simplefilter('ignore')
     with TemporaryDirectory() as folder:
         machine.write('live', ['', 'live', 'frozen', 'ratio'], campaign(Path(folder)))
-        headers = ['hypotheses', 'names', 'µs an add', 'µs a discard']
+        headers = ['hypotheses', 'names', 'µs an add', 'µs a remove']
         headers += ['add, then send', 'send', 'frozen send', 'bytes each']
         machine.write('live-sizes', headers, sizes(Path(folder)))
