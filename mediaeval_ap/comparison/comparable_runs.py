@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -50,14 +50,14 @@ class Runs:
     metrics: list[str]
     queries: list[str]
     values: NDArray[np.float64]  # (n_metrics, n_runs, n_queries)
-    n_relevant: NDArray[np.int64] | None
-    floor: Mapping[str, float]
-    definition: str | None
     sources: Mapping[str, Source]
-    inputs: Mapping[str, Source]
     notes: list[str]
     kind: str
-    n_skipped: int | None  # queries that were left out; None where these count
+    n_relevant: NDArray[np.int64] | None = None
+    floor: Mapping[str, float] = field(default_factory=dict)
+    definition: str | None = None
+    inputs: Mapping[str, Source] = field(default_factory=dict)
+    n_skipped: int | None = None  # queries that were left out; None where these count
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
     range: list[float] | None = None  # of a score table: the least and the largest value
@@ -119,18 +119,18 @@ def read_runs(results: object) -> Runs:
     if 'definition' in manifest:
         definition = manifest['definition']['name']
     return Runs(
-        [run.name for run in runs],
-        metrics,
-        list(compared.queries),
-        np.array(values, dtype=np.float64),
-        None if no_mean else compared.n_relevant,
-        compared.floor,
-        None if definition is None else str(definition),
-        {run.name: run.results[0]._source for run in runs},
-        {role: source for role, source in result.inputs.items() if role in SHARED},
-        _notes(runs),
-        result._KIND,
-        result.counts.get(SKIPPED),
+        names=[run.name for run in runs],
+        metrics=metrics,
+        queries=list(compared.queries),
+        values=np.array(values, dtype=np.float64),
+        sources={run.name: run.results[0]._source for run in runs},
+        notes=_notes(runs),
+        kind=result._KIND,
+        n_relevant=None if no_mean else compared.n_relevant,
+        floor=compared.floor,
+        definition=None if definition is None else str(definition),
+        inputs={role: source for role, source in result.inputs.items() if role in SHARED},
+        n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole=[run.results[0]._worth() for run in runs],
         ties=manifest['parameters'].get('ties'),

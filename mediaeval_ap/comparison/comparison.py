@@ -27,7 +27,7 @@ from mediaeval_ap.comparison.comparable_runs import (
 )
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
-from mediaeval_ap.comparison.score_tables import read_scores, tables_in
+from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
 from mediaeval_ap.comparison.settings import (
     CORRECTED_BY,
     SIGN_FLIPS,
@@ -63,7 +63,6 @@ from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
 from mediaeval_ap.tables import STANDARD_INPUT, Source
-from mediaeval_ap.tables.groups import Groups
 from mediaeval_ap.tables.inputs import Frame, Rows
 
 if TYPE_CHECKING:
@@ -973,8 +972,7 @@ def _groups(runs: Runs, by: Any, name: str | None) -> tuple[Sequence[str] | None
         raise ParameterError(
             f'by: found {shown(name)}, expected one of {known}, or a file of item,group'
         )
-    groups = Groups.read(by)
-    return groups.of(runs.queries), groups.source
+    return groups_in_file(by, runs.queries)
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import NAMES_REMEDY, Runs
 from mediaeval_ap.comparison.settings import MISSING_SCORES
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.columnar import names_of_columns
+from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.json_text import parsed_json, parsed_lines
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
@@ -32,6 +33,10 @@ from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
 from mediaeval_ap.tables.table import LineNumbers
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
+if TYPE_CHECKING:
+    import pandas
+
+GROUPS = RecordLayout(('item', 'group'))
 ROLES = ('item', 'system', 'value', 'cluster')
 SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 REMEDY = '; name other columns by --columns item=…,system=…,value=…, in Python columns='
@@ -98,6 +103,8 @@ def read_scores(
     by: str | None = None,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
+    import pandas
+
     check_policy('missing', missing, MISSING_SCORES)
     names = _checked_columns(columns or {})
     bounds = None if range is None else _checked_range(range)
@@ -108,102 +115,114 @@ def read_scores(
     ]
     called = run_names(paths, [name for name, _ in tables])
     files = [_read(table, layouts) for _, table in tables]
-    cells = [
-        _cells(records, names['value'], name, given)
-        for records, name, (given, _) in zip(files, called, tables, strict=True)
+    every = [
+        _cells(records, names['value'], name, given).assign(file=number)
+        for number, (records, name, (given, _)) in enumerate(
+            zip(files, called, tables, strict=True)
+        )
     ]
-    items = sorted(set(chain.from_iterable(records['item'].to_pylist() for records in files)))
-    by_system: dict[str, NDArray[np.float64]] = {}
-    sources: dict[str, Source] = {}
-    place = {item: number for number, item in enumerate(items)}
-    clusters: dict[str, dict[str, str]] = {'cluster': {}, 'group': {}}
-    for records, columns_of in zip(files, cells, strict=True):
-        at = np.array([place[item] for item in records['item'].to_pylist()])
-        for system, rows, values in columns_of:
-            known = by_system.setdefault(system, np.full(len(items), np.nan))
-            sources.setdefault(system, records.source)
-            first = np.full(len(items), -1)
-            first[at[rows][::-1]] = rows[::-1]
-            again = rows[(first[at[rows]] != rows) | ~np.isnan(known[at[rows]])]
-            if len(again):
-                found = f'{shown(items[at[again[0]]])} of {shown(system)} again'
-                raise records.error(again, 'item', found, f'each item once; {NAMES_REMEDY}')
-            known[at[rows]] = values
-            if bounds and len(wrong := rows[(values < bounds[0]) | (values > bounds[1])]):
-                found = f'{values[rows == wrong[0]][0]:g} of {shown(system)}'
-                field = 'value' if 'value' in records.layout.by_role else system
-                expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
-                raise records.error(wrong, field, found, expected)
-        for role, known_groups in clusters.items():
-            if role in records.layout.by_role:
-                _add_groups(records, role, known_groups)
-    if by == names['cluster']:
-        clusters['group'] = clusters['cluster']
-    return _runs(by_system, items, clusters, missing, bounds, sources, names['value'])
-
-
-def _add_groups(records: Records, role: str, known: dict[str, str]) -> None:
-    """Add the cluster, or the group, of each item; refuse one that has two."""
-    records.refuse_empty(role)
-    both = zip(records['item'].to_pylist(), records[role].to_pylist(), strict=True)
-    for row, (item, group) in enumerate(both):
-        if known.setdefault(item, group) != group:
-            found = f'{shown(group)} for {shown(item)}'
-            raise records.error([row], role, found, f'{shown(known[item])} as before')
-
-
-def _runs(
-    by_system: Mapping[str, NDArray[np.float64]],
-    items: list[str],
-    groups: Mapping[str, Mapping[str, str]],
-    missing: str,
-    bounds: tuple[float, float] | None,
-    sources: Mapping[str, Source],
-    metric: str,
-) -> Runs:
-    """Return the systems by name, on the items that all of them have."""
-    systems = sorted(by_system)
-    values = np.array([by_system[system] for system in systems])
-    lacking, notes = np.isnan(values).any(axis=0), []
-    if n_lacking := int(np.count_nonzero(lacking)):
-        at = int(np.flatnonzero(lacking)[0])
-        system = systems[int(np.isnan(values[:, at]).argmax())]
-        told = f'{n_lacking:,} of {len(items):,} items without a value of some system'
-        if missing == 'error' or n_lacking == len(items):
-            remedy = MISSING_REMEDY if missing == 'error' else ''
-            raise ParameterError(
-                f'compare: found {told}, as {shown(items[at])} of {shown(system)}, '
-                f'expected one for each item and system{remedy}'
-            )
-        notes.append(f'{told}: left out')
-    kept = [item for item, lacks in zip(items, lacking, strict=True) if not lacks]
-    values = values[:, ~lacking]
+    cells = pandas.concat(every, ignore_index=True)
+    items = pandas.Index(cells['item'].unique()).sort_values()
+    first_files = cells.drop_duplicates('system').set_index('system')['file']
+    cells = cells.dropna(subset='value')
+    if len(again := cells[cells.duplicated(['item', 'system'])]):
+        first, rows = _first(again)
+        found = f'{shown(first.item)} of {shown(first.system)} again'
+        raise files[first.file].error(rows, 'item', found, f'each item once; {NAMES_REMEDY}')
+    if bounds and len(outside := cells[~cells['value'].between(*bounds)]):
+        first, rows = _first(outside)
+        field = 'value' if 'value' in files[first.file].layout.by_role else first.system
+        found = f'{first.value:g} of {shown(first.system)}'
+        expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
+        raise files[first.file].error(rows, field, found, expected)
+    table = cells.pivot(index='item', columns='system', values='value')
+    table = table.reindex(index=items, columns=sorted(first_files.index))
+    table, notes = _without_lacking(table, missing)
+    values = np.ascontiguousarray(table.to_numpy().T)
     low, high = bounds or (0.0, 1.0)
     if not bounds and (values.min() < low or values.max() > high):
         low, high = float(values.min()), float(values.max())
-    found = {}
-    for role, known in groups.items():
-        if known and (without := [each for each in kept if each not in known]):
-            found_none = f'found no {role} of {shown(without[0])}'
-            raise ParameterError(f'compare: {found_none}, expected one for each item')
-        found[role] = [known[each] for each in kept] if known else None
+    clusters = _groups(files, 'cluster', table.index)
     return Runs(
-        names=systems,
-        metrics=[metric],
-        queries=kept,
+        names=table.columns.tolist(),
+        metrics=[names['value']],
+        queries=table.index.tolist(),
         values=values[None],
-        n_relevant=None,
-        floor={},
-        definition=None,
-        sources=dict(sources),
-        inputs={},
+        sources={str(system): files[number].source for system, number in first_files.items()},
         notes=notes,
         kind='scores',
-        n_skipped=None,
-        clusters=found['cluster'],
-        groups=found['group'],
+        clusters=clusters,
+        groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),
         range=[low, high],
     )
+
+
+def _first(wrong: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
+    """Return the first wrong cell, and the rows of all that are wrong in its file and system."""
+    first: Any = next(wrong.itertuples())
+    alike = (wrong['file'] == first.file) & (wrong['system'] == first.system)
+    return first, wrong.loc[alike, 'row'].to_numpy()
+
+
+def _without_lacking(table: pandas.DataFrame, missing: str) -> tuple[pandas.DataFrame, list[str]]:
+    """Drop items that some system lacks, with a note, or refuse them."""
+    lacking = table.isna().any(axis=1)
+    n_lacking = int(lacking.sum())
+    if not n_lacking:
+        return table, []
+    told = f'{n_lacking:,} of {len(table):,} items without a value of some system'
+    if missing == 'error' or n_lacking == len(table):
+        at = int(lacking.to_numpy().argmax())
+        item, system = (
+            table.index[at],
+            table.columns[int(table.iloc[at].isna().to_numpy().argmax())],
+        )
+        remedy = MISSING_REMEDY if missing == 'error' else ''
+        raise ParameterError(
+            f'compare: found {told}, as {shown(item)} of {shown(system)}, '
+            f'expected one for each item and system{remedy}'
+        )
+    return table[~lacking], [f'{told}: left out']
+
+
+def _groups(files: Sequence[Records], role: str, items: Iterable[str]) -> list[str] | None:
+    """Return the cluster, or the group, of each item; refuse an item that has two, or none."""
+    known: dict[str, str] = {}
+    for records in files:
+        if role not in records.layout.by_role:
+            continue
+        records.refuse_empty(role)
+        both = zip(records['item'].to_pylist(), records[role].to_pylist(), strict=True)
+        for row, (item, group) in enumerate(both):
+            if known.setdefault(item, group) != group:
+                found = f'{shown(group)} for {shown(item)}'
+                raise records.error([row], role, found, f'{shown(known[item])} as before')
+    if not known:
+        return None
+    if without := [item for item in items if item not in known]:
+        found_none = f'found no {role} of {shown(without[0])}'
+        raise ParameterError(f'compare: {found_none}, expected one for each item')
+    return [known[item] for item in items]
+
+
+def groups_in_file(origin: Frame, items: Sequence[str]) -> tuple[list[str], Source]:
+    """Return the group of each item by a table of item,group, and its source."""
+    records = read_records(Origin.of(origin), [GROUPS])
+    for role in GROUPS.texts:
+        records.refuse_empty(role)
+    known: dict[str, str] = {}
+    both = zip(records['item'].to_pylist(), records['group'].to_pylist(), strict=True)
+    for row, (item, group) in enumerate(both):
+        if item in known:
+            raise records.error([row], 'item', f'{shown(item)} again', 'each item once')
+        known[item] = group
+    if lacking := [item for item in items if item not in known]:
+        found = f'no row of {shown(lacking[0])}'
+        if more := len(lacking) - 1:
+            found += f' and {counted(more, "other", "others")}'
+        expected = f'one for each of the {len(items):,} that are scored: add it, with any group'
+        raise FormatError(records.source.name, '', 'item', found, expected)
+    return [known[item] for item in items], records.source
 
 
 def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:
@@ -289,29 +308,24 @@ def _number(value: object) -> float | None:
     return as_double(int(value) if isinstance(value, bool) else value)
 
 
-def _cells(
-    records: Records, value: str, name: str, given: str
-) -> list[tuple[str, NDArray[np.intp], NDArray[np.float64]]]:
-    """Return the rows and values of each system of a table; `name` is that of the table."""
+def _cells(records: Records, value: str, name: str, given: str) -> pandas.DataFrame:
+    """Return system, row, value and item of each cell of a table; `name` is that of the table."""
+    import pandas
+
     layout = records.layout
     if value not in layout.numbers:  # a column for each system
-        columns = {system: records.columns[system].to_numpy() for system in layout.numbers}
-    elif 'system' not in layout.by_role:
-        columns = {name: records['value'].to_numpy()}
+        wide = records.columns.select(list(layout.numbers)).to_pandas()
+        wide = wide.rename_axis(index='row', columns='system')
+        cells = wide.unstack().rename('value').reset_index()
     else:
-        codes = records['system'].dictionary_encode()
-        number, values = codes.indices.to_numpy(), records['value'].to_numpy()
-        columns = {
-            system: np.where(number == code, values, np.nan)
-            for code, system in enumerate(codes.dictionary.to_pylist())
-        }
-    if given and len(columns) > 1:
+        system = records['system'].to_pandas() if 'system' in layout.by_role else name
+        numbers = {'row': np.arange(len(records)), 'value': records['value'].to_numpy()}
+        cells = pandas.DataFrame({'system': system, **numbers})
+    if given and (n_systems := cells['system'].nunique()) > 1:
         raise ParameterError(
             f'compare: found the name {shown(given)} for {printable(records.source.name)}, '
-            f'a table of {len(columns)} systems, expected none'
+            f'a table of {n_systems} systems, expected none'
         )
-    found = []
-    for system, values in columns.items():
-        rows = np.flatnonzero(~np.isnan(values))
-        found.append((given or system, rows, values[rows]))
-    return found
+    cells['system'] = given or cells['system']
+    cells['item'] = records['item'].to_pandas().take(cells['row']).to_numpy()
+    return cells
