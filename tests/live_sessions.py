@@ -58,10 +58,9 @@ def order_of(live, query):
 def order_of_frozen(ranking, query):
     (distances,) = ranking.names.measured([query])
     places = ranking.top(distances, len(ranking) + 1)
-    rows = ranking.row_at[places]
-    fields = [ranking.table.texts(field, rows) for field in HYPOTHESIS.texts]
-    hypotheses = zip(*fields, ranking.table.confidence[rows].tolist(), strict=True)
-    return list(zip(hypotheses, ranking.temporal_rank_at[places].tolist(), strict=True))
+    columns = ranking.columns_at(places, distances)
+    hypotheses = zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True)
+    return list(zip(hypotheses, columns['temporal_rank'].tolist(), strict=True))
 
 
 def campaign(chance, n):

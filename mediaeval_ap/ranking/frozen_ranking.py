@@ -29,7 +29,6 @@ from mediaeval_ap.ranking.tie_breaking import (
     TieKeys,
     in_order,
     places,
-    sorted_rows,
     temporal_ranks,
 )
 from mediaeval_ap.tables import HYPOTHESIS, Source, Table
@@ -139,6 +138,7 @@ class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query."""
 
     names: NamesByLength
+    temporal_rank_at: NDArray[np.int32]  # at each place
 
     def __init__(self, table: Table) -> None:
         if len(table) > MOST_HYPOTHESES:
@@ -150,15 +150,16 @@ class Ranking(NearestFirst):
             name = table['person_name'].sorted()
             confidence = descending_ordinals(table.confidence)
             bar.add()
-            shot_at, name_at, n_repeated = places(name.codes, confidence, shots)
+            at = places(name.codes, confidence, shots)
             bar.add()
             names, numbers = by_length(name.values)
-            name_at = numbers[name_at]
+            name_at = numbers[at.name]
             held = np.bincount(name_at, minlength=len(names))
             places_by_name = order_of_narrow(name_at).astype(np.int32)
-            columns = RankingColumns(shot_at, name_at, places_by_name, held, n_repeated)
+            columns = RankingColumns(at.shot, name_at, places_by_name, held, at.n_repeated)
             bar.add()
         self._table = table
+        self.temporal_rank_at = at.temporal_rank
         self._set(table.source, shots, names, columns)
 
     def _set(
@@ -204,24 +205,7 @@ class Ranking(NearestFirst):
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
-        return self.table.confidence[self.row_at]
-
-    @cached_property
-    def temporal_rank_at(self) -> NDArray[np.int32]:
-        """The temporal rank at each place."""
-        row_at, temporal_rank = self._sorted_rows
-        return temporal_rank[row_at]
-
-    @property
-    def row_at(self) -> NDArray[np.int64]:
-        """The row of the table at each place."""
-        return self._sorted_rows[0]
-
-    @cached_property
-    def _sorted_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        name = self.table['person_name'].sorted()
-        confidence = descending_ordinals(self.table.confidence)
-        return sorted_rows(name.codes, confidence, self.shots)[:2]
+        return -np.sort(-self.table.confidence)  # the first key of the order
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         """Return the places after a place that have its distance and confidence, ascending."""
@@ -301,6 +285,7 @@ class CondensedRanking(Ranking):
         columns = whole.columns._replace(places=places, held=held)
         self._set(whole.source, whole.shots, whole.names, columns)
         self.n_shots = int(np.count_nonzero(is_kept))
+        self.temporal_rank_at = whole.temporal_rank_at
         self._whole = whole
         self._is_kept = is_kept
 
@@ -311,17 +296,9 @@ class CondensedRanking(Ranking):
     def table(self) -> Table:
         return self._whole.table
 
-    @property
-    def row_at(self) -> NDArray[np.int64]:
-        return self._whole.row_at
-
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         return self._whole.confidence_at
-
-    @cached_property
-    def temporal_rank_at(self) -> NDArray[np.int32]:
-        return self._whole.temporal_rank_at
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
         return self._kept(self._whole.rest_of_ties(place, distances))

@@ -1,8 +1,7 @@
 """The order of hypotheses whose names are equally far from a query, known before it comes.
 
-A hypothesis gets its *place* in this order once. The shot and the name at each place come from
-sorting integers that hold all keys. Where the keys do not fit into one integer, rows are sorted,
-which takes longer, and so they are where the row at each place is asked for.
+A hypothesis gets its *place* in this order once, by sorting integers that hold all keys. Where the
+keys do not fit into one integer, rows are sorted by several, which takes longer.
 """
 
 from __future__ import annotations
@@ -76,41 +75,6 @@ def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int
     return ordered[: sum(map(len, decided)) + count]
 
 
-def precedes(
-    keys: tuple[NDArray[Any], ...],
-    rows: NDArray[np.integer],
-    other_keys: tuple[NDArray[Any], ...],
-    other_rows: NDArray[np.integer],
-) -> NDArray[np.bool_]:
-    """Return whether each row stands before the other row beside it; equal rows do not."""
-    before = np.zeros(len(rows), dtype=np.bool_)
-    undecided = np.arange(len(rows))
-    for key, other_key in zip(keys, other_keys, strict=True):
-        values, others = key[rows[undecided]], other_key[other_rows[undecided]]
-        before[undecided] = values < others
-        undecided = undecided[values == others]
-    return before
-
-
-def bisect(
-    keys: tuple[NDArray[Any], ...],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    other_keys: tuple[NDArray[Any], ...],
-    other_rows: NDArray[np.integer],
-) -> NDArray[np.int64]:
-    """Return where each other row would stand in its range of sorted rows, before equal ones."""
-    low, high = begins.copy(), ends.copy()
-    open_ = (low < high).nonzero()[0]
-    while len(open_):
-        middle = (low[open_] + high[open_]) // 2
-        before = precedes(keys, middle, other_keys, other_rows[open_])
-        low[open_[before]] = middle[before] + 1
-        high[open_[~before]] = middle[~before]
-        open_ = open_[low[open_] < high[open_]]
-    return low
-
-
 def temporal_ranks(
     name: NDArray[np.integer],
     confidence: NDArray[Any],
@@ -128,39 +92,37 @@ def temporal_ranks(
     return ranks, repeated
 
 
-def sorted_rows(
-    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the row at each place, and of each row its temporal rank and whether it repeats one.
+class Places(NamedTuple):
+    """The hypotheses in order of ties: the keys at each place but the confidence."""
+
+    temporal_rank: NDArray[np.int32]
+    shot: NDArray[np.int32]
+    name: NDArray[np.int32]
+    n_repeated: int  # hypotheses that repeat another one exactly
+
+
+def places(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots) -> Places:
+    """Put hypotheses in order.
 
     Names and confidences are numbers from 0, in the order of names and by descending confidence.
     """
+    if (packed := _packed(name, confidence, shots)) is not None:
+        return packed
     shot = shots.codes
     ranks, repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
-    return in_order(*TieKeys(confidence, ranks, shot, name)), ranks, repeated
+    at = in_order(*TieKeys(confidence, ranks, shot, name))
+    return Places(ranks[at], shot[at], name[at], int(np.count_nonzero(repeated)))
 
 
-def places(
-    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """Return shot and name at each place, from numbers as in `sorted_rows`, and how many repeat."""
-    if (found := _by_sorting_keys(name, confidence, shots)) is not None:
-        return found
-    row_at, _, repeated = sorted_rows(name, confidence, shots)
-    return shots.codes[row_at], name[row_at], int(np.count_nonzero(repeated))
-
-
-def _by_sorting_keys(
-    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int] | None:
-    """Return the same; None where keys are too wide for an integer."""
+def _packed(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots) -> Places | None:
+    """Return the same by sorting one integer for each row; None where the keys are too wide."""
     name_bits, confidence_bits, shot_bits = (
         int(key.max(initial=0)).bit_length() for key in (name, confidence, shots.codes)
     )
     if name_bits + confidence_bits + shot_bits > KEY_BITS:
         return None
-    # Values are sorted, and not positions, which takes an eighth of the time. So what is at a place
-    # has to be in its key.
+    # Values are sorted, and not positions, which takes an eighth of the time. So the keys at a
+    # place are read from its integer.
     keys = name.astype(np.int64)
     keys <<= confidence_bits
     keys |= confidence
@@ -172,7 +134,7 @@ def _by_sorting_keys(
     time_bits = int(times.max(initial=0)).bit_length()
     if name_bits + confidence_bits + shot_bits + time_bits > KEY_BITS:
         return None
-    # Each key becomes confidence, temporal rank, shot and name.
+    # Each key becomes confidence, temporal rank from 0, shot and name.
     for start in range(0, len(keys), BLOCK):
         part = keys[start : start + BLOCK]
         names = part >> (confidence_bits + shot_bits)
@@ -184,7 +146,11 @@ def _by_sorting_keys(
     keys.sort()
     name_at = _last_bits(keys, name_bits)
     keys >>= name_bits
-    return _last_bits(keys, shot_bits), name_at, n_repeated
+    shot_at = _last_bits(keys, shot_bits)
+    keys >>= shot_bits
+    temporal_rank_at = _last_bits(keys, time_bits)
+    temporal_rank_at += 1
+    return Places(temporal_rank_at, shot_at, name_at, n_repeated)
 
 
 def _later_times(

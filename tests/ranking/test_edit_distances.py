@@ -1,5 +1,6 @@
 """The distance of each query to each name."""
 
+import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking import edit_distances
-from mediaeval_ap.ranking.bit_parallel import LONGEST_QUERY
-from mediaeval_ap.ranking.edit_distances import Names, NamesByLength
+from mediaeval_ap.ranking.edit_distances import (
+    LONGEST_QUERY,
+    BitParallel,
+    Names,
+    NamesByLength,
+    letter_matrix,
+)
 
 
 @pytest.mark.parametrize('block_cells', [1, 7, 10_000])
@@ -114,3 +120,56 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
         n_letters = sum(map(len, columns.letters))
         is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
         assert texts.read == set(range(0 if is_read else n_letters, len(values)))
+
+
+# few letters, so that many are equal, from one byte to four; NUL is what follows names inside
+ANY_LETTERS = st.sampled_from(['a', 'b', '_', 'é', '高', '𝒶', '\0'])
+
+
+def compared(names, bits):
+    lengths = np.array(list(map(len, names)))
+    return BitParallel(letter_matrix(names, lengths, bits), lengths)
+
+
+def edits_of(names, bits, query, dtype=np.uint8):
+    edits = np.empty(len(names), dtype)
+    compared(names, bits).distances(query, edits)
+    return edits.tolist()
+
+
+@pytest.mark.parametrize('bits', [8, 16, 32, 64])
+@given(st.data())
+def test_equal_to_the_recurrence(bits, data):
+    names = data.draw(st.lists(st.text(ANY_LETTERS, min_size=1, max_size=bits), min_size=1))
+    query = data.draw(st.text(ANY_LETTERS, min_size=1, max_size=80))
+    assert edits_of(names, bits, query) == [oracle.edit_distance(query, name) for name in names]
+
+
+@pytest.mark.parametrize('bits', [8, 16, 32, 64])
+def test_names_that_use_all_bits(bits):
+    names = ['a' * bits, 'b' * bits, 'a' * (bits - 1) + 'b', 'a' * (bits - 1)]
+    assert edits_of(names, bits, 'a' * bits) == [0, bits, 1, 1]
+
+
+@pytest.mark.parametrize('n_names', [1, 2, 3, 7])
+def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
+    monkeypatch.setattr(edit_distances, 'NAMES_IN_BLOCK', n_names)
+    monkeypatch.setattr(edit_distances, 'KEPT_BYTES', 1)
+    names = ['abc', 'cba', 'aabb', 'c', 'bcabc', 'xyz']
+    side_by_side = compared(names, 8)
+    edits = np.empty(len(names), np.uint8)
+    for query in ('abcab', 'cb', 'z', 'abcab'):
+        side_by_side.distances(query, edits)
+        assert edits.tolist() == [oracle.edit_distance(query, name) for name in names]
+
+
+def test_letters_of_all_queries_are_not_kept(monkeypatch):
+    monkeypatch.setattr(edit_distances, 'KEPT_BYTES', 4_000)
+    names = compared(['ab'] * 1_000, 8)
+    edits = np.empty(1_000, np.uint8)
+    tracemalloc.start()
+    for letter in range(100):
+        names.distances(chr(letter), edits)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 50_000

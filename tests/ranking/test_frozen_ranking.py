@@ -36,16 +36,17 @@ def test_columns_are_the_same_in_each_way(rows):
 
 
 @given(rows)
-def test_rows_stand_where_their_shots_and_names_do(rows):
+def test_each_row_has_one_place(rows):
     ranking = Ranking(read(rows, HYPOTHESIS))
-    at = ranking.row_at
-    assert sorted(at.tolist()) == list(range(len(rows)))
-    assert ranking.shots.codes[at].tolist() == ranking.shot_at.tolist()
-    names = [ranking.names.values[name] for name in ranking.name_at.tolist()]
-    assert names == [rows[row][3] for row in at.tolist()]
-    confidences = [rows[row][4] for row in at.tolist()]
-    assert confidences == sorted(confidences, reverse=True)
-    assert ranking.confidence_at.tolist() == confidences
+    (distances,) = ranking.names.measured(['ab'])
+    columns = ranking.columns_at(np.arange(len(rows)), distances)
+    at_places = list(zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True))
+    assert sorted(at_places) == sorted(rows)
+    assert [row[4] for row in at_places] == sorted((row[4] for row in rows), reverse=True)
+    groups = {}
+    for row, rank in zip(at_places, columns['temporal_rank'].tolist(), strict=True):
+        groups.setdefault((row[3], row[4], *row[:2]), []).append(rank)
+    assert all(sorted(ranks) == list(range(1, len(ranks) + 1)) for ranks in groups.values())
 
 
 def test_a_run_without_rows():
@@ -53,7 +54,7 @@ def test_a_run_without_rows():
     ranking = Ranking(table)
     assert (len(ranking), ranking.n_shots, ranking.n_repeated) == (0, 0, 0)
     assert ranking.top(Quotients(np.empty(0)), 3).tolist() == []
-    assert ranking.row_at.tolist() == []
+    assert ranking.confidence_at.tolist() == ranking.temporal_rank_at.tolist() == []
 
 
 def test_more_hypotheses_than_places_count(monkeypatch):

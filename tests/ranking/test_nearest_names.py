@@ -19,7 +19,7 @@ def first_names(query, names, depth):
     rows = [('x', 'v', '1', name, float(i)) for i, name in enumerate(names)]
     built = Ranking(read(rows, HYPOTHESIS))
     (distances,) = built.names.measured([query])
-    return [rows[row][3] for row in built.row_at[built.top(distances, depth)]]
+    return built.columns_at(built.top(distances, depth), distances)['person_name']
 
 
 def test_equal_quotients_are_one_tie_block():
@@ -57,13 +57,14 @@ def test_every_depth_is_a_prefix(names):
 def check_first(rows, query, depths):
     built = Ranking(read(rows, HYPOTHESIS))
     (distances,) = built.names.measured([query])
-    whole = [rows.index(row) for row in oracle.ranked(rows, query)]
-    shots = [rows[row][:3] for row in whole]
+    whole = oracle.ranked(rows, query)
+    shots = [row[:3] for row in whole]
     firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]
     for depth in depths:
-        assert built.row_at[built.top(distances, depth)].tolist() == whole[:depth]
-        distinct = built.top(distances, depth, distinct=True)
-        assert built.row_at[distinct].tolist() == firsts[:depth]
+        for distinct, expected in ((False, whole), (True, firsts)):
+            columns = built.columns_at(built.top(distances, depth, distinct=distinct), distances)
+            found = zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True)
+            assert list(found) == expected[:depth]
 
 
 ANY_LETTERS = st.text('ab高𝒶', min_size=1, max_size=5) | st.builds(

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import ShotColumns, Shots
 from mediaeval_ap.ranking.tie_breaking import (
-    TieKeys,
-    bisect,
     first_in_order,
     in_order,
     places,
-    precedes,
     temporal_ranks,
 )
 
@@ -68,24 +65,6 @@ def test_first_of_few_rows_and_of_many(seed, n_rows, n_values, share):
     assert [rows[i] for i in first] == sorted(rows)[:count]
 
 
-def keys_of(*columns):
-    return TieKeys(*np.array(columns))
-
-
-def test_rows_that_precede_others():
-    one, other = (keys_of([-0.5], [1], [shot], [0]) for shot in (3, 4))
-    row = np.array([0])
-    assert precedes(one, row, other, row).tolist() == [True]
-    assert precedes(other, row, one, row).tolist() == [False]
-    assert precedes(one, row, one, row).tolist() == [False]
-
-
-def test_places_among_ranges_in_order():
-    keys = keys_of([-0.9, -0.9, -0.5, -0.2], [1, 2, 1, 1], [0] * 4, [0] * 4)
-    begins, ends, row = np.array([0, 0, 3]), np.array([4, 1, 3]), np.array([2, 2, 2])
-    assert bisect(keys, begins, ends, keys, row).tolist() == [2, 1, 3]
-
-
 def test_each_name_confidence_and_video_is_ranked_by_itself():
     names = np.array([0, 0, 0, 1, 0, 0])
     confidences = np.array([-0.5, -0.5, -0.5, -0.5, -0.9, -0.5])
@@ -109,8 +88,8 @@ def expected_places(rows, videos):
             for j, other in enumerate(rows)
             if other[:2] == (name, confidence) and videos[other[2]] == videos[shot]
         ]
-        keys.append((confidence, sorted(group).index((shot, i)), shot, name))
-    return [(shot, name) for _, _, shot, name in sorted(keys)]
+        keys.append((confidence, sorted(group).index((shot, i)) + 1, shot, name))
+    return [key[1:] for key in sorted(keys)]
 
 
 # 5 bits hold the smallest keys alone, and of some of them all but the temporal rank.
@@ -129,8 +108,8 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', key_bits)
         patch.setattr('mediaeval_ap.ranking.tie_breaking.BLOCK', 2)
-        shot_at, name_at, n_repeated = places(name, confidence, shots)
-    at = list(zip(shot_at.tolist(), name_at.tolist(), strict=True))
+        *columns, n_repeated = places(name, confidence, shots)
+    at = list(zip(*(column.tolist() for column in columns), strict=True))
     assert at == expected_places(rows, videos.tolist())
     assert n_repeated == len(rows) - len(set(rows))
-    assert (shot_at.dtype, name_at.dtype) == (np.int32, np.int32)
+    assert {column.dtype for column in columns} == {np.dtype(np.int32)}
