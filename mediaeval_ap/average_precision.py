@@ -28,7 +28,6 @@ from mediaeval_ap.choices import (
     check_near,
     check_part,
     check_policy,
-    check_seed,
     check_unjudged,
     check_without_relevant,
 )
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.evaluating import Part
-    from mediaeval_ap.judging.candidates import PoolPairs
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.live import Live
@@ -669,9 +667,9 @@ class AveragePrecision:
         Notes
         -----
         Each run is read and ranked once; leaving out a team takes time for each query and run.
-        Bounds take time for each unjudged shot of a query, too. They are exact but where a
-        definition counts so many unjudged shots several times that their choices are too many to
-        try: there they hold, a note says so, and ``n_wider`` of `Bounds` has the number of queries.
+        Bounds take time for each unjudged shot of a query, too. They may be wider than needed where
+        a definition counts shots again; a note says so, and ``n_wider`` of `Bounds` has the number
+        of queries.
 
         References
         ----------
@@ -710,10 +708,9 @@ class AveragePrecision:
         teams: Mapping[str, str] | None = None,
         depth: int = POOL_DEPTH,
         near: float = NEAR,
-        seed: int = 0,
         progress: bool = False,
     ) -> Queue:
-        """Say what to judge next, so that the order of runs becomes right soon.
+        """Return the next shots or pairs to judge, so that the order of runs becomes right soon.
 
         Parameters
         ----------
@@ -723,12 +720,10 @@ class AveragePrecision:
             The number of lines at most.
         by : {'shot', 'pair'}
             A line is a shot, which is judged for all names at once, or a shot and a name.
-        strategy : {'mtc', 'rank-sum', 'depth', 'names', 'random'}
+        strategy : {'mtc', 'rank-sum', 'depth'}
             What comes first: what most separates the expected AP of the runs at the last cutoff
             (minimal test collections); the largest sum of 1/rank over runs and queries; the best
-            rank; the shots with most names in all runs; a random order.
-        seed : int
-            Seed of the random order.
+            rank.
 
         Returns
         -------
@@ -770,44 +765,28 @@ class AveragePrecision:
         >>> queue.lines[0].reason
         'hypothesis has it at 1'
         """
+        from mediaeval_ap.campaign.collected import named, teams_of
+        from mediaeval_ap.judging.candidates import pool_pairs
         from mediaeval_ap.judging.judging_queue import Chooser, Queue
 
-        n, seed = check_limit(n, 'n'), check_seed(seed)
-        by, strategy = (
-            check_policy('by', by, JUDGED_BY),
-            check_policy('strategy', strategy, STRATEGIES),
-        )
-        pairs = self._pool_pairs(self._criteria, runs, queries, teams, depth, near)
-        settings = {'n': n, 'by': by, 'strategy': strategy, 'seed': seed}
+        n, by = check_limit(n, 'n'), check_policy('by', by, JUDGED_BY)
+        strategy = check_policy('strategy', strategy, STRATEGIES)
+        by_name = named(runs)
+        of_runs = teams_of(teams, by_name)
+        asked = self._criteria.read_queries(queries)
+        depth, near = check_cutoff(depth, 'depth'), check_near(near)
+        pairs = pool_pairs(self._criteria, by_name, asked, of_runs, depth, near)
+        settings = {'n': n, 'by': by, 'strategy': strategy}
         found = Queue(
             n,
             {**pairs.parameters, **settings},
             pairs.inputs,
             pairs.warnings,
-            _chooser=Chooser(pairs, by, strategy, seed),
+            _chooser=Chooser(pairs, by, strategy),
             _labels=pairs.known(),
         )
         warn_caller(found.warnings)
         return found
-
-    def _pool_pairs(
-        self,
-        criteria: Criteria,
-        runs: Iterable[Any] | Mapping[str, Any],
-        queries: Names | None,
-        teams: Mapping[str, str] | None,
-        depth: int,
-        near: float,
-    ) -> PoolPairs:
-        """Read what could be judged."""
-        from mediaeval_ap.campaign.collected import named, teams_of
-        from mediaeval_ap.judging.candidates import pool_pairs
-
-        by_name = named(runs)
-        of_runs = teams_of(teams, by_name)
-        asked = criteria.read_queries(queries)
-        depth, near = check_cutoff(depth, 'depth'), check_near(near)
-        return pool_pairs(criteria, by_name, asked, of_runs, depth, near)
 
     def live(self, hypothesis: Run | None = None) -> Live:
         """Begin a session about hypotheses that are added, changed and removed.

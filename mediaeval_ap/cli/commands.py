@@ -32,7 +32,7 @@ from mediaeval_ap.render.formats import DIGITS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
-    '--evidence --consensus --reference --columns --truth-columns --follow',
+    '--evidence --consensus --reference --columns --truth-columns',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
     '--ties --missing --unknown --loss-cutoff --baseline --fail-if-worse --by --keep',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '

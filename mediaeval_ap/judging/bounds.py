@@ -1,40 +1,93 @@
-"""Bounds of average precision over all labels that unjudged shots of the pool could get.
+"""The shots of a pool that nobody judged, and bounds of average precision over their labels.
 
 Of a query, let R shots be relevant and u shots of the pool be unjudged. Each number m of these from
 0 to u may turn out relevant, and then R + m are. Depth and denominator are the same for all labels
 with one m, so only the sum of precisions differs: Σ j / r_j over the ranks r_1 < r_2 < … of hits.
-It never gets lower when a hit moves to an earlier rank, or when one is added. So a shot is never
-worse to have than another one if it *precedes* it: if its first rank is no later, and its second,
-and so on. A best choice of m shots therefore has, with each shot, all that precede it, and a worst
-choice has all that it precedes. Such choices alone are tried.
+It never gets lower when a hit moves to an earlier rank, or when one is added. So the greatest value
+has the m shots that stand earliest, and the least those outside the ranking, then the latest.
 
-Shots that stand once in a ranking are in one line, so there is one choice for each m. Shots that a
-definition counts again where they are returned again may precede neither one another nor the
-others; each such pair adds choices.
-
-Where a definition divides by hits (H), this holds among labels with equal m and equal H: then a
-shot precedes another one only if both stand in the ranking as often.
+Where a definition counts shots again, the m shots that stand most often down to a rank may be other
+shots at each rank. A ranking that has at each rank as many hits as the most frequent m shots bounds
+all choices, but may be wider than needed. So may be what is returned where a definition divides by
+hits (H) and counts shots again: 0 and `Definition.upper_bound`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.arrays import first_occurrences
+from mediaeval_ap.definitions import Definition, depths
+from mediaeval_ap.evaluation.relevance import ShotsByName
+from mediaeval_ap.evaluation.scoring import CountedRun, Top
 from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import mean, mean_average_precision
+from mediaeval_ap.tables import REFERENCE, Source, Table
+from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
 
-MOST_CHOICES = (
-    1 << 12
-)  # of a query at a cutoff: half a second; 12 shots that stand twice have fewer
 AT_ONCE = 1 << 24  # ranks of rankings in one array
+LEAST_MARGIN = 1e-12  # of a mean: less may be rounding
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of a run over what its unjudged shots in the pool could be.
+
+    Parameters
+    ----------
+    low, high : dict of str to float
+        The lowest and the highest MAP over all labels of these shots, by the name of the mean.
+    judged : dict of str to float or None
+        Judged@k: the share of the first k of each ranking that is judged, over the queries for
+        which the run returns something; None if there is none.
+    n_unjudged : int
+        Number of unjudged shots that the run itself brought into the pool, over all queries.
+    n_wider : int
+        Number of queries whose bounds may be wider than those over all labels, at some cutoff.
+
+    Examples
+    --------
+    >>> Bounds({'MAP@10': 0.25}, {'MAP@10': 0.5}, {'Judged@10': 0.9}, 1, 0).low
+    {'MAP@10': 0.25}
+    """
+
+    low: dict[str, float]
+    high: dict[str, float]
+    judged: dict[str, float | None]
+    n_unjudged: int
+    n_wider: int
+
+
+@dataclass(frozen=True)
+class CertainOrder:
+    """Two runs whose order stays the same whatever labels the unjudged shots of the pool get.
+
+    Parameters
+    ----------
+    better, worse : str
+        The runs.
+    margin : float
+        What the better one leads by at least, at the last cutoff.
+
+    Examples
+    --------
+    >>> CertainOrder('a', 'b', 0.125).margin
+    0.125
+    """
+
+    better: str
+    worse: str
+    margin: float
 
 
 class ByNumber(NamedTuple):
@@ -101,39 +154,46 @@ def bounds_by_number(
     ([0.5, 0.58, 1.0], [0.5, 1.0, 1.0])
     """
     known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
-    at_once = [list(K)]
-    if unjudged and ('H' in definition.denominator or max(map(len, unjudged)) > 1):
-        at_once = [[k] for k in K]  # shots beyond a cutoff differ from those within it
+    divides_by_hits = 'H' in definition.denominator
+    is_exact = np.array([_is_exact(unjudged, k, definition) for k in K])
+    if divides_by_hits and not is_exact.all():
+        numbers = range(n_relevant, n_relevant + n_unjudged + 1)
+        high = np.array([[definition.upper_bound(k, R, n_returned) for k in K] for R in numbers])
+        return ByNumber(np.zeros(high.shape), high, np.zeros(len(K), dtype=np.bool_))
     shared = _Shared(known, n_relevant, n_returned, definition)
+    # Which shots are hits differs by cutoff.
+    at_once = [[k] for k in K] if divides_by_hits else [list(K)]
     parts = [_at_cutoffs(shared, unjudged, n_unjudged, each) for each in at_once]
-    low, high, is_exact = zip(*parts, strict=True)
-    return ByNumber(np.hstack(low), np.hstack(high), np.concatenate(is_exact))
+    low, high = map(np.hstack, zip(*parts, strict=True))
+    return ByNumber(low, high, is_exact)
+
+
+def _is_exact(unjudged: Sequence[Ranks], k: int, definition: Definition) -> bool:
+    """Return whether each shot counts once at a cutoff, so that one choice of m shots is best."""
+    if 'k' in definition.depth:
+        return all(np.count_nonzero(ranks <= k) <= 1 for ranks in unjudged)
+    return 'H' not in definition.denominator and all(len(ranks) <= 1 for ranks in unjudged)
 
 
 def _at_cutoffs(
     shared: _Shared, unjudged: Sequence[Ranks], n_unjudged: int, K: list[int]
-) -> ByNumber:
-    known, n_relevant, n_returned, definition = shared
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    known, _, _, definition = shared
     if 'k' in definition.depth:
         known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
     inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
     n_outside = n_unjudged - len(inside)
-    divides_by_hits = 'H' in definition.denominator
-    choices = _choices(inside, K[0] if divides_by_hits else None)
-    if choices is None and divides_by_hits:
-        numbers = range(n_relevant, n_relevant + n_unjudged + 1)
-        top = [[definition.upper_bound(k, R, n_returned) for k in K] for R in numbers]
-        return ByNumber(np.zeros((len(top), len(K))), np.array(top), np.zeros(len(K), np.bool_))
     ranks = np.concatenate([*inside, np.empty(0, dtype=np.int64)])
-    owners = np.repeat(np.arange(len(inside)), list(map(len, inside)))
-    order = ranks.argsort()
-    ranks, owners = ranks[order], owners[order]
-    if choices is None:
-        best, worst = _outer(owners, len(inside))
+    if len(ranks) == len(inside):
+        first = np.tri(len(inside) + 1, len(inside), -1, dtype=np.bool_)
+        best = _Hits(first, np.arange(len(inside) + 1))
+        worst = _Hits(~first, len(inside) - best.n_shots)
     else:
-        best = _Hits(choices[:, owners], choices.sum(axis=1))
-        worst = _Hits(~best.at, len(inside) - best.n_shots)
-    if divides_by_hits:
+        order = ranks.argsort()
+        owners = np.repeat(np.arange(len(inside)), list(map(len, inside)))
+        best, worst = _outer(owners[order], len(inside))
+        ranks = ranks[order]
+    if 'H' in definition.denominator:
         best, worst = (_with_any_outside(each, n_outside) for each in (best, worst))
     else:  # a shot of the ranking is never worse to have than one outside
         best = _with_outside_last(best, n_outside)
@@ -144,34 +204,7 @@ def _at_cutoffs(
     n_best = len(best.n_shots)
     np.maximum.at(high, best.n_shots, values[:n_best])
     np.minimum.at(low, worst.n_shots, values[n_best:])
-    return ByNumber(low, high, np.full(len(K), choices is not None))
-
-
-def _choices(inside: Sequence[Ranks], counted_to: int | None) -> NDArray[np.bool_] | None:
-    """Return all choices of shots that have, with each shot, those that precede it.
-
-    The shots are in order of their first rank, so none precedes an earlier one. With `counted_to`,
-    one precedes another only if both stand as often down to there. None is for too many choices.
-    """
-    n, longest = len(inside), max(map(len, inside), default=0)
-    if longest <= 1 and counted_to is None:
-        return np.tri(n + 1, n, -1, dtype=np.bool_)
-    padded = np.full((n, longest), np.iinfo(np.int64).max)  # no further rank is the latest
-    for row, ranks in enumerate(inside):
-        padded[row, : len(ranks)] = ranks
-    precedes = np.all(padded[:, None] <= padded, axis=2)
-    if counted_to is not None:
-        counts = np.count_nonzero(padded <= counted_to, axis=1)
-        precedes &= counts[:, None] == counts
-    choices = np.zeros((1, n), dtype=np.bool_)
-    for shot in range(n):
-        needed = precedes[:shot, shot].nonzero()[0]
-        with_it = choices[choices[:, needed].all(axis=1)]
-        with_it[:, shot] = True
-        choices = np.concatenate([choices, with_it])
-        if len(choices) > MOST_CHOICES:
-            return None
-    return choices
+    return low, high
 
 
 def _outer(owners: NDArray[np.int64], n_shots: int) -> tuple[_Hits, _Hits]:
@@ -259,12 +292,100 @@ class BoundsOfRun:
         )
 
     def least_lead(self, other: BoundsOfRun) -> float:
-        """Return what this run leads by at least at the last cutoff, if labels are worst for it.
+        """Return a lower bound on this run's lead in MAP at the last cutoff, over all labels.
 
-        A number below 0 is what it lacks at most. Both runs have the same labels; of these, only
-        how many are relevant is held equal, so the true least lead may be larger.
+        Both runs have the same labels. Only the number of relevant ones is held equal for both, so
+        the true least lead may be larger.
         """
         differences = self.low[:, -1] - other.high[:, -1]
         least = mean(np.minimum.reduceat(differences, self.begins))
         assert least is not None
         return least
+
+
+class UnjudgedPool:
+    """The shots that some run returned for a query and that are not judged for it."""
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        self._queries = queries
+        self._shots: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._all: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._brought: defaultdict[str, int] = defaultdict(int)
+        self._judged: dict[str, dict[str, float | None]] = {}
+
+    def add(self, name: str, run: CountedRun, tops: Sequence[Top], returned: Iterable[Top]) -> None:
+        """Add a run: its rankings, and of these what counts as returned."""
+        shots, judged = run.ranking.shots, run.scorer.judged
+        assert judged is not None
+        shares = []
+        for query, top, near in zip(self._queries, tops, returned, strict=True):
+            shares.append(run.scorer.share_judged(query, top.places))
+            found = np.unique(run.ranking.shot_at[near.places])
+            ids = list(zip(*shots.ids_of(found).values(), strict=True))
+            is_judged = judged.mask(query)[found].tolist()
+            unjudged = [shot for shot, known in zip(ids, is_judged, strict=True) if not known]
+            self._all[query].update(ids)
+            self._shots[query].update(unjudged)
+            self._brought[name] += len(unjudged)
+        columns = zip(map(judged_column, run.criteria.K), np.array(shares).T, strict=True)
+        self._judged[name] = {each: mean(share[~np.isnan(share)]) for each, share in columns}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of pairs of a query and a shot in the pool, and how many are not judged."""
+        both = {'pool': self._all, 'unjudged': self._shots}
+        return {what: sum(map(len, shots.values())) for what, shots in both.items()}
+
+    @property
+    def table(self) -> Table:
+        """The unjudged pairs, as rows of a reference."""
+        rows = [(*shot, query) for query, shots in self._shots.items() for shot in sorted(shots)]
+        if not rows:
+            return Table.empty(REFERENCE, Source('<unjudged>'))
+        return from_rows(rows, REFERENCE, name='<unjudged>')
+
+    def bounds_of(self, run: CountedRun, tops: Sequence[Top], table: Table) -> BoundsOfRun:
+        """Return the bounds of a run; `table` is that of this pool."""
+        return BoundsOfRun.of(list(self._by_query(run, tops, table)))
+
+    def _by_query(self, run: CountedRun, tops: Sequence[Top], table: Table) -> Iterator[ByNumber]:
+        criteria, ranking = run.criteria, run.ranking
+        by_name = ShotsByName(table, ranking.shots)
+        is_unjudged = np.zeros(len(ranking.shots), dtype=np.bool_)
+        n_returned = run.scorer.n_ranked(ranking)
+        K = depths(criteria.K)
+        for query, top in zip(self._queries, tops, strict=True):
+            unjudged = by_name.shots(query)
+            ranked = ranking.shot_at[top.places]
+            is_unjudged[unjudged] = True
+            at = is_unjudged[ranked].nonzero()[0]
+            is_unjudged[unjudged] = False
+            if not criteria.definition.counts_again:
+                at = at[first_occurrences(ranked[at])]
+            ranks: defaultdict[int, list[int]] = defaultdict(list)
+            for shot, rank in zip(ranked[at].tolist(), (at + 1).tolist(), strict=True):
+                ranks[shot].append(rank)
+            yield bounds_by_number(
+                top.hits + 1,
+                [np.array(each) for each in ranks.values()],
+                len(self._shots[query]),
+                criteria.reference.n_relevant(query),
+                n_returned,
+                K,
+                criteria.definition,
+            )
+
+    def described(self, name: str, bounds: BoundsOfRun, metrics: Sequence[str]) -> Bounds:
+        """Return the bounds of a run, by the names of its means."""
+        low, high = (dict(zip(metrics, each.tolist(), strict=True)) for each in bounds.means())
+        return Bounds(low, high, self._judged[name], self._brought[name], bounds.n_wider)
+
+
+def certain_orders(runs: Sequence[str], bounds: Mapping[str, BoundsOfRun]) -> list[CertainOrder]:
+    """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""
+    found = []
+    for better, worse in combinations(runs, 2):
+        margin = bounds[better].least_lead(bounds[worse])
+        if margin > LEAST_MARGIN:
+            found.append(CertainOrder(better, worse, margin))
+    return found

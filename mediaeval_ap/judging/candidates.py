@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, first_occurrences
-from mediaeval_ap.definitions import Repeats, ap_column, depths
+from mediaeval_ap.definitions import ap_column, depths
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
@@ -31,13 +31,12 @@ Floats = NDArray[np.float64]
 
 
 class Places(NamedTuple):
-    """The places of pool pairs in the rankings: a row for each, by run, query and rank."""
+    """Where pool pairs first stand in the rankings: a row for each, by run, query and rank."""
 
     run: NDArray[np.int64]
     query: NDArray[np.int64]
     pair: NDArray[np.int64]
     rank: NDArray[np.int64]  # from 1
-    is_first: NDArray[np.bool_]  # of the ranking, which may return a shot again
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +47,13 @@ class PoolPairs:
     queries: list[str]
     runs: list[str]
     teams: list[str]  # of each run
-    read: list[CountedRun]
     shots: Shots
     query: NDArray[np.int64]  # of each pair, ascending
     shot: NDArray[np.int64]  # likewise, ascending in a query
     ranks: NDArray[np.int64]  # (n_runs, n_pairs): where it is returned as near and high; else 0
     distances: Floats  # (n_runs, n_pairs) of the name that it is returned under; else 1
     confidences: Floats  # (n_runs, n_pairs): share of the run's pairs that are less sure; else 0
-    n_names: NDArray[np.int64]  # of each shot: distinct names that the runs have for it
+    n_returned: NDArray[np.int64]  # (n_runs,) the length of each ranking, N of the definitions
     places: Places
     parameters: dict[str, Any]  # of a manifest, as the inputs
     inputs: dict[str, Any]
@@ -71,12 +69,11 @@ class PoolPairs:
         return list(zip(*(ids[field] for field in SHOT), strict=True))
 
     @cached_property
-    def n_returned(self) -> NDArray[np.int64]:
-        """The length of each ranking, N of the definitions, for each run."""
-        is_distinct = self.criteria.definition.repeats is Repeats.DROP
-        of_runs = [each.ranking for each in self.read]
-        lengths = [each.n_shots if is_distinct else len(each) for each in of_runs]
-        return np.array(lengths, dtype=np.int64)
+    def reciprocal_ranks(self) -> Floats:
+        """1/rank of each pair in each run; 0 where it is not returned."""
+        zeros = np.zeros(self.ranks.shape)
+        reciprocal: Floats = np.divide(1, self.ranks, out=zeros, where=self.ranks > 0)
+        return reciprocal
 
     def labels(self, reference: Reference) -> Labels:
         """Return 1 for each pair that is in a reference, else 0."""
@@ -144,13 +141,12 @@ def pool_pairs(
         names,
         list(runs),
         [teams[name] for name in runs],
-        read_runs,
         shots,
         *np.divmod(pairs, len(shots)),
         ranks,
         distances,
         confidences,
-        _names_of_shots(read_runs, numbers, len(shots)),
+        np.array([each.scorer.n_ranked(each.ranking) for each in read_runs]),
         _places(read_runs, names, numbers, pairs, len(shots)),
         {**given, **criteria.parameters},
         {**inputs, 'runs': dict(zip(runs, sources_of_runs, strict=True))},
@@ -194,7 +190,9 @@ def _numbered_shots(
         ids = run.ranking.shots.ids_of(np.unique(each.shot))
         texts |= dict.fromkeys(zip(*(ids[field] for field in SHOT), strict=True))
     if not texts:
-        raise ParameterError('runs: found no shot under a name near a query, expected some')
+        raise ParameterError(
+            'runs: no run returns a shot whose name is within `near` of a query; raise near'
+        )
     table = read(list(texts), JUDGED_SHOTS)
     shots, numbers = Shots(table), []
     for run in runs:
@@ -205,22 +203,6 @@ def _numbered_shots(
     return shots, numbers
 
 
-def _names_of_shots(
-    runs: Sequence[CountedRun], numbers: Sequence[NDArray[np.int64]], n_shots: int
-) -> NDArray[np.int64]:
-    """Return how many distinct names the runs have for each shot, at any rank."""
-    number_of: dict[str, int] = {}
-    keys = []
-    for run, number in zip(runs, numbers, strict=True):
-        ranking = run.ranking
-        names = [number_of.setdefault(name, len(number_of)) for name in ranking.names.values]
-        shot = number[ranking.shot_at]
-        kept = shot >= 0
-        name = np.array(names, dtype=np.int64)[ranking.name_at[kept]]
-        keys.append(name * n_shots + shot[kept])
-    return np.bincount(np.unique(np.concatenate(keys)) % n_shots, minlength=n_shots)
-
-
 def _places(
     runs: Sequence[CountedRun],
     queries: Sequence[str],
@@ -228,7 +210,7 @@ def _places(
     pairs: NDArray[np.int64],
     n_shots: int,
 ) -> Places:
-    """Return where pool pairs stand down to the last cutoff."""
+    """Return where pool pairs first stand, down to the last cutoff."""
     (deepest,) = depths(runs[0].criteria.K[-1:])
     parts = []
     for row, (run, number) in enumerate(zip(runs, numbers, strict=True)):
@@ -236,9 +218,6 @@ def _places(
             shot = number[run.ranking.shot_at[top.places]]
             pair = np.where(shot < 0, -1, find(pairs, query * n_shots + shot))
             at = np.flatnonzero(pair >= 0)
-            is_first = np.zeros(len(at), dtype=np.bool_)
-            is_first[first_occurrences(pair[at])] = True
-            parts.append(
-                (np.full(len(at), row), np.full(len(at), query), pair[at], at + 1, is_first)
-            )
+            at = at[first_occurrences(pair[at])]
+            parts.append((np.full(len(at), row), np.full(len(at), query), pair[at], at + 1))
     return Places(*map(np.concatenate, zip(*parts, strict=True)))

@@ -14,8 +14,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, shown
 from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Floats, Labels, PoolPairs
-from mediaeval_ap.judging.expected_ap import ExpectedAP
-from mediaeval_ap.judging.relevance_model import RelevanceModel
+from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
 
@@ -66,7 +65,6 @@ class Chooser:
     pairs: PoolPairs
     by: JudgedBy
     strategy: Strategy
-    seed: int
 
     @cached_property
     def unit(self) -> NDArray[np.int64]:
@@ -82,19 +80,10 @@ class Chooser:
         return ExpectedAP(self.pairs)
 
     @cached_property
-    def _fixed(self) -> Floats:
+    def fixed(self) -> Floats:
         """The score of each pair by a strategy that learns nothing."""
-        pairs = self.pairs
-        scores: Floats
-        if self.strategy == 'names':
-            return pairs.n_names[pairs.shot].astype(np.float64)
-        if self.strategy == 'random':
-            scores = np.random.default_rng(self.seed).random(self.unit.max() + 1)
-            return scores[self.unit]
-        reciprocal = np.divide(
-            1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=pairs.ranks > 0
-        )
-        scores = reciprocal.sum(axis=0) if self.strategy == 'rank-sum' else reciprocal.max(0)
+        reciprocal = self.pairs.reciprocal_ranks
+        scores: Floats = reciprocal.sum(0) if self.strategy == 'rank-sum' else reciprocal.max(0)
         return scores
 
     def scores(self, labels: Labels) -> Floats:
@@ -104,7 +93,7 @@ class Chooser:
             spread = self._expected.derivatives(p).var(axis=0)
             values = p * (1 - p) * spread
         else:
-            values = self._fixed
+            values = self.fixed
         open_ = np.flatnonzero(labels == UNJUDGED)
         scores = np.full(self.unit.max() + 1, -1.0)
         scores[self.unit[open_]] = 0

@@ -28,7 +28,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
-from mediaeval_ap.judging.unjudged import Bounds, CertainOrder, UnjudgedPool, certain_orders
+from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
@@ -154,8 +154,8 @@ class Pool(Described):
         if n_wider := max((each.n_wider for each in self.bounds.values()), default=0):
             queries = counted(n_wider, 'query', 'queries')
             notes.append(
-                f'Bounds hold, but may be wider than they need be, for up to {queries} of a run: '
-                'too many shots are returned again'
+                f'Bounds hold, but may be wider than needed for up to {queries} of a run, where '
+                'unjudged shots are returned again'
             )
         return notes
 

@@ -12,7 +12,7 @@ from mediaeval_ap.render.plot import Plot
 if TYPE_CHECKING:
     import altair
 
-    from mediaeval_ap.judging.unjudged import Bounds
+    from mediaeval_ap.judging.bounds import Bounds
 
 Means = Mapping[str, Mapping[str, float]]  # of each run, by the names of the run and the mean
 

@@ -194,7 +194,7 @@ def test_bounds_in_every_format(of_judged):
     pool, _ = of_judged
     value = json.loads(pool.to_json())
     jsonschema.Draft202012Validator(SHAPE).validate(value)
-    assert set(value) == set(SHAPE['properties']) - {'sampled'}  # of which there are none
+    assert set(value) == set(SHAPE['properties'])
     assert [each['run'] for each in value['bounds']] == pool.runs
     head, first, *rest = [line.split(',') for line in pool.to_csv().splitlines()]
     row = dict(zip(head, first, strict=True))
