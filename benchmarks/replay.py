@@ -1,129 +1,142 @@
 """How soon the order of the runs of a campaign is right, by each strategy of `judge-next`.
 
-`python benchmarks/replay.py --official FOLDER`: plays the campaign again from nothing; the truth is
-its last reference. mtc also with other priors. Times are of seventeen synthetic runs.
+`python benchmarks/replay.py --official FOLDER`: plays a campaign again from nothing. Each strategy
+asks, and the last reference answers. Beside the strategies of `judge-next` stand two others: the
+shots with most distinct names in all runs, the rule by which the campaign of 2016 queued shots, and
+a random order. Times are of seventeen synthetic runs.
 """
 
 import argparse
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import NamedTuple
 
 import machine
 import numpy as np
-from numpy.typing import NDArray
 from runs import make_runs
 
-from mediaeval_ap import AveragePrecision, Replay
-from mediaeval_ap.choices import NEAR, POOL_DEPTH, STRATEGIES, Strategy
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.choices import NEAR, POOL_DEPTH, STRATEGIES, JudgedBy
+from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.judging.candidates import PoolPairs
-from mediaeval_ap.judging.replay import replay_pool
+from mediaeval_ap.evaluation.relevance import Reference
+from mediaeval_ap.judging.candidates import UNJUDGED, Floats, PoolPairs
+from mediaeval_ap.judging.judging_queue import DECIMALS, Chooser
+from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
+from mediaeval_ap.tables import HYPOTHESIS, read
 
 GRID = [50, 100, 200, 500, 1000, 2000, 5000]
 FOUND_AT = 4000  # judgements; the figure that others have published of a campaign
-SEEDS = range(3)  # of random, whose results differ by chance
-Floats = NDArray[np.float64]
+LEAST_ROUND, SHARE_OF_ROUND = 10, 10  # a round judges so many, or this part of all before
+SETTLED = 0.95  # tau-b from which the order counts as right
+CASES: list[tuple[JudgedBy, int, str]] = [
+    ('pair', 100, 'mediaeval-2016'),
+    ('shot', 100, 'mediaeval-2016'),
+    ('pair', 100, 'trec'),
+    ('pair', 10, 'mediaeval-2016'),
+]
 
 
-def priors(pairs: PoolPairs) -> dict[str, Floats | None]:
-    """Return probabilities before there are judgements, the package's own first."""
-    is_returned = pairs.ranks > 0
-    reciprocal = np.divide(1, pairs.ranks, out=np.zeros(pairs.ranks.shape), where=is_returned)
-    best, teams = reciprocal.max(axis=0), np.array(pairs.teams)
-    votes = np.mean([is_returned[teams == each].any(axis=0) for each in {*pairs.teams}], axis=0)
+class Step(NamedTuple):
+    """The state of a replay after a number of judgements."""
+
+    n_judged: int
+    n_found: int  # relevant pool pairs among them
+    expected_tau: float | None  # Kendall's tau-b against the truth of the runs by expected MAP
+    tau: float | None  # by MAP, where what is not judged is not relevant
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Chooser):
+    """A strategy that gives each pool pair a score before anything is judged."""
+
+    values: Floats
+
+    @property
+    def fixed(self) -> Floats:
+        return self.values
+
+
+def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[str, Chooser]:
+    names = {row[:4] for path in runs.values() for row in read(path, HYPOTHESIS).rows()}
+    n_names = dict.fromkeys(pairs.texts, 0)
+    for row in names:
+        if row[:3] in n_names:
+            n_names[row[:3]] += 1
+    of_shots = np.array(list(n_names.values()), dtype=float)
+    unit = Chooser(pairs, by, 'depth').unit
+    chance = np.random.default_rng(0).random(unit.max() + 1)[unit]  # fixed: one order, not a mean
     return {
-        'mean of 1/rank (as in the package)': None,
-        'share of teams': 0.05 + 0.85 * votes,
-        'all .2': np.full(len(pairs), 0.2),
-        'all .5': np.full(len(pairs), 0.5),
-        'half of 1/(1 + log of the best rank)': 0.5 / (1 - np.log(best)),
-        'share of teams / root of the best rank': (0.1 + 0.9 * votes) * np.sqrt(best),
+        **{each: Chooser(pairs, by, each) for each in STRATEGIES},
+        'names': Fixed(pairs, by, 'depth', of_shots[pairs.shot]),
+        'random': Fixed(pairs, by, 'depth', chance),
     }
 
 
-def row_of(name: str, replay: Replay, strategy: str, expected: bool) -> list[str]:
-    steps = {each.n_judged: each for each in replay.steps if each.strategy == strategy}
-    taus = [steps[n].expected_tau if expected else steps[n].tau for n in GRID]
-    settled = [replay.settled(strategy, expected=expected, level=level) for level in (0.94, 0.95)]
-    counts = ['never before the end' if each is None else f'{each:,}' for each in settled]
-    return [name, *('' if tau is None else f'{tau:.3f}' for tau in taus), *counts]
+def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
+    """Yield the state after each round, until all is judged or `most` judgements are made."""
+    pairs = chooser.pairs
+    right, labels = pairs.labels(truth), np.full(len(pairs), UNJUDGED, dtype=np.int8)
+    model, expected = RelevanceModel(pairs), ExpectedAP(pairs)
+    target, n_judged = expected(right.astype(float)).mean(axis=1), 0
+
+    def tau(p: Floats) -> float | None:
+        # The last bits of a mean make no order.
+        means = [each.round(DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
+        return agreement('the truth', means[0], 'what is known', means[1]).tau
+
+    while True:
+        by_model, known = tau(model.probabilities(labels)), tau((labels == 1).astype(float))
+        yield Step(n_judged, int(np.count_nonzero(labels == 1)), by_model, known)
+        upto = n_judged + max(LEAST_ROUND, n_judged // SHARE_OF_ROUND)
+        upto = min([upto, *(each for each in (*GRID, FOUND_AT, most) if each > n_judged)])
+        units = chooser.first(chooser.scores(labels), upto - n_judged)
+        if not len(units) or n_judged >= most:
+            return
+        asked = np.isin(chooser.unit, units)
+        labels[asked] = right[asked]
+        n_judged += len(units)
 
 
-def found_at(replay: Replay, strategy: str) -> int:
-    before = [each for each in replay.steps if each.strategy == strategy]
-    return next(each.n_found for each in reversed(before) if each.n_judged <= FOUND_AT)
+def settled(taus: Mapping[int, float | None]) -> str:
+    """Return after how many judgements tau stays at `SETTLED` or above."""
+    found = 'never'
+    for n_judged, tau in reversed(taus.items()):
+        if tau is None or tau < SETTLED:
+            break
+        found = f'{n_judged:,}'
+    return found
 
 
-def played(folder: Path, by: str, K: int, definition: str, *, whole: bool) -> list[str]:
-    """Return the paragraphs about one way to judge and to score; all of them, or one table."""
+def played(folder: Path, by: JudgedBy, K: int, definition: str, most: int) -> list[str]:
+    """Return the paragraphs about one way to judge and to score."""
     reference = max((folder / 'reference').glob('reference.*'))  # the last by its date
     runs = {path.stem: path for path in sorted((folder / 'submissions').iterdir())}
-    average_precision = AveragePrecision(
-        reference, [K], subset=folder / 'reference' / 'test.eval', definition=definition
-    )
-    queries = folder / 'reference' / 'queries.txt'
-    given: dict[str, Any] = {'queries': queries, 'by': by}
-    begin = perf_counter()
-    replay = average_precision.replay(runs, reference, **given)
-    seconds = perf_counter() - begin
-    rows = [
-        row_of(f'{strategy}, by {kind}', replay, strategy, expected)
-        for strategy in STRATEGIES
-        for expected, kind in ((True, 'expected MAP'), (False, 'MAP'))
-    ]
-    headers = ['', *(f'{n:,}' for n in GRID), 'stays ≥ .94', 'stays ≥ .95']
-    found = ', '.join(f'{each} {found_at(replay, each):,}' for each in STRATEGIES)
-    tau = 'none' if replay.whole_tau is None else f'{replay.whole_tau:.3f}'
-    paragraphs = [
+    subset, queries = (folder / 'reference' / name for name in ('test.eval', 'queries.txt'))
+    evaluator = AveragePrecision(reference, [K], subset=subset, definition=definition)
+    pairs = evaluator.judge_next(runs, queries, by=by, strategy='depth')._chooser.pairs
+    truth, rows, found = evaluator._criteria.reference, [], []
+    for name, chooser in choosers(pairs, by, runs).items():
+        steps = list(steps_of(chooser, truth, most))
+        for kind, field in ('expected MAP', 'expected_tau'), ('MAP', 'tau'):
+            taus = {step.n_judged: getattr(step, field) for step in steps}
+            shown = ['' if taus.get(n) is None else f'{taus[n]:.3f}' for n in GRID]
+            rows.append([f'{name}, by {kind}', *shown, settled(taus)])
+        found.append(f'{name} {[s.n_found for s in steps if s.n_judged <= FOUND_AT][-1]:,}')
+    return [
         f'#### By {by}: MAP@{K}, {definition}',
-        f'{replay.n_pairs:,} pool pairs, {replay.n_relevant:,} relevant; {replay.n_outside} other '
-        f'shots are no pool pairs (by all of the reference tau-b {tau}, MAP differs by '
-        f"{replay.whole_error:.3f}). Kendall's tau-b after so many judgements: one pair of "
-        f'{len(runs)} runs the wrong way round takes {4 / len(runs) / (len(runs) - 1):.3f}. '
-        f'All five strategies took {seconds:.0f} s.',
-        machine.table(headers, rows),
-        f'Relevant pool pairs that are found after {FOUND_AT:,} judgements: {found}.',
+        f"{len(pairs):,} pool pairs, {int(pairs.labels(truth).sum()):,} relevant. Kendall's tau-b "
+        f'after so many judgements, where a shot that is returned again counts once; one pair of '
+        f'{len(runs)} runs the wrong way round takes {4 / len(runs) / (len(runs) - 1):.3f}.',
+        machine.table(['', *(f'{n:,}' for n in GRID), f'stays ≥ {SETTLED}'], rows),
+        f'Relevant pool pairs that are found after {FOUND_AT:,} judgements: {", ".join(found)}.',
     ]
-    if whole:
-        seeds = [
-            average_precision.replay(runs, reference, **given, strategies=['random'], seed=seed)
-            for seed in SEEDS
-        ]
-        chance = [
-            [each.settled('random', expected=kind) for each in seeds] for kind in (True, False)
-        ]
-        paragraphs += [
-            f'Random with seeds 0 to {SEEDS[-1]}: ≥ .95 after {chance[0]} by expected MAP, after '
-            f'{chance[1]} by MAP.',
-            'mtc with other probabilities before there are judgements, by expected MAP:',
-            machine.table(headers, of_priors(average_precision, runs, replay, queries, by)),
-        ]
-    return paragraphs
-
-
-def of_priors(
-    average_precision: AveragePrecision,
-    runs: Mapping[str, Path],
-    replay: Replay,
-    queries: Path,
-    by: Any,
-) -> list[list[str]]:
-    criteria = average_precision._criteria
-    pairs = average_precision._pool_pairs(criteria, runs, queries, None, POOL_DEPTH, NEAR)
-    rows, mtc = [], ['mtc']
-    strategies: list[Strategy] = ['mtc']
-    for name, prior in priors(pairs).items():
-        steps, found = replay_pool(pairs, criteria.reference, by, strategies, 0, prior)
-        parameters = {**replay.parameters, 'strategies': mtc}
-        made = Replay(steps, **found, parameters=parameters, inputs={})
-        rows.append(row_of(name, made, 'mtc', True))
-    return rows
 
 
 def times() -> list[str]:
@@ -151,18 +164,17 @@ def times() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--official', type=Path, required=True, metavar='FOLDER')
-    folder = parser.parse_args().official
+    parser.add_argument('--most', type=int, metavar='N', help='try it with N judgements; no page')
+    given = parser.parse_args()
     warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
-    paragraphs = [f'{date.today()}; first {POOL_DEPTH} ranks, names within {NEAR}.', *times()]
-    for by, K, definition in (
-        ('pair', 100, 'mediaeval-2016'),
-        ('shot', 100, 'mediaeval-2016'),
-        ('pair', 100, 'trec'),
-        ('pair', 10, 'mediaeval-2016'),
-    ):
-        paragraphs += played(folder, by, K, definition, whole=K == 100 and definition != 'trec')
-        print(f'{by} {K} {definition}', file=sys.stderr, flush=True)
-    machine.write_page('replay', paragraphs, ['statsmodels'])
+    cases, most = (CASES, sys.maxsize) if given.most is None else (CASES[:1], given.most)
+    paragraphs = [f'{date.today()}; first {POOL_DEPTH} ranks, names within {NEAR}.']
+    paragraphs += times() if given.most is None else []
+    for case in cases:
+        paragraphs += played(given.official, *case, most)
+        print(*case, file=sys.stderr, flush=True)
+    if given.most is None:
+        machine.write_page('replay', paragraphs, ['statsmodels'])
     print('\n\n'.join(paragraphs))
 
 
