@@ -17,13 +17,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import first_equal, first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import Note
-from mediaeval_ap.metrics.ap_of_hits import (
-    Counts,
-    TieBlocks,
-    expected_precisions,
-    least,
-    precision_at_hits,
-)
+from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
+from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 
 BOUNDS = ('min', 'expected', 'max')
 NONE = -1

@@ -17,7 +17,7 @@ class Accumulator(ABC):
     """A metric that is updated piece by piece, and can be merged with another.
 
     The value is the same, to the last bit, however the data is split and in whatever order the
-    pieces come.
+    pieces come. All attributes but the settings are sums over the data.
 
     Examples
     --------
@@ -52,7 +52,6 @@ class Accumulator(ABC):
             When the data is not valid; then nothing changes.
         """
 
-    @abstractmethod
     def merge(self, other: Self) -> None:
         """Add all data of another accumulator.
 
@@ -66,6 +65,13 @@ class Accumulator(ABC):
         ParameterError
             When its class or settings differ; then nothing changes.
         """
+        self._expect_like(other)
+        merged = {
+            name: value + getattr(other, name)
+            for name, value in vars(self).items()
+            if name not in self.settings
+        }
+        vars(self).update(merged)
 
     @abstractmethod
     def compute(self) -> float:
@@ -89,7 +95,8 @@ class Accumulator(ABC):
     def __copy__(self) -> Self:
         return deepcopy(self)  # a shallow copy would share sums that go on changing
 
-    def _expect_same(self, other: Self) -> None:
+    def _expect_like(self, other: Self) -> None:
+        """Refuse an accumulator that cannot be merged."""
         if type(other) is not type(self) or self._settings() != other._settings():
             raise ParameterError(f'merge: found {shown(other)}, expected {self!r}')
 
@@ -136,12 +143,15 @@ class ExactSums:
         for offset in range(shape[0]):
             self._add_halves(lowest + offset, sums[:, offset])
 
-    def merge(self, other: ExactSums) -> None:
-        """Add the sums of another, group by group."""
+    def __add__(self, other: ExactSums) -> ExactSums:
+        """Return the sums of both, group by group."""
         self._expect_room(other.n_terms)
-        self.n_terms += other.n_terms
-        for exponent, halves in other._halves.items():
-            self._add_halves(exponent, halves)
+        total = ExactSums(self.n_groups)
+        for each in (self, other):
+            total.n_terms += each.n_terms
+            for exponent, halves in each._halves.items():
+                total._add_halves(exponent, halves)
+        return total
 
     def fraction(self, group: int = 0) -> Fraction:
         """Return the exact sum of a group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.ap_of_hits import mean_precisions, precisions_at_correct
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
+from mediaeval_ap.metrics.tie_blocks import mean_precisions, precisions_at_correct
 from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
@@ -168,16 +168,11 @@ class GlobalAveragePrecision(Accumulator):
         self._confidence.append(judged.confidence)
         self._correct.append(judged.correct)
 
-    def merge(self, other: GlobalAveragePrecision) -> None:
-        self._expect_same(other)
+    def _expect_like(self, other: Self) -> None:
+        super()._expect_like(other)
         if self.ties == 'stable':
-            found = "ties='stable', the order of the input, which pieces do not know"
-            raise ParameterError(f'merge: found {found}; expected expected, best or worst')
-        self.n_queries += other.n_queries
-        self.n_predictions += other.n_predictions
-        self.n_true += other.n_true
-        self._confidence += other._confidence
-        self._correct += other._correct
+            needed = "needs the input order across parts; use 'expected', 'best' or 'worst'"
+            raise ParameterError(f"merge: ties='stable' {needed}")
 
     def compute(self) -> float:
         if not self.n_true:

@@ -230,20 +230,17 @@ class LabelRankingAveragePrecision(Accumulator):
         piece._by_weight.add(np.ones(len(truth)))
         self.merge(piece)
 
-    def merge(self, other: LabelRankingAveragePrecision) -> None:
-        self._expect_same(other)
-        if not other.n_samples:
-            return
-        if self.n_samples and len(self._n_labels) != len(other._n_labels):
-            found, expected = len(other._n_labels), len(self._n_labels)
+    def merge(self, other: Self) -> None:
+        self._expect_like(other)
+        if other.n_samples:  # else it has no number of classes
+            self._make_room(len(other._n_labels))
+            super().merge(other)
+
+    def _expect_like(self, other: Self) -> None:
+        super()._expect_like(other)
+        found, expected = len(other._n_labels), len(self._n_labels)
+        if self.n_samples and other.n_samples and found != expected:
             raise ParameterError(f'merge: found {found} classes, expected {expected}')
-        self._make_room(len(other._n_labels))
-        self._n_labels += other._n_labels
-        self.n_samples += other.n_samples
-        self.n_without_label += other.n_without_label
-        self._by_class.merge(other._by_class)
-        self._by_sample.merge(other._by_sample)
-        self._by_weight.merge(other._by_weight)
 
     def compute(self) -> float:
         if self.label_weighted:

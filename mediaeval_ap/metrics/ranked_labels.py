@@ -148,11 +148,6 @@ class ReciprocalRank(Accumulator):
         self.n_first_hits.update(ranks[hits].tolist())
         return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=hits)
 
-    def merge(self, other: ReciprocalRank) -> None:
-        self._expect_same(other)
-        self.n_images += other.n_images
-        self.n_first_hits += other.n_first_hits
-
     def compute(self) -> float:
         if not self.n_images:
             raise UndefinedScoreError(f'first-hit MAP@{self.k}: there is no image')
@@ -349,12 +344,6 @@ class MeanAveragePrecision(Accumulator):
         self.n_users += len(counted)
         self.n_without_truth += len(values) - len(counted)
         return values, n_relevant
-
-    def merge(self, other: MeanAveragePrecision) -> None:
-        self._expect_same(other)
-        self._sum.merge(other._sum)
-        self.n_users += other.n_users
-        self.n_without_truth += other.n_without_truth
 
     def compute(self) -> float:
         if not self.n_users:

@@ -39,12 +39,8 @@ from mediaeval_ap.evaluation.data_warnings import (
     no_overlap,
     without_relevant,
 )
-from mediaeval_ap.metrics.ap_of_hits import (
-    TieBlocks,
-    average_precision_of_terms,
-    expected_precisions,
-    precision_at_hits,
-)
+from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
+from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name

@@ -13,7 +13,7 @@ from oracle import CLOSE
 
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
-from mediaeval_ap.metrics import GlobalAveragePrecision, ap_of_hits, global_average_precision
+from mediaeval_ap.metrics import GlobalAveragePrecision, global_average_precision, tie_blocks
 
 
 def gap(predicted, confidence, truth, **settings):
@@ -165,8 +165,8 @@ def test_ranges_are_sorted_apart(ties, monkeypatch):
         'y_true': random.integers(0, 3, 500),
     }
     expected = global_average_precision(**rows, ties=ties)
-    monkeypatch.setattr(ap_of_hits, 'WORTH_SHARING', 1)
+    monkeypatch.setattr(tie_blocks, 'WORTH_SHARING', 1)
     for n_cores, n_edges in (1, 2), (2, 3), (4, 5), (64, 5):
-        monkeypatch.setattr(ap_of_hits, 'own_cores', lambda n_cores=n_cores: n_cores)
-        assert len(ap_of_hits._edges(rows['confidence'])) == n_edges
+        monkeypatch.setattr(tie_blocks, 'own_cores', lambda n_cores=n_cores: n_cores)
+        assert len(tie_blocks._edges(rows['confidence'])) == n_edges
         assert global_average_precision(**rows, ties=ties) == expected
