@@ -1,4 +1,4 @@
-"""Lines of text to rows and faults: the one stream behind the strict, lenient and growing readers.
+"""Lines of text to rows and faults: the one stream behind the strict and lenient readers.
 
 A block of lines is proved right at once, by Python or, in large files, by pyarrow
 (`mediaeval_ap.tables.text.fast`). Only where that fails is each line looked at, by the functions of
