@@ -172,11 +172,8 @@ def _without_lacking(table: pandas.DataFrame, missing: str) -> tuple[pandas.Data
         return table, []
     told = f'{n_lacking:,} of {len(table):,} items without a value of some system'
     if missing == 'error' or n_lacking == len(table):
-        at = int(lacking.to_numpy().argmax())
-        item, system = (
-            table.index[at],
-            table.columns[int(table.iloc[at].isna().to_numpy().argmax())],
-        )
+        row, column = np.argwhere(table.isna().to_numpy())[0]
+        item, system = table.index[row], table.columns[column]
         remedy = MISSING_REMEDY if missing == 'error' else ''
         raise ParameterError(
             f'compare: found {told}, as {shown(item)} of {shown(system)}, '
@@ -316,7 +313,7 @@ def _cells(records: Records, value: str, name: str, given: str) -> pandas.DataFr
     if value not in layout.numbers:  # a column for each system
         wide = records.columns.select(list(layout.numbers)).to_pandas()
         wide = wide.rename_axis(index='row', columns='system')
-        cells = wide.unstack().rename('value').reset_index()
+        cells: pandas.DataFrame = wide.unstack().rename('value').reset_index()
     else:
         system = records['system'].to_pandas() if 'system' in layout.by_role else name
         numbers = {'row': np.arange(len(records)), 'value': records['value'].to_numpy()}
