@@ -324,7 +324,7 @@ Page.ready.then((data) => {
     remarks: () => [['what', 'queries', 'of', 'runs'], ...data.remarks.map((each) => [each.what, each.queries, each.of, each.runs.join(', ')])],
     inputs: () => records(data.manifest.inputs),
   };
-  for (const id of ['verdicts', 'power', 'by', 'anytime']) tables[id] = () => records(comparison[id]);
+  for (const id of ['verdicts', 'power', 'by']) tables[id] = () => records(comparison[id]);
   for (const [id, rows] of Object.entries(tables)) if (byId(id)) saves(byId(id), rows);
   for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
 
