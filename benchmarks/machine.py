@@ -7,8 +7,6 @@ from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
 
-from tabulate import tabulate
-
 RESULTS = Path(__file__).parent / 'results'
 PACKAGES = ['numpy', 'pandas', 'pyarrow', 'rapidfuzz']
 
@@ -40,7 +38,8 @@ def command() -> str:
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
-    return tabulate(rows, headers, tablefmt='github', disable_numparse=True)
+    lines = [headers, ['---'] * len(headers), *rows]
+    return '\n'.join(f'| {" | ".join(line)} |' for line in lines)
 
 
 def write(

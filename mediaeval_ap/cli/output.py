@@ -26,8 +26,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
-from mediaeval_ap.render.formats import FORMAT_OF_SUFFIX, render
-from mediaeval_ap.render.narrow import BOLD
+from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, render
 
 STANDARD_STREAM = '-'
 Output = str

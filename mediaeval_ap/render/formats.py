@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cached_property, partial
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, Remarks
-from mediaeval_ap.render.narrow import BOLD, NarrowColumn, narrow, shown_width
 
+BOLD = '\x1b[1m{}\x1b[0m'
 DIGITS: ContextVar[int] = ContextVar('DIGITS', default=3)  # decimals that people see
 fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
 LEAST_P = 0.0001  # a smaller p is shown as below it
+LEAST_TEXT = 8  # columns of a terminal; text that is folded more often is hard to read
 LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
@@ -45,8 +47,6 @@ class AlignedText:
     suffixes: tuple[str, ...] = ('.txt',)
     is_folded = True  # on a terminal that is narrower
     is_for_papers = False
-    # What tabulate takes for the lines around cells, which are escaped already.
-    table_format: Any = 'simple'
 
     def render(self, document: Document, width: int | None = None) -> str:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
@@ -88,25 +88,26 @@ class AlignedText:
         return ''.join(lines)
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
-        from tabulate import tabulate
-
         rounded = [header not in grid.exact for header in grid.headers]
-        first = grid.rows[0] if grid.rows else []
-        cells = [list(map(self._cell, row, rounded)) for row in grid.rows]
+        cells = [
+            [self._cell(*each).strip() for each in zip(row, rounded, strict=True)]
+            for row in grid.rows
+        ]
         self.emphasize(grid, cells)
+        rows = [list(map(self.header, grid.headers)), *cells]
+        first = grid.rows[0] if grid.rows else [''] * len(grid.headers)
         are_text = [isinstance(value, str | Marked) for value in first]
-        headers = list(map(self.header, grid.headers))
-        text: str = tabulate(
-            cells,
-            headers=headers,
-            tablefmt=self.table_format,
-            disable_numparse=True,
-            colalign=['left' if is_text else 'right' for is_text in are_text],
-        )
-        if width is not None and cells and max(map(shown_width, text.splitlines())) > width:
-            columns = map(NarrowColumn, headers, zip(*cells, strict=True), are_text)
-            return narrow(list(columns), width)
+        text = self.table(*_padded(rows, are_text), are_text)
+        if width is not None and max(map(shown_width, text.splitlines()), default=0) > width:
+            return _folded(rows, are_text, width)
         return f'{text}\n'
+
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
+    ) -> str:
+        """Return a table of cells that are as wide as their columns."""
+        rule = ['-' * shown_width(each) for each in header]
+        return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
         """Change cells by what they hold."""
@@ -136,10 +137,11 @@ class ColouredText(AlignedText):
 
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
         for at, header in enumerate(grid.headers):
-            values = [row[at] for row in grid.rows if row[at] is not None]
-            for row, shown in zip(grid.rows, cells, strict=True):
-                if header in grid.best and row[at] == max(values) > min(values):
-                    shown[at] = BOLD.format(shown[at])
+            values = {row[at] for row in grid.rows} - {None} if header in grid.best else ()
+            if len(values) > 1:
+                for row, shown in zip(grid.rows, cells, strict=True):
+                    if row[at] == max(values):
+                        shown[at] = BOLD.format(shown[at])
 
     def marked(self, text: str, marked: Marked) -> str:
         return super().marked(BOLD.format(text) if marked.is_best else text, marked)
@@ -148,8 +150,15 @@ class ColouredText(AlignedText):
 class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
-    suffixes, table_format = ('.md',), 'github'
+    suffixes = ('.md',)
     is_folded, is_for_papers = False, True
+
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
+    ) -> str:
+        rule = '|'.join('-' * (shown_width(each) + 2) for each in header)
+        first, *others = (f'| {" | ".join(row)} |' for row in [header, *rows])
+        return '\n'.join([first, f'|{rule}|', *others])
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -182,17 +191,16 @@ class Latex(AlignedText):
     suffixes = ('.tex',)
     is_folded, is_for_papers = False, True
 
-    @cached_property
-    def table_format(self) -> Any:
-        from tabulate import DataRow, Line, TableFormat
-
-        def begin(_: Sequence[int], alignments: Sequence[str]) -> str:
-            letters = ''.join(each[0] for each in alignments)
-            return f'\\begin{{tabular}}{{{letters}}}\n\\toprule'
-
-        row, rule = DataRow('', '&', r'\\'), Line(r'\midrule', '', '', '')
-        end = Line('\\bottomrule\n\\end{tabular}', '', '', '')
-        return TableFormat(begin, rule, None, end, row, row, 1, None)
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
+    ) -> str:
+        letters = ''.join('l' if is_text else 'r' for is_text in are_text)
+        # After a line break LaTeX would take a bracket or a star for an argument of it.
+        first, *others = (
+            re.sub(r'^ (?=[\[*])', ' {}', f' {" & ".join(row)} \\\\') for row in [header, *rows]
+        )
+        begin = [f'\\begin{{tabular}}{{{letters}}}', r'\toprule', first, r'\midrule']
+        return '\n'.join([*begin, *others, r'\bottomrule', r'\end{tabular}'])
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
@@ -209,10 +217,6 @@ class Latex(AlignedText):
 
     def paragraph(self, text: str, width: int | None = None) -> str:
         return '\n'.join(map(self.text, text.split('\n')))
-
-    def grid(self, grid: Grid, width: int | None = None) -> str:
-        # After a line break LaTeX would take a bracket or a star for an argument of it.
-        return re.sub(r'^ (?=[\[*])', ' {}', super().grid(grid), flags=re.MULTILINE)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         """Return a float whose rows have their details in small print below them."""
@@ -238,7 +242,19 @@ class Latex(AlignedText):
 class Html(AlignedText):
     """HTML for a notebook, in which no text is markup."""
 
-    is_folded, table_format = False, 'unsafehtml'  # as tabulate calls what escapes nothing
+    is_folded = False
+
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
+    ) -> str:
+        aligned = ['' if is_text else ' style="text-align: right;"' for is_text in are_text]
+
+        def line(tag: str, row: Sequence[str]) -> str:
+            cells = (f'<{tag}{at}>{each}</{tag}>' for each, at in zip(row, aligned, strict=True))
+            return f'<tr>{"".join(cells)}</tr>'
+
+        head = ['<table>', '<thead>', line('th', header), '</thead>', '<tbody>']
+        return '\n'.join([*head, *(line('td', row) for row in rows), '</tbody>', '</table>'])
 
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
@@ -260,33 +276,6 @@ class Html(AlignedText):
         value = f'<strong>{text}</strong>' if marked.is_best else text
         mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''
         return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
-
-
-class Github(AlignedText):
-    """Workflow commands of GitHub, which shows each remark at its line."""
-
-    def remarks(self, remarks: Remarks) -> str:
-        lines = []
-        for each in remarks.remarks:
-            column = {} if each.column is None else {'col': f'{each.column}'}
-            where = {'file': printable(each.file), 'line': f'{each.line}', **column}
-            text = f'{each.text}; {each.remedy}'
-            lines.append(workflow_command(each.severity, text, **where, title=each.kind))
-        return ''.join(lines) + (f'{remarks.more}\n' if remarks.more else '')
-
-
-def workflow_command(severity: str, text: str, **properties: str) -> str:
-    """Return the line that makes GitHub show a text at a file, or at a job."""
-    given = ','.join(
-        f'{name}={_github(value).replace(":", "%3A").replace(",", "%2C")}'
-        for name, value in properties.items()
-    )
-    return f'::{severity} {given}::{_github(text)}\n'
-
-
-def _github(text: str) -> str:
-    """Escape text as GitHub's commands take it."""
-    return text.replace('%', '%25').replace('\r', '%0D').replace('\n', '%0A')
 
 
 class Csv:
@@ -345,24 +334,17 @@ class Tsv:
         return f'{printable(query)}\terror: {message}\n'
 
 
-class AlignedRows:
-    """Aligned text whose columns are as wide as their headers."""
+class AlignedAnswers:
+    """Values under headers that are as wide; the query stands last and is never cut."""
 
     def heading(self, headers: Sequence[str]) -> str:
         rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
         return self.row(headers, headers) + self.row(headers, rules)
 
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
-        widths = [max(len(header), LEAST_WIDTH) for header in headers]
-        return '  '.join(map(str.rjust, map(short, row), widths)) + '\n'
-
-
-class AlignedAnswers(AlignedRows):
-    """Aligned text in which the first value, the query, stands last and is never cut."""
-
-    def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         query, *values = row
-        return f'{super().row(headers[1:], values)[:-1]}  {printable(query)}\n'
+        widths = [max(len(header), LEAST_WIDTH) for header in headers[1:]]
+        return '  '.join([*map(str.rjust, map(short, values), widths), printable(query)]) + '\n'
 
     def error(self, query: str, message: str) -> str:
         return f'error: {message}\n'
@@ -373,7 +355,7 @@ DocumentFormat: TypeAlias = AlignedText | Csv | Json | JsonLines
 
 Format = TypeVar('Format')
 
-# The formats of documents with rows, and of those without; of a stream of answers or of points.
+# The formats of documents with rows, and of those without; of a stream of answers.
 # A new format is a class with its suffixes, and stands in one of these.
 _TABLE, _JSON, _LINES = AlignedText(), Json(), JsonLines()
 FORMATS: dict[str, DocumentFormat] = {
@@ -388,7 +370,6 @@ TEXT_FORMATS: dict[str, DocumentFormat] = {'table': _TABLE, 'json': _JSON}
 PROBLEM_FORMATS: dict[str, DocumentFormat] = {
     **TEXT_FORMATS,
     'csv': FORMATS['csv'],
-    'github': Github(),
 }
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
@@ -443,6 +424,53 @@ def short(value: Any) -> str:
 def short_p(p: float, below: str = '<', equal: str = '') -> str:
     """Return a p with four decimals; a small one is never shown as 0, which none is."""
     return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+
+
+def shown_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes, bold or not."""
+    plain = text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
+    if plain.isascii():
+        return len(plain)
+    from rich.cells import cell_len
+
+    return cell_len(plain)
+
+
+def _padded(
+    rows: Sequence[Sequence[str]], are_text: Sequence[bool]
+) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+    """Return the header and the rows under it, with numbers at the right."""
+    columns = []
+    for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
+        wide = max([shown_width(header) + 2, *map(shown_width, cells)])
+        room = [' ' * (wide - shown_width(each)) for each in (header, *cells)]
+        column = zip((header, *cells), room, strict=True)
+        columns.append(
+            [f'{each}{space}' if is_text else f'{space}{each}' for each, space in column]
+        )
+    header, *cells = zip(*columns, strict=True) if columns else [()]
+    return header, cells
+
+
+def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int) -> str:
+    """Return a table as wide as the terminal, in which headers and text take several lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, header_style='')
+    for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
+        whole = max(map(shown_width, [*header.split(), *cells]), default=1)
+        room = {'min_width': min(whole, LEAST_TEXT)} if is_text else {'width': whole}
+        side = 'left' if is_text else 'right'
+        table.add_column(Text(header), justify=side, overflow='fold', **room)
+    for row in rows[1:]:
+        table.add_row(*map(Text.from_ansi, row))
+    console = Console(file=io.StringIO(), width=width, color_system='standard')
+    with console.capture() as capture:
+        console.print(table, crop=False)
+    return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
 
 
 def _rows(document: Document) -> Grid:

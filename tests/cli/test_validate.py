@@ -164,23 +164,3 @@ def test_several_runs(folder):
         f'bad,{kind},{KINDS[kind].severity},{count}' for kind, count in listed[1]['counts'].items()
     ]
     assert run(*names, '--evidence', 'evidence.txt').exit_code == 2
-
-
-def test_github(folder):
-    """Properties are escaped further than the text, and the text has the remedy."""
-    Path('50%,a:b.txt').write_text('x v 1 Ann% 1\n')
-    result = run('50%,a:b.txt', '--rules', 'none', '--format', 'github')
-    assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == (
-        '::warning file=50%25%2Ca%3Ab.txt,line=1,col=7,title=upper-case::person_name: '
-        "found 'Ann%25', expected 'ann%25'; write the name in lower case\n"
-        '\n0 errors, 1 warning in 1 row of 50%,a:b.txt (rules none)\n'
-    )
-
-
-def test_github_at_rows_of_values():
-    """They have no column; what is left out is told as text."""
-    findings = examine([('x', 'v', '1', 'a1', 0.5), ('x', 'v', '2', 'a2', 0.7)])
-    first, more, *_ = render(describe(findings, 1), 'github').splitlines()
-    assert first.startswith('::error file=<rows>,line=1,title=name::person_name: found ')
-    assert more == '… and 1 more [name]'

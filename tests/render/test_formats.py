@@ -4,18 +4,22 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 
 import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked
 from mediaeval_ap.render.formats import (
     ANSWER_FORMATS,
     FORMATS,
-    POINT_FORMATS,
     TEXT_FORMATS,
     find_format,
     render,
+    shown_width,
     to_html,
 )
 
@@ -117,6 +121,58 @@ def test_other_formats_have_their_own_blocks():
     assert '0.250<sup>†</sup>' in text
 
 
+ROWS = [
+    [1, 'F2_2000_news', 'nicolas_sarkozy', 1 / 3, 0.98],
+    [2, 'F2_2000_news', '[b]安倍晋三[/b]', 0.0, 0.5],
+]
+RANKING = Document.from_grid(
+    Grid(['rank', 'video_id', 'person_name', 'distance', 'AP lost'], ROWS, best=['AP lost'])
+)
+
+
+def widest(text):
+    return max(map(shown_width, text.splitlines()))
+
+
+def test_tables_are_folded_where_they_do_not_fit():
+    natural = render(RANKING, 'table')
+    assert render(RANKING, 'table', widest(natural)) == natural
+    coloured = render(RANKING, 'table', 40, is_coloured=True)
+    header, second, _, *rows = (line.split() for line in coloured.splitlines())
+    assert header == ['person_na', 'AP']
+    assert second == ['rank', 'video_id', 'me', 'distance', 'lost']
+    assert rows[0][-2:] == ['0.333', '\x1b[1m0.980\x1b[0m']  # numbers are whole
+    assert '[b]安倍' in coloured
+    for format in FORMATS.keys() - {'table'}:
+        assert render(RANKING, format, 20) == render(RANKING, format)
+
+
+texts = st.text(st.characters(exclude_categories=['C', 'Z']), min_size=1, max_size=40)
+
+
+@strategies.examples(1)
+@given(
+    st.lists(st.tuples(texts, texts, st.floats(0, 1)), min_size=1, max_size=3), st.integers(30, 90)
+)
+def test_no_line_is_wider_and_no_letter_is_lost(rows, width):
+    grid = Grid(['person_name', 'shot_id', 'AP@1000'], rows)
+    text = render(Document.from_grid(grid), 'table', width)
+    assert widest(text) <= width
+    kept = Counter(''.join(text.split()))
+    kept.subtract(''.join(name for row in rows for name in row[:2]))
+    assert min(kept.values()) >= 0
+
+
+def test_the_best_values_are_bold_if_there_are_any():
+    rows = [['a', 0.5, None, 1], ['b', 0.25, None, 1]]
+    document = Document.from_grid(
+        Grid('run MAP@1 MAP@2 MAP@3'.split(), rows, best=('MAP@1', 'MAP@2'))
+    )
+    text = render(document, 'table', is_coloured=True)
+    assert re.findall(r'\x1b\[1m(.*?)\x1b\[0m', text) == ['0.500']
+    assert re.sub(r'\x1b\[[01]m', '', text) == render(document, 'table')
+
+
 def test_captions_are_folded_and_words_beside_numbers_are_not_cut():
     long = Captioned(MARKED.grid, 'One two three four five six.', 'tab:x')
     document = Document(lambda: [long], dict)
@@ -163,22 +219,12 @@ def test_json_has_no_character_that_a_terminal_obeys():
         assert rows(json.loads(text)) == grid.objects()
 
 
-def test_rows_are_as_wide_as_their_headers():
-    """A header that is shorter than the value below it does not shift what follows."""
-    headers, row = ['hypotheses', 'MAP', 'MAP@1', 'changed'], [2, 0.75, 0.5, ['ann', 'bob']]
-    table, lines = POINT_FORMATS['table'], POINT_FORMATS['jsonl']
-    assert table.heading(headers) + table.row(headers, row) == (
-        'hypotheses    MAP  MAP@1  changed\n'
-        '----------  -----  -----  -------\n'
-        '         2  0.750  0.500        2\n'
-    )
-    assert lines.heading(headers) == ''
-    assert json.loads(lines.row(headers, row)) == dict(zip(headers, row, strict=True))
-
-
 def test_answers():
     headers, row = ['query', 'n_relevant', 'AP'], ['é', 3, 0.1 + 0.2]
-    tsv, lines = ANSWER_FORMATS['tsv'], ANSWER_FORMATS['jsonl']
+    table, tsv, lines = (ANSWER_FORMATS[name] for name in ('table', 'tsv', 'jsonl'))
+    assert table.heading(headers) + table.row(headers, row) == (
+        'n_relevant     AP  query\n----------  -----  -----\n         3  0.300  é\n'
+    )
     assert tsv.row(headers, row) == 'é\t3\t0.30000000000000004\n'
     assert json.loads(lines.row(headers, row)) == dict(zip(headers, row, strict=True))
     assert tsv.error('\x1b', 'found 2 fields') == '\\x1b\terror: found 2 fields\n'
@@ -186,7 +232,7 @@ def test_answers():
 
 
 def test_unknown_formats():
-    known = 'table, csv, json, jsonl, markdown, latex, github'
+    known = 'table, csv, json, jsonl, markdown, latex'
     expected = f"^format: found 'xml', expected one of {known}$"
     with pytest.raises(ParameterError, match=expected):
         shown(Grid(['query'], [['ann']]), 'xml')
