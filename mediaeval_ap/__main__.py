@@ -2,7 +2,7 @@
 
 SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed terminal) and SIGQUIT end it at once, with exit code
 128 + the signal's number: nothing is raised in the middle of an import, or of a thread of another
-library. Outputs are removed, but for those that are taking their places.
+library. Temporary files are removed.
 """
 
 import _signal  # type: ignore[import-not-found]  # signal imports others first, Ctrl-C a traceback
@@ -11,7 +11,7 @@ import sys
 
 NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK')  # those that the system has
 SIGNALS = [getattr(_signal, name) for name in NAMES if hasattr(_signal, name)]
-MULTIPLYING = ('compare', 'compare-results', 'report')  # matrices, where threads may help
+MULTIPLYING = ('compare', 'report')  # matrices, where threads may help
 
 
 def main() -> None:

@@ -1,11 +1,10 @@
-"""Output files and folders that appear whole or not at all."""
+"""Output files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,14 +17,15 @@ Writer: TypeAlias = Callable[[BinaryIO], object]
 Content: TypeAlias = str | bytes | Writer
 
 _begun: list[Callable[[], object]] = []  # what to undo before a signal ends the process
-
-
 _NUMBERS = {'/dev/stdout': '1', '/dev/stderr': '2'}
 _open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
 def is_stream(path: str) -> bool:
-    """Return whether a path is a pipe or device, which keeps all that is written to it."""
+    """Return whether a path is written to as it is: a pipe, a device, or a file open already.
+
+    ``/dev/stdout`` that is sent to a file looks like this file, which must not be replaced.
+    """
     if path in _NUMBERS or _open_already(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
@@ -45,20 +45,26 @@ def check_destination(path: str) -> None:
             return
         if os.path.isdir(path) or not os.path.basename(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        folder = os.path.dirname(os.path.realpath(path))
-        os.stat(os.path.join(folder, ''))
-        standing = path if os.path.exists(path) else folder
-        if not os.access(standing, os.W_OK):
-            raise why_not_writable(standing)
+        if os.path.exists(path):
+            open(path, 'r+b').close()
+        else:
+            temporary = _beside(path)
+            open(temporary, 'xb').close()
+            os.unlink(temporary)
+
+
+def _beside(path: str) -> str:
+    """Return a name in the folder of a file that no file has."""
+    folder = os.path.dirname(os.path.realpath(path))
+    return os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
 
 
 @contextmanager
-def _beside(path: str, content: Writer) -> Iterator[tuple[str, str]]:
+def _written(path: str, content: Writer) -> Iterator[tuple[str, str]]:
     """Write a file beside the one to replace; yield both names; remove it if it stays."""
     with named(path):
         check_destination(path)
-        target = os.path.realpath(path)
-        temporary = os.path.join(os.path.dirname(target), f'.{os.urandom(8).hex()}.tmp')
+        temporary, target = _beside(path), os.path.realpath(path)
 
         def remove() -> None:
             with suppress(OSError):
@@ -67,44 +73,11 @@ def _beside(path: str, content: Writer) -> Iterator[tuple[str, str]]:
         with undone_at_once(remove):
             with open(temporary, 'xb') as file:
                 with suppress(FileNotFoundError):
-                    os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
+                    os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
                 content(file)
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary, target
-
-
-def replace_folder(folder: str, target: str) -> None:
-    """Rename a complete folder to a path, and remove the folder that is there."""
-    older = f'{folder}.old'
-    _flush_names(folder)
-    with suppress(FileNotFoundError):
-        os.rename(target, older)
-    try:
-        os.rename(folder, target)
-    except OSError:
-        with suppress(OSError):  # unless another process has put its folder there
-            os.rename(older, target)
-        raise
-    finally:
-        shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
-    _flush_names(os.path.dirname(target))
-
-
-def _flush_names(folder: str) -> None:
-    with suppress(OSError):  # not all systems can
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def why_not_writable(path: str) -> OSError:
-    """Return why a file or folder cannot be written to, which `os.access` does not say."""
-    is_read_only = bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-    number = errno.EROFS if is_read_only else errno.EACCES
-    return OSError(number, os.strerror(number))
 
 
 def give_up() -> None:
@@ -141,7 +114,7 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
             path = os.fsdecode(given)
             write = _writer(path, content)
             if not is_stream(path):
-                written.append(stack.enter_context(_beside(path, write)))
+                written.append(stack.enter_context(_written(path, write)))
                 continue
             with named(path), _stream(path) as stream:
                 write(stream)

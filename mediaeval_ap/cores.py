@@ -16,7 +16,8 @@ _is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=
 
 def machine_cores() -> int:
     """Return the number of cores that the system gives this process."""
-    return len(os.sched_getaffinity(0))  # fewer than there are, as a batch system has it
+    given = getattr(os, 'sched_getaffinity', None)  # fewer than there are, as a batch system has it
+    return len(given(0)) if given else os.cpu_count() or 1
 
 
 def own_cores() -> int:

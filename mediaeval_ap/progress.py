@@ -1,4 +1,4 @@
-"""Progress on standard error, of work that takes longer than half a second."""
+"""Progress on standard error, of work that takes longer than half a second, by tqdm."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ Result = TypeVar('Result')
 
 
 @contextmanager
-def shown(is_shown: bool = True) -> Iterator[None]:
+def _setting(is_shown: bool) -> Iterator[None]:
+    token = _is_shown.set(is_shown)
+    try:
+        yield
+    finally:
+        _is_shown.reset(token)
+
+
+def shown(is_shown: bool = True) -> AbstractContextManager[None]:
     """Show the progress of all that is done within, if it is not shown already."""
-    token = _is_shown.set(is_shown or _is_shown.get())
-    try:
-        yield
-    finally:
-        _is_shown.reset(token)
+    return _setting(is_shown or _is_shown.get())
 
 
-@contextmanager
-def hidden() -> Iterator[None]:
+def hidden() -> AbstractContextManager[None]:
     """Show no progress of what is done within."""
-    token = _is_shown.set(False)
-    try:
-        yield
-    finally:
-        _is_shown.reset(token)
+    return _setting(False)
 
 
 def shows_progress(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -88,7 +87,7 @@ def above_bars() -> AbstractContextManager[None]:
 
 
 def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:
-    """Give items, with a bar that moves as they are taken."""
+    """Yield items, with a bar that moves as they are taken."""
     with Bar(description, len(items) if isinstance(items, Sized) else None, unit) as bar:
         for item in items:
             yield item

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
 
-from mediaeval_ap.atomic_files import named, replace_folder, undone_at_once
+from mediaeval_ap.atomic_files import named, undone_at_once
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -46,7 +47,7 @@ def write_store(
                 columns[column] = write_column(folder, column, values)
                 bar.add()
         Manifest(inputs, Subset.of(subset), counts, columns).write(folder)
-        replace_folder(folder, check_target(name))
+        _replace_folder(folder, check_target(name))
     return open_store(path)
 
 
@@ -78,3 +79,29 @@ def check_target(name: str) -> str:
             raise WriteError(name, reason)
         os.stat(os.path.dirname(target))
     return target
+
+
+def _replace_folder(folder: str, target: str) -> None:
+    """Rename a complete folder to a path, and remove the folder that is there."""
+    older = f'{folder}.old'
+    _flush_names(folder)
+    with suppress(FileNotFoundError):
+        os.rename(target, older)
+    try:
+        os.rename(folder, target)
+    except OSError:
+        with suppress(OSError):  # unless another process has put its folder there
+            os.rename(older, target)
+        raise
+    finally:
+        shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
+    _flush_names(os.path.dirname(target))
+
+
+def _flush_names(folder: str) -> None:
+    with suppress(OSError):  # not all systems can
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

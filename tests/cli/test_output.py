@@ -19,7 +19,7 @@ import pytest
 from commands import COMMAND, RUN, expected, run
 
 from mediaeval_ap.cli import commands, main
-from mediaeval_ap.progress import DELAY_SECONDS, SECONDS_BETWEEN_DRAWINGS
+from mediaeval_ap.progress import DELAY_SECONDS
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
 
@@ -93,7 +93,7 @@ def on_a_terminal(arguments, **environment):
         process.stdin.flush()
         while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)), sys.byteorder):
             time.sleep(0.01)  # until the command has read the first line
-        time.sleep(DELAY_SECONDS + 5 * SECONDS_BETWEEN_DRAWINGS)
+        time.sleep(1.2 * DELAY_SECONDS)
         process.stdin.write(b'x v 2 bob 0.5\n')
         process.stdin.close()
     os.close(theirs)

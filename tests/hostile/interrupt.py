@@ -214,7 +214,11 @@ class Interrupter:
                     stdout, stderr = process.communicate()
                     stderr += f'not done in {SECONDS_TO_END} seconds'
                 took = time.perf_counter() - began
-            left = [path for path in Path(folder).rglob('*') if path.name != PLAN and not is_block(path.name)]
+            left = [
+                path
+                for path in Path(folder).rglob('*')
+                if path.name != PLAN and not is_block(path.name)
+            ]
             files = {path.name: path.read_bytes() for path in left if path.is_file()}
             return Ended(process.returncode, stdout, stderr, files), took
 

@@ -13,8 +13,6 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.errors import WriteError
 
-IS_POSIX = True
-
 ROW = ('x', 'v', '1', 'ann', 0.5)
 OLD, NEW = 'old\n' * 1000, 'new\n' * 1000
 
@@ -84,22 +82,6 @@ def test_killed_at_any_moment(tmp_path):
     assert path.read_text() in {'old\n' * 100_000, 'new\n' * 100_000}
 
 
-def limited(script, *arguments):
-    """Run Python where no file may have more than 500 bytes."""
-    lines = [
-        'import resource, signal, sys',
-        'signal.signal(signal.SIGXFSZ, signal.SIG_IGN)',
-        'resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))',
-        script,
-    ]
-    return subprocess.run(
-        [sys.executable, '-B', '-c', '\n'.join(lines), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""
@@ -115,7 +97,6 @@ def small_disk(tmp_path):
     subprocess.run([unmount, folder], check=True)
 
 
-@pytest.mark.skipif(not IS_POSIX, reason='needs a system that tells a read-only disk')
 def test_a_read_only_disk(small_disk):
     """Where there is a file or a folder, rights alone would say that permission is denied."""
     path, blocks = small_disk / 'map.txt', small_disk / 'blocks'
