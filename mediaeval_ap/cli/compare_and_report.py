@@ -199,7 +199,6 @@ NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-defi
     read=_definitions,
     help='Other definitions, to compare the orders of the runs.',
 )
-@options.option('--reference', 'of_results', type=FILE, hidden=True, help='As REFERENCE.')
 @COMPARISON
 def compare(
     reference: RunFile,
@@ -208,7 +207,6 @@ def compare(
     queries: str | None,
     measures: list[str],
     also_definitions: list[str],
-    of_results: str | None,
     pairs: bool,
     format: str,
     output: Output,
@@ -235,7 +233,7 @@ def compare(
         compared = compare(named, **settings)
         _write(compared, pairs, format, output)
         return
-    known, files, to_score = _told_apart(reference, runs, of_results)
+    known, files, to_score = _told_apart(reference, runs)
     named = options.with_names([*files, *to_score], names)
     files, to_score = named[: len(files)], named[len(files) :]
     if definition in also_definitions:
@@ -302,7 +300,7 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
 
 def _check_scored(kind: str, figures: Sequence[str] = ()) -> None:
     """Refuse options and figures that need runs to score, or their rankings."""
-    of_runs = {*OF_SCORING, *OF_TREC, '--reference', '--subset', '--near', '--loss-cutoff'}
+    of_runs = {*OF_SCORING, *OF_TREC, '--subset', '--near', '--loss-cutoff'}
     if option := options.first_given(of_runs.__contains__):
         raise click.UsageError(f'{option}: found {kind}, which are scored already')
     if wrong := [each for each in figures if each not in OF_VALUES]:
@@ -380,7 +378,7 @@ def _score_trec(
 
 
 def _told_apart(
-    reference: RunFile, runs: Sequence[RunFile], of_results: str | None
+    reference: RunFile, runs: Sequence[RunFile]
 ) -> tuple[str | None, list[RunFile], list[RunFile]]:
     """Return the reference, the files of results, and the runs to score.
 
@@ -397,11 +395,9 @@ def _told_apart(
                     f'found {shown(each)} after results, expected results; '
                     'to score a run beside results, give REFERENCE first'
                 )
-        return of_results, [reference, *runs], []
+        return None, [reference, *runs], []
     if not runs:
         raise click.UsageError(f"Missing argument 'RUN...'; for a score table, {COLUMNS_REMEDY}")
-    if of_results is not None:
-        raise click.UsageError('--reference is of results alone: REFERENCE is given')
     return reference, files, [each for each in runs if each not in files]
 
 
@@ -568,7 +564,7 @@ def report(
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
     given = [reference, *runs]
     tables = _score_tables(given, settings['columns'])
-    known, scored, to_score = (None, tables, []) if tables else _told_apart(reference, runs, None)
+    known, scored, to_score = (None, tables, []) if tables else _told_apart(reference, runs)
     if known is None:
         _check_scored('score tables' if tables else 'results', figures or ())
     else:

@@ -137,8 +137,7 @@ def test_runs_are_named_by_their_files():
     of_runs = written['manifest']['inputs']['runs']
     assert [of_runs[run]['name'] for run in written['runs']] == paths
     stored = results_of('evaluate', 'reference.txt', *paths, '-K', '1,10', to='results.json')
-    options = ['--format', 'json', '--baseline', 'half', '--reference', 'reference.txt']
-    again = from_results(stored, *options)
+    again = from_results('reference.txt', stored, '--format', 'json', '--baseline', 'half')
     assert json.loads(again.stdout) == written
 
 
@@ -181,7 +180,7 @@ def test_the_same_as_of_the_runs():
     scored = [*RUNS, '-K', '1,10', '--subset', 'subset.txt', '--measures', 'RR']
     path = results_of('evaluate', 'reference.txt', *scored, to='results.json')
     options = [each for each in given if each not in ('--measures', 'RR')]
-    written = json.loads(from_results(path, *options, '--reference', 'reference.txt').stdout)
+    written = json.loads(from_results('reference.txt', path, *options).stdout)
     assert written == json.loads(compared(*given).stdout)
     assert written['metrics'] == ['MAP@1', 'MAP@10', 'RR']
 
@@ -261,8 +260,6 @@ def test_runs_beside_results_are_as_if_all_were_scored_now():
     assert compared(*options, files=[path, 'late.txt']).stdout == written
     late = results_of('evaluate', 'reference.txt', 'late.txt', '-K', '1,10', to='late.json')
     assert from_results('reference.txt', path, late, *options).stdout == written
-    given = ['--reference', 'reference.txt']
-    assert from_results(path, late, *options, *given).stdout == written
 
 
 def test_results_of_standard_input_and_given_names():
@@ -283,7 +280,6 @@ MIXED = {
     'reference.txt both.json late.txt --also-definitions trec': '--also-definitions: found results',
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
     'x=both.json': 'found the name x for a file of several runs, expected none',
-    'reference.txt both.json late.txt --reference reference.txt': '--reference is of results alone',
 }
 
 

@@ -118,9 +118,9 @@ def test_results_keep_names_and_files_of_one_name_are_told_apart():
             'evaluate', 'reference.txt', f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
         )
     stored = ['one.json', 'two.json']
-    assert named(*stored, *SMALL, command='compare-results') == ['one/run', 'two/run']
+    assert named(*stored, *SMALL, command='compare') == ['one/run', 'two/run']
     done('evaluate', 'reference.txt', 'team=runs/other.txt', '--per-query', '-o', 'other.json')
-    assert named('other.json', *stored, *SMALL, command='compare-results') == [
+    assert named('other.json', *stored, *SMALL, command='compare') == [
         *('one/run', 'team', 'two/run')
     ]
 

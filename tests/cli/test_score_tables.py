@@ -52,7 +52,6 @@ def test_every_file_of_scores_is_told_by_what_is_in_it():
         Path('any').write_bytes(Path(path).read_bytes())
         assert compared('any').stdout == expected
     assert compared('new.csv', 'old.csv').stdout == expected
-    assert compared('scores.csv', command='compare-results').stdout == expected
     given = Path('scores.csv').read_text()
     result = run('compare', '-', '--columns', 'item=item', *QUICK, input=given)
     assert result.stdout == expected
@@ -104,7 +103,6 @@ USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
-    'scores.csv --reference groups.csv': '--reference: found score tables',
     'scores.csv run.txt': "found 'run.txt' beside score tables, expected score tables alone",
     'run.txt': "Missing argument 'RUN...'; for a score table, name its columns by --columns",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
