@@ -432,25 +432,6 @@ def precision_recall(
     return chart.properties(title=title) if query else chart
 
 
-def curves(
-    series: Mapping[str, Sequence[tuple[float, float]]], across: str, upwards: str
-) -> alt.LayerChart:
-    """Draw a line for each series of points; what is near zero has more room across."""
-    names = drawn_names([*series])
-    rows: list[Row] = [
-        {'series': name, 'x': x, 'value': value}
-        for name, points in zip(names, series.values(), strict=True)
-        for x, value in points
-    ]
-    x = alt.X('x:Q', title=across, scale=alt.Scale(type='sqrt', nice=False), axis=_ticks('d'))
-    y = alt.Y('value:Q', title=upwards, axis=_ticks())
-    tooltip = _tooltip(('series:N', 'series'), ('x:Q', across), ('value:Q', upwards, DIGITS))
-    lines, points = _lines_with_points(names, x, y, tooltip, len(names))
-    legend = _colours('series', names, palette.of_runs(len(names)))
-    layers = [lines.encode(color=legend), points.encode(color=legend)]
-    return _finished(layers, rows, f'{upwards} against {across}: {", ".join(names)}')
-
-
 def drawn_names(names: Sequence[str]) -> list[str]:
     """Return the names of bars or lines with an escape for each character that hides text.
 

@@ -20,7 +20,6 @@ from mediaeval_ap import (
     evaluate_trec,
     summary,
 )
-from mediaeval_ap.render.document import Document, Grid
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
 from mediaeval_ap.tables import Source
@@ -83,21 +82,6 @@ def test_runs_by_several_definitions_have_a_column_of_them(evaluation):
     other = replace(evaluation, definition=definitions.get('trec'))
     table = shown([evaluation, other])
     assert table.startswith('Over 3 queries:\n\nrun     definition        MAP@1    MAP@2\n')
-
-
-def test_csv_without_queries_holds_the_mean_rows(evaluation):
-    rows = list(csv.reader(io.StringIO(shown([evaluation] * 2, 'csv'))))
-    assert rows[0] == ['run', 'definition', 'query', 'AP@1', 'AP@2', 'n_relevant', 'n_queries']
-    assert rows[1:] == [['<rows>', 'mediaeval-2016', 'all', str(2 / 3), str(2.5 / 3), '2', '3']] * 2
-
-
-def test_json(evaluation):
-    written = json.loads(shown([evaluation] * 2, 'json', per_query=True))
-    assert written.keys() == {'schema', 'version', 'results', 'failed'}
-    assert written['results'] == [evaluation.to_dict()] * 2
-    (means,) = json.loads(shown([evaluation], 'json'))['results']
-    assert evaluation.to_dict().keys() - means.keys() == {'queries'}
-    assert means['means'] == {'MAP@1': 2 / 3, 'MAP@2': 2.5 / 3}
 
 
 OVER = (
@@ -183,17 +167,6 @@ def test_runs_over_different_numbers_of_queries():
     assert [line.split()[2:] for line in lines[4:]] == [['1.000', '1'], ['1.000', '2']]
 
 
-def test_ranking():
-    ranking = AveragePrecision(REFERENCE).rank(RUN, 'a|b_c')
-    document = Document.from_grid(Grid.from_frame(ranking))
-    lines = render(document, 'table').splitlines()
-    assert lines[0].split() == list(ranking.columns)
-    assert lines[2].split() == [
-        *('1', 'x', 'v', '1', 'a|b_c', '0.000', '0.3333333333333333', '1', 'yes', '1.000')
-    ]
-    assert json.loads(render(document, 'json')) == ranking.to_dict('records')
-
-
 NAMES = ['a|b_c', 'a|b', 'none', 'é\x1b[31m', '?']
 EVIDENCE = [('a|b_c', 'v', '1', 'image')]
 
@@ -236,15 +209,3 @@ def test_blocks_of_queries_put_together_are_one_evaluation(blocks):
 def test_mixtures_are_refused(evaluation, changed, reason):
     with pytest.raises(errors.ParameterError, match=f'^concat: {reason}'):
         Evaluation.concat([evaluation, replace(evaluation, **changed)])
-
-
-def test_mixtures_of_runs_are_refused(evaluation):
-    for name, key, value, reason in (
-        ('inputs', 'hypothesis', Source('b.txt', 'ab'), 'inputs, hypothesis: found Source'),
-        ('counts', 'shots', 3, 'shots: found 3, expected 2'),
-    ):
-        other = replace(evaluation, **{name: {**getattr(evaluation, name), key: value}})
-        with pytest.raises(errors.ParameterError, match=f'^concat: {reason}'):
-            Evaluation.concat([evaluation, other])
-    with pytest.raises(errors.ParameterError, match='concat: found no result'):
-        Evaluation.concat([])

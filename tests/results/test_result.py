@@ -9,7 +9,6 @@ from mediaeval_ap import (
     AveragePrecision,
     PersonDiscovery2015,
     Score,
-    challenges,
     compare,
     definitions,
     summary,
@@ -95,16 +94,6 @@ def test_all_queries_are_shown_where_there_is_a_choice(average_precision):
         comparison.to_csv(per_query=True)
 
 
-def test_frame_with_the_means(average_precision):
-    evaluation = average_precision.evaluate(RUN)
-    frame = evaluation.to_frame(mean=True)
-    assert frame.index.tolist() == ['ann', 'bob', 'all']
-    assert frame.loc['all'].tolist() == [0.5, 0.5, 2, 2]
-    assert frame['n_relevant'].dtype == 'int64'
-    assert frame['n_queries'].isna().tolist() == [True, True, False]
-    assert frame[:2].drop(columns='n_queries').equals(evaluation.to_frame())
-
-
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_a_measure_without_any_value_has_no_mean(average_precision):
     evaluation = average_precision.evaluate(RUN, ['zoe'], measures='RR')
@@ -140,10 +129,3 @@ def test_what_cannot_be_compared_is_refused(average_precision):
     ):
         with pytest.raises(ParameterError, match=reason):
             summary(results)
-
-
-def test_definition_of_a_score_in_full():
-    score = challenges.evaluate_map(
-        'samples/fashion_truth.csv', 'samples/fashion_predictions.csv', definition='trec'
-    )
-    assert score.to_dict()['manifest']['definition'] == definitions.get('trec').to_dict()

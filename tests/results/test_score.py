@@ -71,32 +71,6 @@ def test_table():
     )
 
 
-def test_programs_get_every_digit_and_the_score_last():
-    headers = ['run', 'metric', 'ties', 'query', 'value']
-    mean = ['r\\x1b', 'GAP', 'best', 'all', str(2 / 3)]
-    assert rows_of(PLAIN) == [[*headers, 'n_queries'], [*mean, '2']]
-    assert rows_of(FULL, per_query=True) == [
-        [*headers, 'truth', 'confidence', 'correct', 'precision', 'n_queries'],
-        [*mean[:3], 'a|b', str(2 / 3), 'x', '0.12345', 'True', str(1 / 3), ''],
-        [*mean[:3], 'é', '0.0', '', '1.0', 'False', '', ''],
-        [*mean, '', '', '', '', '2'],
-    ]
-    lines = render(describe([FULL], per_query=True), 'jsonl').splitlines()
-    assert json.loads(lines[1])['precision'] is None
-    assert json.loads(lines[0])['correct'] is True
-
-
-def test_values_of_queries_are_kept_without_a_table():
-    assert rows_of(LISTS, per_query=True) == [
-        ['run', 'metric', 'definition', 'query', 'value', 'n_relevant', 'n_queries'],
-        ['r\\x1b', 'MAP@2', 'kaggle', '1', '', '0', ''],
-        ['r\\x1b', 'MAP@2', 'kaggle', 'all', '0.75', '3', ''],
-        ['r\\x1b', 'MAP@2', 'kaggle', 'all', '0.75', '3', '1'],
-    ]
-    assert LISTS.to_dict()['queries'][0] == {'query': '1', 'value': None, 'n_relevant': 0}
-    assert LISTS.to_frame()['value'].tolist()[1:] == [0.75]
-
-
 def test_classes():
     assert rows_of(LABELS) == [
         ['run', 'metric', 'class', 'value', 'weight', 'n_labels', 'n_queries'],
