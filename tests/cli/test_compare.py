@@ -185,15 +185,6 @@ def test_the_same_as_of_the_runs():
     assert written['metrics'] == ['MAP@1', 'MAP@10', 'RR']
 
 
-def test_each_run_in_a_file_of_its_own():
-    paths = [
-        results_of('evaluate', 'reference.txt', name, '-K', '1,10', to=f'{name}.json')
-        for name in RUNS
-    ]
-    one = results_of('evaluate', 'reference.txt', *RUNS, '-K', '1,10', to='results.json.gz')
-    assert from_results(*paths[::-1]).stdout == from_results(one).stdout
-
-
 def test_results_of_all_commands(monkeypatch):
     samples = ROOT / 'samples'
     folder = samples / 'discovery_2015'
@@ -220,18 +211,6 @@ def test_results_of_all_commands(monkeypatch):
         assert written['metrics'] == metrics.get(command, written['metrics'])
         assert sorted(written['runs']) == sorted([Path(first).name, 'again'])
         assert all(pair['p'] == 1 for pair in written['pairs'])
-
-
-def test_a_run_has_the_name_that_its_result_has():
-    """So two runs of one name can be told apart."""
-    path = Path(results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json'))
-    stored = json.loads(path.read_text())
-    stored['results'][0]['run'] = 'renamed'
-    path.write_text(json.dumps(stored))
-    assert sorted(json.loads(from_results(str(path), '--format', 'json').stdout)['runs']) == [
-        'half',
-        'renamed',
-    ]
 
 
 def test_results_that_cannot_be_compared():

@@ -8,7 +8,7 @@ from compared_runs import evaluation, several
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare, evaluate_trec
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare
 from mediaeval_ap.challenges import evaluate_first_hit, evaluate_lrap, evaluate_map
 from mediaeval_ap.comparison.comparable_runs import (
     VideosOfQueries,
@@ -108,15 +108,6 @@ def test_measures_without_a_value_somewhere_are_left_out():
     assert runs.metrics == ['MAP@1', 'P@5']
     assert runs.notes == ['nDCG: left out, as some queries have no value']
     assert 'P@5' not in runs.floor  # what an empty run gets of it is not known
-
-
-def test_results_of_trec():
-    qrels = [('1', 'd', 1), ('2', 'e', 1)]
-    results = {
-        'a': evaluate_trec(qrels, [('1', 'd', 1), ('2', 'x', 1)], 10),
-        'b': evaluate_trec(qrels, [('1', 'x', 2), ('1', 'd', 1), ('2', 'e', 1)], 10),
-    }
-    assert read_runs(results).values.tolist() == [[[1, 0], [0.5, 1]]]
 
 
 def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):

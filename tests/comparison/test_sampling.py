@@ -193,20 +193,6 @@ def test_drawn_p_tends_to_the_exact_one():
     assert flipped(np.ones(60), np.zeros(60), 999)[0] == 1 / 1000  # that of one in all draws
 
 
-def test_other_pairs_and_the_order_of_a_pair_change_nothing():
-    values = np.random.default_rng(7).random((3, 40))
-    units = units_of(values, np.arange(40))
-    a, b = np.array([0, 1, 0, 2]), np.array([1, 0, 2, 1])
-    p, _ = sign_flips(units, (a, b), 5000, 0)
-    assert p[0] == p[1]
-    other, _ = sign_flips(units, (a, b), 5000, 1)
-    assert p.tolist() != other.tolist()
-    for place in range(4):
-        columns = a[place : place + 1], b[place : place + 1]
-        alone, _ = sign_flips(units, columns, 5000, 0)
-        assert alone[0] == p[place]
-
-
 TINY = [
     [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]],
     [[0.5, 0.25, 1, 0], [0.25, 0.25, 0, 0], [0, 0.25, 0.5, 0]],

@@ -1,6 +1,5 @@
 """Score tables, verdicts, numbers of queries and groups, against means by hand and SciPy."""
 
-import io
 import json
 from pathlib import Path
 
@@ -10,15 +9,12 @@ import polars
 import pyarrow
 import pytest
 from compared_runs import several
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
-from mediaeval_ap.tables.json_text import parsed_lines
 
 FAST = {'resamples': 60, 'permutations': 300}
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
@@ -259,25 +255,6 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
     assert runs.queries == sorted(map(str, IDS))
     by_item = dict(zip(runs.queries, runs.values[0].T.tolist(), strict=True))
     assert by_item == {str(row['item']): [row['a'], float(row['b'])] for row in rows}
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(-1e9, 1e9) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner),
-    max_leaves=4,
-)
-
-
-@given(st.lists(st.dictionaries(st.text(max_size=2), json_values), min_size=1), st.text('\n \r'))
-def test_lines_parsed_at_once_are_lines_parsed_one_by_one(rows, between):
-    lines = ''.join(f'{json.dumps(row)}\n{between}' for row in rows).encode()
-    found, numbers = parsed_lines(io.BytesIO(lines), 'file', 'lines')
-    expected = [
-        (json.loads(line), number)
-        for number, line in enumerate(lines.split(b'\n'), 1)
-        if line.strip()
-    ]
-    assert list(zip(found, numbers, strict=True)) == expected
 
 
 WRONG = {

@@ -15,7 +15,6 @@ from mediaeval_ap.comparison.comparison_page import lead_of
 from mediaeval_ap.comparison.testing import (
     MOST_QUERIES,
     adjusted,
-    effect_size,
     group_letters,
     queries_for_power,
 )
@@ -29,12 +28,6 @@ P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, ma
 def test_corrections_are_those_of_their_definitions(p):
     assert adjusted(p, 'holm') == pytest.approx(oracle.holm(p), **CLOSE)
     assert adjusted(p, 'bh') == pytest.approx(oracle.benjamini_hochberg(p), **CLOSE)
-
-
-def test_effect_size():
-    assert effect_size(np.array([1.0, 2.0, 3.0])) == (2, '')
-    assert effect_size(np.array([0.25, 0.25])) == (None, 'all differences are 0.25')
-    assert effect_size(np.array([0.25])) == (None, 'one query has no standard deviation')
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=6))
@@ -105,14 +98,6 @@ def test_equal_runs_share_the_better_rank(means):
     for each in found:
         assert each.rank == 1 + sum(mean / 8 > each.map for mean in means)
     assert [each.map for each in found] == sorted((mean / 8 for mean in means), reverse=True)
-
-
-def test_each_metric_has_its_own_order():
-    found = compare(several([[1, 0], [1, 0]], [[0, 1], [0, 1]]), **FAST)
-    orders = [each.metric + each.run for each in found.leaderboard]
-    assert orders == ['MAP@1a', 'MAP@1b', 'MAP@10b', 'MAP@10a']
-    assert found.runs == ['b', 'a']
-    assert found.values['MAP@1'].tolist() == [[0, 0], [1, 1]]
 
 
 def test_each_metric_has_its_own_p():
