@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.text import reader
-from mediaeval_ap.tables.text.format import Cause
+from mediaeval_ap.tables.text.format import whole_lines
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
 DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'
@@ -63,18 +63,25 @@ def as_rows(table, layout):
 
 
 def parse(data, layout, by_python=math.inf):
-    return as_rows(reader.parse(io.BytesIO(data), layout, 'file', by_python), layout)
+    return as_rows(
+        reader.parse(whole_lines(io.BytesIO(data).read), layout, 'file', by_python), layout
+    )
+
+
+def parse_in_python(stream, layout, source):
+    return reader.parse(whole_lines(stream.read), layout, source)
 
 
 def parse_in_bulk(stream, layout, source):
     """Read every line by pyarrow first."""
-    return reader.parse(stream, layout, source, 0)
+    return reader.parse(whole_lines(stream.read), layout, source, 0)
 
 
 def causes_and_lines(found):
-    """The wrong lines that are kept of a lenient table, in their order, each after its cause."""
-    wrong = [(cause, each) for cause in Cause for each in found.wrong.of(cause)]
-    return sorted(wrong, key=lambda pair: pair[1].line)
+    """The wrong lines that are kept of a lenient table, in their order: cause, number, fault."""
+    kept = found.faults.kept.items()
+    wrong = [(cause, *each) for cause, faults in kept for each in faults]
+    return sorted(wrong, key=lambda each: each[1])
 
 
 separators = st.sampled_from([b' ', b'\t', b'  ', b' \t '])

@@ -1,6 +1,6 @@
 """A slow, obvious validator: every rule as it is written down, a line at a time.
 
-A problem is (kind, role, line, column). Confidences are read by Python's `float`.
+A problem is (kind, role, line, field). Confidences are read by Python's `float`.
 """
 
 import re
@@ -35,49 +35,38 @@ def single(value):
 
 
 def read(role, content):
-    """Return rows as dicts, with their line and the column of each field, and the wrong lines."""
+    """Return rows as dicts, with their line, and the wrong lines."""
     rows, wrong = [], []
     lines = content.removeprefix(b'\xef\xbb\xbf').split(b'\n')
     for at, raw in enumerate(lines, 1):
         raw = raw.removesuffix(b'\r') if at < len(lines) else raw
-        kind, column = bad_bytes(raw)
-        if kind:
-            wrong.append((kind, role, at, column))
+        if not is_text(raw):
+            wrong.append(('encoding', role, at, ''))
             continue
-        text = raw.decode()
-        found = list(re.finditer(r'[^ \t]+', text))
+        found = re.findall(r'[^ \t]+', raw.decode())
         names = FIELDS[role]
-        if len(found) > len(names):
-            wrong.append(('field-count', role, at, found[len(names)].start() + 1))
-        elif found and len(found) < len(names):
-            wrong.append(('field-count', role, at, len(text) + 1))
+        if found and len(found) != len(names):
+            wrong.append(('field-count', role, at, ''))
         elif found:
-            row = {name: match.group() for name, match in zip(names, found, strict=True)}
-            row['columns'] = {
-                name: match.start() + 1 for name, match in zip(names, found, strict=True)
-            }
+            row = dict(zip(names, found, strict=True))
             row['line'] = at
-            row['texts'] = [match.group() for match in found]
+            row['texts'] = found
             rows.append(row)
             last = names[-1]
             if last in ('confidence', 'timestamp'):
                 row[last] = number(row[last])
                 if row[last] is None:
-                    wrong.append((last, role, at, row['columns'][last]))
+                    wrong.append((last, role, at, last))
     if not rows and not wrong:
-        wrong.append(('empty', role, 1, 1))
+        wrong.append(('empty', role, 1, ''))
     return rows, wrong
 
 
-def bad_bytes(raw):
-    for end in range(len(raw), -1, -1):
-        try:
-            text = raw[:end].decode()
-        except UnicodeDecodeError:
-            continue
-        if not {'\0', '\r'} & set(text):
-            return ('encoding', len(text) + 1) if end < len(raw) else (None, 0)
-    raise AssertionError
+def is_text(raw):
+    try:
+        return not {'\0', '\r'} & set(raw.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def problems(contents, judges=True):
@@ -85,11 +74,11 @@ def problems(contents, judges=True):
     found = [problem for _, wrong in files.values() for problem in wrong]
     for role, (rows, wrong) in files.items():
         if is_of_other_file(role, rows, wrong):
-            found.append(('other-file', role, rows[0]['line'], 1))
+            found.append(('other-file', role, rows[0]['line'], ''))
     rows = {role: rows for role, (rows, _) in files.items()}
 
     def say(kind, role, row, field):
-        found.append((kind, role, row['line'], row['columns'][field]))
+        found.append((kind, role, row['line'], field))
 
     look_at_times(rows, say)
     if judges:

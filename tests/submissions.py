@@ -14,14 +14,11 @@ def named(content, name):
 
 
 def found(run, **files):
-    """(kind, line, column, field, found) of each problem of the run, a text."""
+    """(kind, source, line, field, found) of each problem of the run, a text."""
     rules = files.pop('rules', '2016')
     streams = {role: named(text.encode(), role) for role, text in files.items()}
     problems = validate(named(run.encode(), 'hypothesis'), rules=rules, **streams)
-    return [
-        (str(each.kind), each.source, each.line, each.column, each.field, each.found)
-        for each in problems
-    ]
+    return [(str(each.kind), each.source, each.line, each.field, each.found) for each in problems]
 
 
 RUN = 'x v 1 ann 0.9\nx v 2 bob 0.8\n'

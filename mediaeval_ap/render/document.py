@@ -86,13 +86,12 @@ class Captioned:
 
 @dataclass(frozen=True)
 class Remark:
-    """An error or a warning about a line of a file; the column is not always known."""
+    """An error or a warning about a line of a file."""
 
     severity: str
     kind: str
     file: str
     line: int
-    column: int | None
     text: str
     remedy: str
 

@@ -77,8 +77,7 @@ class AlignedText:
         """Return a line for each, as GNU's tools write them, and each remedy once."""
         lines, told = [], set()
         for each in remarks.remarks:
-            where = f'{each.line}' if each.column is None else f'{each.line}:{each.column}'
-            head = f'{printable(each.file)}:{where}: {each.severity}'
+            head = f'{printable(each.file)}:{each.line}: {each.severity}'
             lines.append(f'{head}: [{each.kind}] {each.text}\n')
             if each.remedy not in told:
                 lines.append(f'  remedy: {each.remedy}\n')

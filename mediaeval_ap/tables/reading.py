@@ -1,15 +1,13 @@
-"""Reading of tables from whatever holds them: at once, leniently, as rows arrive."""
+"""Reading of tables from whatever holds them: strictly, leniently, and lines as they arrive."""
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
+from itertools import chain
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -28,9 +26,9 @@ from mediaeval_ap.tables.sources import (
 )
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text import format
+from mediaeval_ap.tables.text.format import Faults
 from mediaeval_ap.tables.text.reader import (
     LenientTable,
-    WrongLines,
     parse,
     parse_leniently,
 )
@@ -146,11 +144,11 @@ def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
     Raises
     ------
     ReadError
-        When the source cannot be opened, decompressed or read to its end, or gives more.
+        When the source cannot be opened, decompressed or read to its end, or is beyond the limit.
     FormatError
         When a row is wrong, or there is none.
     ParameterError
-        When the origin is none of these, or the limit no positive integer.
+        When the origin is none of these.
 
     Examples
     --------
@@ -159,78 +157,63 @@ def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
     >>> len(reference['person_name'].values)
     2003
     """
+    return read_one_of(origin, [layout], may_be_empty=False)
+
+
+def read_one_of(
+    origin: Rows | Names | Origin, layouts: Sequence[Layout], *, may_be_empty: bool = True
+) -> Table:
+    """Read a table of one of several layouts, which its columns tell apart."""
     given = Origin.of(origin)
+    value, first = given.value, layouts[0]
     match given.kind:
         case OriginKind.TEXT:
-            source = given.value
-            with source.open() as stream:
-                table = parse(stream, layout, source.name, by_python(source))
-            return replace(table, source=source.described())
+            return _read_text(value, layouts, may_be_empty)
         case OriginKind.COLUMNAR:
             from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
-
-            choose = partial(fields_of, layout, given.name)
-            return from_arrow(*read_columns(given.value, choose), layout)
-        case OriginKind.FRAME | OriginKind.ARRAY | OriginKind.ROWS as kind:
-            from mediaeval_ap.tables.rows import from_array, from_frame, from_rows
-
-            if kind is OriginKind.ARRAY:
-                return from_array(given.value, layout)
-            is_frame = kind is OriginKind.FRAME
-            return from_frame(given.value, layout) if is_frame else from_rows(given.value, layout)
-        case OriginKind.TABLE if isinstance(given.value, Table):
-            if given.value.layout != layout:
-                found = given.value.layout.name
-                raise ParameterError(f'table: found a {found}, expected a {layout.name}')
-            return given.value
-    expected = 'a path, an open file, a table or an iterable of rows'
-    raise given.error(expected, f'{layout.name}: ')
-
-
-def read_one_of(origin: Rows | Origin, layouts: Sequence[Layout]) -> Table:
-    """Read a table of one of several layouts, which its columns tell apart; it may be empty."""
-    given = Origin.of(origin)
-    value = given.value
-    of_count = {len(each.fields): each for each in layouts}
-    match given.kind:
-        case OriginKind.TEXT:
-            return _read_text_of_one(value, layouts, of_count)
-        case OriginKind.COLUMNAR:
-            from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
-
-            chosen: list[Layout] = []
 
             def choose(schema: Any) -> Sequence[str]:
-                chosen.append(_with_names(schema.names, layouts))
-                return fields_of(chosen[0], given.name, schema)
+                return fields_of(_with_names(schema.names, layouts), given.name, schema)
 
-            return from_arrow(*read_columns(value, choose), chosen[0])
+            columns, source = read_columns(value, choose)
+            return from_arrow(columns, source, _with_names(columns.column_names, layouts))
         case OriginKind.FRAME:
-            return read(given, _with_names(value.columns, layouts))
+            from mediaeval_ap.tables.rows import from_frame
+
+            return from_frame(value, _with_names(value.columns, layouts))
         case OriginKind.ARRAY:
-            return read(given, of_count.get(value.shape[1], layouts[0]))
+            from mediaeval_ap.tables.rows import from_array
+
+            return from_array(value, _of_length(value.shape[1], layouts))
         case OriginKind.ROWS:
+            from mediaeval_ap.tables.rows import from_rows
+
             rows = list(value)
-            if not rows:
-                return Table.empty(layouts[0], Source('<rows>'))
-            count = len(rows[0]) if isinstance(rows[0], Sequence) else 0
-            return read(Origin(OriginKind.ROWS, rows), of_count.get(count, layouts[0]))
-        case OriginKind.TABLE if getattr(value, 'layout', None) in layouts:
-            return read(given, value.layout)
-    return read(given, layouts[0])
+            if may_be_empty and not rows:
+                return Table.empty(first, Source('<rows>'))
+            count = len(rows[0]) if rows and isinstance(rows[0], Sequence) else 0
+            return from_rows(rows, _of_length(count, layouts))
+        case OriginKind.TABLE if isinstance(value, Table):
+            if value.layout in layouts:
+                return value
+            raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
+    raise given.error('a path, an open file, a table or an iterable of rows', f'{first.name}: ')
 
 
-def _read_text_of_one(
-    source: ByteSource, layouts: Sequence[Layout], of_count: Mapping[int, Layout]
-) -> Table:
+def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
     with source.open() as stream:
-        content = stream.read()
-    first = _first_row(content.removeprefix(format.BYTE_ORDER_MARK), layouts)
-    layout = of_count.get(format.count_fields(first), layouts[0])
-    if not first:
-        return Table.empty(layout, source.described())
-    table = parse(io.BytesIO(content), layout, source.name, by_python(source))
+        layout, blocks = layouts[0], format.whole_lines(stream.read)
+        if len(layouts) > 1:
+            row, blocks = _first_row(blocks, layouts)
+            layout = _of_length(format.count_fields(row), layouts)
+        n_bytes = by_python(source)
+        table = parse(blocks, layout, source.name, n_bytes, may_be_empty=may_be_empty)
     return replace(table, source=source.described())
+
+
+def _of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:
+    """Return the layout with so many fields, else the first."""
+    return next((each for each in layouts if len(each.fields) == n_fields), layouts[0])
 
 
 def _with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layout:
@@ -240,17 +223,19 @@ def _with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layout:
     return max(fitting, key=lambda each: len(each.fields), default=layouts[0])
 
 
-def _first_row(content: bytes, layouts: Sequence[Layout]) -> bytes:
-    """Return the first line that is neither blank nor a comment of any layout; else nothing."""
-    lines = map(re.Match.group, re.finditer(rb'[^\n]+', content))
-    return next(
-        (
-            line
-            for line in lines
-            if line.strip(b' \t\r') and not any(each.is_comment(line) for each in layouts)
-        ),
-        b'',
-    )
+def _first_row(
+    blocks: Iterator[bytes | None], layouts: Sequence[Layout]
+) -> tuple[bytes, Iterator[bytes | None]]:
+    """Return the first line that is neither blank nor a comment of any layout, and all blocks."""
+    passed: list[bytes | None] = []
+    for block in blocks:
+        passed.append(block)
+        for line in format.split(block or b''):
+            if line.strip(b' \t') and not any(each.is_comment(line) for each in layouts):
+                return line, chain(passed, blocks)
+        if block is None:
+            return b'', chain(passed, blocks)
+    return b'', iter(())
 
 
 def by_python(source: ByteSource) -> int:
@@ -268,7 +253,7 @@ def read_leniently(
     """
     given = Origin.of(origin)
     if given.kind is not OriginKind.TEXT:
-        return LenientTable(read(given, layout), WrongLines(layout))
+        return LenientTable(read(given, layout), Faults('row'))
     with given.value.open() as stream:
         found = parse_leniently(stream, layout, max_problems, by_python(given.value))
     return replace(found, table=replace(found.table, source=given.value.described()))

@@ -266,9 +266,9 @@ def parse_csv(
     content = content.removeprefix(BYTE_ORDER_MARK)
     are_ends = content.count(b'\r') == content.count(b'\r\n')
     if not are_ends or b'\0' in content or not is_utf8(content):
-        faults = Faults(source, 'line')
+        faults = Faults('line')
         faults.look(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')), 1)
-        raise faults.error
+        faults.refuse(source)
     records = _records(content, delimiter)
     with _fields_of_any_size():
         line, header = next(records, (1, []))
@@ -348,17 +348,16 @@ def _explained(
     names = layout.columns(header)
     at = [header.index(name) for name in names]
     rows, lines = [], []
-    faults = Faults(source, 'line')
+    faults = Faults('line')
     for line, record in records:
         if isinstance(record, Wrong):
             faults.add(line, record)
         elif (wrong := _explain(record, header, layout)) is not None:
             faults.add(line, wrong)
-        elif not faults.count:
+        elif not faults.counts:
             lines.append(line)
             rows.append([record[each] for each in at])
-    if faults.count:
-        raise faults.error
+    faults.refuse(source)
     if not rows:
         raise no_rows(source, layout)
     arrays = [

@@ -82,10 +82,9 @@ def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
     """Return numbers of which some are text; text that is no number of the layout is an error."""
     texts = [plain_text(value) for value in values]
     encoded = (None if text is None else text.encode(errors='replace') for text in texts)
-    faults = Faults(name, 'row')
+    faults = Faults('row')
     faults.look((None if text is None else explain_number(text, layout) for text in encoded), 1)
-    if faults.count:
-        raise faults.error
+    faults.refuse(name)
     return [
         value if text is None else float(text) for value, text in zip(values, texts, strict=True)
     ]
@@ -114,9 +113,10 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
 
 
 def _explain(rows: Iterable[object], layout: Layout, source: Source, first: int = 1) -> NoReturn:
-    faults = Faults(source.name, 'row')
+    faults = Faults('row')
     faults.look((explain_row(row, layout) for row in rows), first)
-    raise faults.error
+    faults.refuse(source.name)
+    raise AssertionError('no row is wrong')
 
 
 def _proved(

@@ -189,7 +189,7 @@ def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
         if reads := reader_of(line, source.name, part):
             table = reads(stream, _of_three(layout), source)
         else:
-            table = parse(stream, layout, source.name, by_python(source))
+            table = parse(whole_lines(stream.read), layout, source.name, by_python(source))
     return replace(table, source=source.described())
 
 

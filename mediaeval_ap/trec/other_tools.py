@@ -189,11 +189,10 @@ def _from_tsv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
     fields = RecordLayout(layout.texts, numbers=(number,))
     _, columns, lines = parse_csv(stream.read(), [fields], source.name, '\t')
     topics, documents, numbers = (column.to_pylist() for column in columns.columns)
-    faults = Faults(source.name, 'line')
+    faults = Faults('line')
     for row, text in enumerate(numbers):
         if wrong := explain_number(text.encode(), layout):
             faults.add(lines[row], wrong)
-    if faults.count:
-        raise faults.error
+    faults.refuse(source.name)
     rows = list(zip(topics, documents, map(float, numbers), strict=True))
     return _from_lines(rows, lines, layout, source.name)

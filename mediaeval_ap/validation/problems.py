@@ -90,8 +90,6 @@ class Problem:
         Name of the file.
     line : int
         From 1; of a table of values, the number of the row.
-    column : int or None
-        The character at which the field begins, from 1; none in a table of values.
     field : str
         The field; empty where the whole line or file is wrong.
     found, expected : str
@@ -111,7 +109,6 @@ class Problem:
     severity: Severity
     source: str
     line: int
-    column: int | None
     field: str
     found: str
     expected: str
@@ -142,22 +139,17 @@ class Finding:
 
 
 def problem_at(
-    kind: str,
-    file: LenientTable,
-    line: int,
-    column: int | None,
-    detail: Detail,
-    remedy: str = '',
+    kind: str, file: LenientTable, line: int, detail: Detail, remedy: str = ''
 ) -> Problem:
-    """Return the problem of a kind at a place in a file; its remedy may be that of the kind."""
+    """Return the problem of a kind in a line; its remedy may be that of the kind."""
     known = KINDS[kind]
-    name = file.table.source.name
-    return Problem(known, known.severity, name, line, column, *detail, remedy or known.remedy)
+    source = file.table.source.name
+    return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
 
 
 def at_place(kind: str, file: LenientTable, line: int, detail: Detail) -> Finding:
-    """Return the one problem of a whole file, at the beginning of a line."""
-    problem = problem_at(kind, file, line, 1, detail)
+    """Return the one problem of a whole file, in a line."""
+    problem = problem_at(kind, file, line, detail)
     return Finding(KINDS[kind], 1, lambda: iter((problem,)))
 
 
@@ -168,8 +160,7 @@ def at_rows(
 
     def problems() -> Iterator[Problem]:
         for row in map(int, rows):
-            detail = describe(row)
-            yield problem_at(kind, file, file.table.lines[row], file.column(row, detail[0]), detail)
+            yield problem_at(kind, file, file.table.lines[row], describe(row))
 
     return Finding(KINDS[kind], len(rows), problems)
 
@@ -221,8 +212,8 @@ class Findings:
             for kind, found in self._findings.items()
         }
 
-    def _where(self, problem: Problem) -> tuple[int, int, int]:
-        return self._names.index(problem.source), problem.line, problem.column or 0
+    def _where(self, problem: Problem) -> tuple[int, int]:
+        return self._names.index(problem.source), problem.line
 
 
 def describe(findings: Findings, most: int | None = None) -> Document:
@@ -301,7 +292,6 @@ def _remark(problem: Problem) -> Remark:
         problem.kind.name,
         problem.source,
         problem.line,
-        problem.column,
         f'{field}found {problem.found}, expected {problem.expected}',
         problem.remedy,
     )

@@ -38,13 +38,8 @@ NAME = ('person_name',)
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
 # By the field that holds them: the campaigns of 2015 and of 2016 call it differently.
 MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
-CAUSES = {  # why a line is no row
-    'long-line': Cause.LENGTH,
-    'encoding': Cause.BYTES,
-    'header': Cause.HEADER,
-    'field-count': Cause.FIELDS,
-}
 LONGEST_NAME = 200  # characters; in longer ones nobody looks for an edit
+MOST_NAMES = 100_000  # in more of them neither: the table of their spellings would fill memory
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
@@ -117,17 +112,17 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 def wrong_format(file: LenientTable) -> Iterator[Finding]:
     """Find what is wrong with any file: lines that are no rows, numbers, times, no row at all."""
     table, number = file.table, file.table.layout.number
-    for kind, cause in CAUSES.items():
-        yield wrong_lines(kind, cause, file)
-    if not file.wrong.counts.total() and not len(table):
+    for cause in Cause:
+        kind = number or '' if cause is Cause.NUMBER else cause  # a confidence or a timestamp
+        if cause in file.faults.counts:
+            yield wrong_lines(kind, cause, file)
+    if not file.faults.counts and not len(table):
         error = no_row_of_text(table.source.name, table.layout, file.n_lines)
         yield at_place('empty', file, 1, ('', error.found, error.expected))
     if file.other:
         found = f'a first row that fits {file_of(file.other)}'
         detail = '', found, f'one of {file_of(table.layout.name)}'
         yield at_place('other-file', file, table.lines[0], detail)
-    if number:  # a confidence or a timestamp
-        yield wrong_lines(number, Cause.NUMBER, file)
     if number == 'timestamp':
         seconds = table.confidence
 
@@ -143,11 +138,11 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     """Find the lines that the strict parser refuses for a cause."""
 
     def problems() -> Iterator[Problem]:
-        for each in file.wrong.of(cause):
-            detail = each.wrong.field, each.wrong.found, each.wrong.expected
-            yield problem_at(kind, file, each.line, each.column, detail, each.wrong.remedy)
+        for line, wrong in file.faults.kept[cause]:
+            detail = wrong.field, wrong.found, wrong.expected
+            yield problem_at(kind, file, line, detail, wrong.remedy)
 
-    return Finding(KINDS[kind], file.wrong.counts[cause], problems)
+    return Finding(KINDS[kind], file.faults.counts[cause], problems)
 
 
 def wrong_texts(
@@ -200,29 +195,24 @@ def misspelt_names(file: LenientTable) -> Iterator[Finding]:
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return, for each of some distinct names, the position of the first one edit away before it.
-
-    -1 where there is none.
-    """
-    whole: dict[str, int] = {}
-    shortened: dict[str, int] = {}  # a name without one character
-    blanked: dict[str, int] = {}  # a name with a line end, which no name holds, in place of one
+    """Return, for each distinct name, the position of the first one edit away before it, or -1."""
     found = np.full(len(names), -1)
+    if len(names) > MOST_NAMES:
+        return found
+    # One edit: a name is another one without a letter, or equals it but for one letter. So names
+    # are looked up whole, without each letter, and with each letter replaced by what no name holds.
+    whole: dict[str, int] = {}
+    shortened: dict[str, int] = {}
+    blanked: dict[str, int] = {}
     for position, name in enumerate(names):
         near = [shortened[name]] if name in shortened else []
-        if len(name) <= LONGEST_NAME:
-            for at in range(len(name)):
-                before, behind = name[:at], name[at + 1 :]
-                shorter, blank = before + behind, f'{before}\n{behind}'
-                near += [
-                    known[key]
-                    for known, key in ((whole, shorter), (blanked, blank))
-                    if key in known
-                ]
-                shortened.setdefault(shorter, position)
-                blanked.setdefault(blank, position)
+        for at in range(len(name) if len(name) <= LONGEST_NAME else 0):
+            shorter, blank = name[:at] + name[at + 1 :], f'{name[:at]}\n{name[at + 1 :]}'
+            near += [whole[shorter]] if shorter in whole else []
+            shortened.setdefault(shorter, position)
+            near.append(blanked.setdefault(blank, position))
         whole[name] = position
-        found[position] = min(near, default=-1)
+        found[position] = min((each for each in near if each != position), default=-1)
     return found
 
 

@@ -73,11 +73,11 @@ def validate(
     --------
     >>> import io
     >>> for problem in validate(io.BytesIO(b'x v 1 ann 0.5\nx v 2 Bob high\nx v\n')):
-    ...     print(problem.line, problem.column, problem.kind, problem.found)
-    3 4 field-count 2 fields in 'x v'
-    2 11 confidence 'high'
-    2 7 name 'Bob'
-    2 7 upper-case 'Bob'
+    ...     print(problem.line, problem.kind, problem.found)
+    3 field-count 2 fields in 'x v'
+    2 confidence 'high'
+    2 name 'Bob'
+    2 upper-case 'Bob'
     """
     files = {'shots': shots, 'videos': videos, 'evidence': evidence, 'reference': reference}
     findings = examine(hypothesis, rules=rules, max_problems=max_problems, **files)

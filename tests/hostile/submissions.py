@@ -98,9 +98,9 @@ def rows_of_table(table):
 
 
 def leniently(layout, data):
-    """Every line is a row or wrong; right files are read as ever; fields stand where they are."""
+    """Every line is a row or wrong; right files are read as ever."""
     found = read_leniently(io.BytesIO(data), layout)
-    n_wrong = found.wrong.counts.total()
+    n_wrong = found.faults.counts.total()
     try:
         strict = read(io.BytesIO(data), layout)
     except FormatError as error:
@@ -111,17 +111,8 @@ def leniently(layout, data):
     else:
         assert not n_wrong
         assert list(found.table.rows()) == list(strict.rows())
-    text = data.removeprefix(b'\xef\xbb\xbf').split(b'\n')
-    for row in range(len(found.table)):
-        line = text[found.table.lines[row] - 1].decode()
-        for field in layout.fields:
-            word = line[found.column(row, field) - 1 :].replace('\t', ' ').partition(' ')[0]
-            assert word
-            if field in layout.texts:
-                assert word.removesuffix('\r') == found.table.texts(field)[row]
-    assert all(
-        0 < each.line <= len(text) and each.column > 0 for _, each in causes_and_lines(found)
-    )
+    n_lines = data.count(b'\n') + 1
+    assert all(0 < line <= n_lines for _, line, _ in causes_and_lines(found))
 
 
 SHOT_LIST = b'x v 1 0 1.5\nx v 2 1.5 3\n'
@@ -149,7 +140,7 @@ def validated(data):
         assert all(line.isprintable() for line in text.split('\n'))
         listed = json.loads(render(listed_problems(findings), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')
-        assert len(re.findall('^.+?:[0-9]+:.*: (?:error|warning): \\[', text, re.M)) == len(listed)
+        assert len(re.findall('^.+?:[0-9]+: (?:error|warning): \\[', text, re.M)) == len(listed)
 
 
 REFERENCE_2015 = [('v', '1', 'ann'), ('v', '2', 'bob'), ('w', '1', 'ann')]

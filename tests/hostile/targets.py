@@ -11,6 +11,7 @@ from functools import cache, partial
 
 import pyarrow
 from click.testing import CliRunner
+from line_files import parse_in_bulk, parse_in_python
 from pyarrow import parquet
 
 from hostile.containers import COMPRESS
@@ -40,7 +41,6 @@ from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
 from mediaeval_ap.tables.layouts import QRELS, RecordLayout
 from mediaeval_ap.tables.layouts import RUN as TREC_RUN
 from mediaeval_ap.tables.records import parse_csv, read_records
-from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import is_for_trec
 
 
@@ -64,8 +64,8 @@ def as_file(name, call, data):
 
 def lines(layout, data):
     """Lines read by Python and by pyarrow first, which agree."""
-    strict = outcome(lambda: list(parse(io.BytesIO(data), layout, 'file').rows()))
-    bulk = outcome(lambda: list(parse(io.BytesIO(data), layout, 'file', 0).rows()))
+    strict = outcome(lambda: list(parse_in_python(io.BytesIO(data), layout, 'file').rows()))
+    bulk = outcome(lambda: list(parse_in_bulk(io.BytesIO(data), layout, 'file').rows()))
     assert bulk == strict, 'the bulk reader accepts something else'
 
 

@@ -99,7 +99,7 @@ def test_no_problem_is_obeyed(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, [*command, '--all'], catch_exceptions=False)
     assert (done.exit_code, done.stderr) == (1, '')
     assert all(line.isprintable() for line in done.stdout.split('\n'))
-    assert done.stdout.startswith('hypothesis\\x1b[2J:4:8: error: [encoding] found a NUL byte ')
+    assert done.stdout.startswith('hypothesis\\x1b[2J:4: error: [encoding] found a NUL byte ')
     assert done.stdout.endswith(
         '\n22 errors, 9 warnings in 4 rows of hypothesis\\x1b[2J (rules 2016)\n'
     )

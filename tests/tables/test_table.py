@@ -28,7 +28,7 @@ def test_leniently_read_rows_know_their_lines():
     data = b'\na b c d 1\n\na\na b c d x\n a  b c d 2\n'
     lenient = read_leniently(io.BytesIO(data), HYPOTHESIS)
     assert lenient.table.lines.numbers.tolist() == [2, 5, 6]
-    assert [each.line for _, each in causes_and_lines(lenient)] == [4, 5]
+    assert [line for _, line, _ in causes_and_lines(lenient)] == [4, 5]
     assert read_leniently(io.BytesIO(b'a b c d 1\n\n'), HYPOTHESIS).table.lines.numbers is None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from codecs import getincrementaldecoder
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
-from itertools import islice
+from enum import StrEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import BETWEEN_WORDS
@@ -38,17 +39,12 @@ AS_INTEGERS = f"{AS_TEXT}, or as integers (dtype='Int64'), of which missing valu
 
 @dataclass(frozen=True)
 class Wrong:
-    """The field of a line or row that is wrong, what was found there, and what was expected.
-
-    The field is empty when the whole line is wrong. `at` is the byte of the line, from 0, at which
-    the fault begins. `remedy` is what to do, where the cause is certain.
-    """
+    """A fault of a line or row; the field is empty when the whole line is wrong."""
 
     field: str
     found: str
     expected: str
-    at: int = 0
-    remedy: str = ''
+    remedy: str = ''  # only where the cause is certain
 
     def error(self, source: str, place: str, further: int = 0) -> FormatError:
         """Make the error of a place such as ``line 3``; `further` counts other wrong ones."""
@@ -56,14 +52,31 @@ class Wrong:
         return FormatError(source, place, self.field, self.found, expected, further)
 
 
-class Faults:
-    """The first wrong line or row of a source, and the count of all; `kind` is one of the two."""
+class Cause(StrEnum):
+    """The reasons for which a line is refused, by the kind of problem that validation lists."""
 
-    def __init__(self, source: str, kind: str) -> None:
-        self.count = 0
-        self._source = source
-        self._kind = kind
-        self._first: tuple[int, Wrong] | None = None
+    LENGTH = 'long-line'
+    BYTES = 'encoding'
+    FIELDS = 'field-count'
+    HEADER = 'header'
+    NUMBER = 'number'
+
+
+class Faults:
+    """The wrong lines or rows of a source: all are counted, the first `most` of a cause kept."""
+
+    def __init__(self, unit: str, most: int = 1) -> None:
+        self.counts: Counter[str] = Counter()
+        self.kept: dict[str, list[tuple[int, Wrong]]] = {}  # with the number of each, from 1
+        self._unit = unit
+        self._most = most
+
+    def add(self, number: int, wrong: Wrong | Callable[[], Wrong], cause: str = '') -> None:
+        """Add a wrong line or row; a function is called only if the fault is kept."""
+        self.counts[cause] += 1
+        if self.counts[cause] <= self._most:
+            first = wrong if isinstance(wrong, Wrong) else wrong()
+            self.kept.setdefault(cause, []).append((number, first))
 
     def look(self, explained: Iterable[Wrong | None], number: int) -> None:
         """Add the wrong ones of consecutive lines or rows, the first of which has a number."""
@@ -71,17 +84,11 @@ class Faults:
             if wrong is not None:
                 self.add(each, wrong)
 
-    def add(self, number: int, wrong: Wrong) -> None:
-        """Add a wrong line or row by its number, from 1."""
-        self.count += 1
-        self._first = self._first or (number, wrong)
-
-    @property
-    def error(self) -> FormatError:
-        """The error that names the first and counts the others."""
-        assert self._first is not None
-        number, wrong = self._first
-        return wrong.error(self._source, f'{self._kind} {number}', self.count - 1)
+    def refuse(self, source: str) -> None:
+        """Raise the error of the first one, which counts the others, if there is any."""
+        if self.counts:
+            number, wrong = min((kept[0] for kept in self.kept.values()), key=itemgetter(0))
+            raise wrong.error(source, f'{self._unit} {number}', self.counts.total() - 1)
 
 
 def no_rows(source: str, layout: Layout | RecordLayout, found: str = 'no rows') -> FormatError:
@@ -104,19 +111,8 @@ QUOTED_BYTES = 1000  # more than a message shows, and little where a line is end
 
 _field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
 find_fields = _field.findall
-match_fields = _field.finditer
 _is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
 _SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
-
-
-class Cause(IntEnum):
-    """The reasons for which a line is refused."""
-
-    LENGTH = 1
-    BYTES = 2
-    FIELDS = 3
-    HEADER = 4
-    NUMBER = 5
 
 
 Fields: TypeAlias = Sequence[bytes]  # of a column
@@ -159,24 +155,27 @@ def count_fields(line: bytes) -> int:
     return shape.count(b' x') + shape.startswith(b'x')
 
 
-def explain(line: bytes, layout: Layout) -> Wrong | None:
-    """Explain the first fault of a line without its end; None when nothing is wrong."""
-    match cause_of(line, layout):
-        case Cause.BYTES:
-            return explain_bytes(line)
+def explain(line: bytes, cause: Cause, layout: Layout) -> Wrong:
+    """Explain a line that is wrong for a cause, with the remedy if one is certain."""
+    wrong: Wrong | None
+    match cause:
+        case Cause.LENGTH:
+            return endless()
+        case Cause.HEADER:
+            return header_of(line.decode())
         case Cause.FIELDS:
             count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
             found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
-            surplus = next(islice(match_fields(line), len(layout.fields), None), None)
-            return Wrong('', found, layout.expected, surplus.start() if surplus else len(line))
-        case Cause.HEADER:
-            return header_of(line.decode())
+            wrong = Wrong('', found, layout.expected)
         case Cause.NUMBER:
-            each = next(islice(match_fields(line), layout.number_at, None))
-            wrong = explain_number(each[0], layout)
-            return wrong and replace(wrong, at=each.start())
-    return None
+            wrong = explain_number(find_fields(line)[layout.number_at], layout)
+        case Cause.BYTES:
+            wrong = explain_bytes(line)
+    assert wrong is not None
+    if cause is Cause.BYTES or len(line) > LONGEST:
+        return wrong
+    return replace(wrong, remedy=_remedy(line, layout))
 
 
 def explain_number(field: bytes, layout: Layout) -> Wrong | None:
@@ -235,8 +234,8 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     ('alain_juppe',)
     """
     text = line.removesuffix(b'\r\n') if line.endswith(b'\r\n') else line.removesuffix(b'\n')
-    if (wrong := explain(text, layout)) is not None:
-        raise wrong.error(source, f'line {number}')
+    if (cause := cause_of(text, layout)) is not None:
+        raise explain(text, cause, layout).error(source, f'line {number}')
     if holds_no_row(text, layout):
         return None
     return tuple(field.decode() for field in find_fields(text))
@@ -270,16 +269,19 @@ def explain_bytes(line: bytes) -> Wrong | None:
         remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
     elif is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
         remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
-    wrong = []
+    faults = []  # each with the byte at which it begins
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if (at := line.find(byte)) >= 0:
-            wrong.append(Wrong('', f'{name} at byte {at + 1}', 'text', at, remedy))
+            faults.append((at, f'{name} at byte {at + 1}', 'text'))
     try:
         line.decode()
     except UnicodeDecodeError as error:
         found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
-        wrong.append(Wrong('', found, 'UTF-8', error.start, remedy))
-    return min(wrong, key=lambda each: each.at, default=None)
+        faults.append((error.start, found, 'UTF-8'))
+    if not faults:
+        return None
+    _, found, expected = min(faults)
+    return Wrong('', found, expected, remedy)
 
 
 def is_finite_decimal(field: bytes) -> bool:
@@ -306,15 +308,14 @@ Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and no
 
 
 def whole_lines(
-    read: Read, block_bytes: int | None = None, *, is_start: bool = True, goes_on: bool = False
+    read: Read, block_bytes: int | None = None, *, goes_on: bool = False
 ) -> Iterator[bytes | None]:
     """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
 
     They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
-    comes None, and nothing behind it unless this goes on. A byte order mark is passed over only at
-    the start of the file.
+    comes None, and nothing behind it unless this goes on.
     """
-    chunks = _chunks(read, block_bytes or BLOCK_BYTES, is_start)
+    chunks = _chunks(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
     pending = 0
     for chunk in chunks:
@@ -337,16 +338,13 @@ def whole_lines(
         yield b''.join(pieces)
 
 
-def _chunks(read: Read, size: int, is_start: bool) -> Iterator[bytes]:
+def _chunks(read: Read, size: int) -> Iterator[bytes]:
     """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
     start = read(size)
-    while is_start and start in (BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2]):
-        if not (more := read(size)):
-            break
+    while start in (BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2]) and (more := read(size)):
         start += more
-    yield start.removeprefix(BYTE_ORDER_MARK) if is_start else start
-    while start:
-        start = read(size)
+    yield start.removeprefix(BYTE_ORDER_MARK)
+    while start := read(size):
         yield start
 
 
@@ -371,17 +369,6 @@ _FIELD_NAMES = {field for family in FAMILIES for layout in family for field in l
 _has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
 _is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
 _separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
-
-
-def explained(line: bytes, cause: Cause, layout: Layout) -> Wrong:
-    """Explain a line that is wrong for a cause, with the remedy if one is certain."""
-    if cause is Cause.LENGTH:
-        return endless()
-    # A header of texts alone has nothing wrong but where it stands.
-    wrong = explain(line, layout) or header_of(line.decode())
-    if wrong.remedy or len(line) > LONGEST or not holds_text(line):
-        return wrong
-    return replace(wrong, remedy=_remedy(line, layout))
 
 
 def _remedy(line: bytes, layout: Layout) -> str:
@@ -472,7 +459,7 @@ def file_of(name: str) -> str:
 
 def _looks_like(line: bytes, layout: Layout) -> bool:
     """Return whether a line holds a right row of a file, with what people write into its fields."""
-    if explain(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
+    if cause_of(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
         return False
     fields = dict(zip(layout.fields, find_fields(line), strict=True))
     if 'start_time' in fields:

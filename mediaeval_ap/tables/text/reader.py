@@ -1,4 +1,4 @@
-"""Lines of text to rows and faults: the one stream behind the strict and lenient readers.
+"""Lines of text to rows and faults: the one stream behind the strict and the lenient reader.
 
 A block of lines is proved right at once, by Python or, in large files, by pyarrow
 (`mediaeval_ap.tables.text.fast`). Only where that fails is each line looked at, by the functions of
@@ -8,14 +8,13 @@ A block of lines is proved right at once, by Python or, in large files, by pyarr
 from __future__ import annotations
 
 import math
-import zlib
 from array import array
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Source, Table
 from mediaeval_ap.tables.text import format
-from mediaeval_ap.tables.text.format import Cause, Fields, Piece, Wrong
+from mediaeval_ap.tables.text.format import Cause, Faults, Fields, Piece, Wrong
 
 # What text of campaign size does not need is imported where it is used.
 if TYPE_CHECKING:
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
 LONG_BYTES = 1 << 20  # the list of the fields of a line takes several times its bytes
-LONG_LINE = 1 << 12
-CONTINUATIONS = bytes(range(0x80, 0xC0))  # the bytes of UTF-8 that begin no character
 _NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
 _TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
 
@@ -154,86 +151,6 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
     return Piece(block, len(lines), rows, list(zip(*columns, strict=True)), numbers, wrong)
 
 
-class WrongLine(NamedTuple):
-    """A wrong line: its number and column, from 1, and why."""
-
-    line: int
-    column: int  # the character at which the fault begins
-    wrong: Wrong
-
-
-class WrongLines:
-    """The wrong lines of a file: all are counted, and the first `most` of each cause are kept.
-
-    They are explained when they are asked for, but for long ones, of which only that is kept.
-    """
-
-    def __init__(self, layout: Layout, most: int = 0) -> None:
-        self.counts: Counter[Cause] = Counter()
-        self.other = ''  # the file that the first row, which is wrong, fits
-        self._kept: dict[Cause, list[WrongLine | tuple[int, bytes]]] = {each: [] for each in Cause}
-        self._layout = layout
-        self._most = most
-
-    def add(self, first_line: int, wrong: Mapping[int, tuple[Cause, bytes]]) -> None:
-        """Add wrong lines by their position behind the first of some lines."""
-        self.counts.update(cause for cause, _ in wrong.values())
-        for position, (cause, line) in wrong.items():
-            if len(kept := self._kept[cause]) < self._most:
-                number = first_line + position
-                is_long = len(line) > LONG_LINE
-                kept.append(self._explained(number, cause, line) if is_long else (number, line))
-
-    def of(self, cause: Cause) -> Iterator[WrongLine]:
-        """Explain the lines that are kept of those that are wrong for a cause."""
-        for each in self._kept[cause]:
-            yield each if isinstance(each, WrongLine) else self._explained(each[0], cause, each[1])
-
-    def _explained(self, number: int, cause: Cause, line: bytes) -> WrongLine:
-        wrong = format.explained(line, cause, self._layout)
-        if self.other and not wrong.remedy and format.other_file(line, self._layout) == self.other:
-            wrong = replace(wrong, remedy=format.exchanged(self.other, self._layout))
-        return WrongLine(number, n_characters(line[: wrong.at]) + 1, wrong)  # before it is text
-
-
-def n_characters(text: bytes) -> int:
-    """Count the characters of UTF-8."""
-    return len(text.translate(None, CONTINUATIONS))
-
-
-class IrregularRows:
-    """The blocks of lines whose fields are not all one space apart, compressed.
-
-    In all others, the lengths of the fields say where each begins.
-    """
-
-    def __init__(self) -> None:
-        self._first_rows: list[int] = []
-        self._pieces: list[Piece] = []
-        self._opened: tuple[int, list[bytes]] = (-1, [])
-
-    def add(self, piece: Piece, first_row: int) -> None:
-        """Keep the lines of a piece if some are irregular."""
-        text = piece.block.replace(b'\t', b' ') if b'\t' in piece.block else piece.block
-        if b'  ' in text or b'\n ' in text or text.startswith(b' '):
-            self._first_rows.append(first_row)
-            block = zlib.compress(piece.block, 1)
-            self._pieces.append(piece._replace(block=block, texts=[], numbers=(), wrong={}))
-
-    def starts(self, row: int) -> list[int] | None:
-        """Return the characters, from 0, at which the fields of a row begin, if it is kept."""
-        at = bisect_right(self._first_rows, row) - 1
-        if at < 0:
-            return None
-        piece, position = self._pieces[at], row - self._first_rows[at]
-        if position >= (piece.n_lines if piece.rows is None else len(piece.rows)):
-            return None
-        if self._opened[0] != at:
-            self._opened = at, format.split(zlib.decompress(piece.block))
-        line = self._opened[1][position if piece.rows is None else piece.rows[position]]
-        return [n_characters(line[: each.start()]) for each in format.match_fields(line)]
-
-
 @dataclass(frozen=True)
 class LenientTable:
     """The rows of a file that may be wrong, and its wrong lines.
@@ -243,34 +160,21 @@ class LenientTable:
     """
 
     table: Table
-    wrong: WrongLines
-    irregular: IrregularRows | None = None  # none if the table was not read from lines here
+    faults: Faults
     n_lines: int = 0
     other: str = ''
 
-    def column(self, row: int, field: str) -> int | None:
-        """Return the character, from 1, at which a field begins; None if that is not known."""
-        if self.irregular is None:
-            return None
-        layout = self.table.layout
-        n_before = layout.fields.index(field)
-        if (starts := self.irregular.starts(row)) is not None:
-            return starts[n_before] + 1
-        before = (self.table[each] for each in layout.texts[:n_before])
-        return 1 + sum(len(column.text(row)) + 1 for column in before)
 
-
-class Reading:
+class _Reading:
     """The rows of a file so far, and `most` of its wrong lines of each cause."""
 
-    def __init__(self, layout: Layout, most: int, n_lines: int = 0, n_rows: int = 0) -> None:
+    def __init__(self, layout: Layout, most: int) -> None:
         self.layout = layout
-        self.wrong = WrongLines(layout, most)
-        self.lines = LineCounter(n_lines)
-        self.irregular: IrregularRows | None = None  # by default they are not kept
-        self.header: tuple[int, bytes] | None = None  # which is a row, where a row has no number
+        self.faults = Faults('line', most)
+        self.lines = LineCounter()
         self.other = ''  # the file that the first row, if it is right, fits better
-        self._has_begun = n_rows > 0  # a line was neither blank nor a comment
+        self._other_of_wrong = ''  # the same, of a first row that is wrong
+        self._has_begun = False  # a line was neither blank nor a comment
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers: list[NDArray[np.float64]] = []
         self._tables: list[pyarrow.Table] = []
@@ -279,9 +183,9 @@ class Reading:
         """Add the rows and the wrong lines of a piece."""
         if not self._has_begun:
             piece = self._begin(piece)
-        self.wrong.add(self.lines.next_line, piece.wrong)
-        if self.irregular is not None:
-            self.irregular.add(piece, self.lines.n_rows)
+        for position, (cause, line) in piece.wrong.items():
+            explain = partial(self._explained, line, cause)
+            self.faults.add(self.lines.next_line + position, explain, cause)
         self.lines.count(piece.n_lines, piece.rows)
         if isinstance(piece.texts, Sequence):
             for column, fields in zip(self._columns, piece.texts, strict=False):  # or no rows
@@ -292,6 +196,12 @@ class Reading:
         if self.layout.number is not None:
             self._numbers.append(np.asarray(piece.numbers, np.float64))
 
+    def _explained(self, line: bytes, cause: Cause) -> Wrong:
+        wrong, other = format.explain(line, cause, self.layout), self._other_of_wrong
+        if other and not wrong.remedy and format.other_file(line, self.layout) == other:
+            return replace(wrong, remedy=format.exchanged(other, self.layout))
+        return wrong
+
     def _begin(self, piece: Piece) -> Piece:
         """Look at the first line that is not blank: it may be a header, or of another file."""
         rows = range(piece.n_lines) if piece.rows is None else piece.rows
@@ -300,16 +210,16 @@ class Reading:
             return piece
         self._has_begun = True
         if first in piece.wrong:
-            self.wrong.other = format.other_file(piece.wrong[first][1], self.layout)
+            self._other_of_wrong = format.other_file(piece.wrong[first][1], self.layout)
             return piece
         line = format.split(piece.block)[first]
         self.other = format.other_file(line, self.layout)
         if not format.is_header(line.decode(), self.layout):
             return piece
-        self.header = self.lines.next_line + int(first), line
         texts = piece.texts
         others = [each[1:] for each in texts] if isinstance(texts, Sequence) else texts.slice(1)
-        return piece._replace(rows=list(rows)[1:], texts=others)
+        wrong = {int(first): (Cause.HEADER, line), **piece.wrong}
+        return piece._replace(rows=list(rows)[1:], texts=others, wrong=wrong)
 
     def _flush(self) -> None:
         """Hand the rows of Python over to pyarrow, in whose columns the rows behind them are."""
@@ -340,24 +250,6 @@ class Reading:
         by_name = dict(zip(self.layout.texts, columns, strict=True))
         return Table(self.layout, by_name, numbers, source, self.lines.line_numbers())
 
-    def add_strictly(self, piece: Piece, source: str) -> None:
-        """Add a piece; an endless line is the error, and rows behind a wrong line do not count."""
-        if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
-            raise format.endless().error(source, f'line {self.lines.next_line}')
-        if self.wrong.counts:
-            piece = piece._replace(rows=[], texts=[], numbers=())
-        self.add(piece)
-
-    def refuse_wrong(self, source: str) -> None:
-        """Raise the error of the first wrong line, which counts the others, if there is any."""
-        if wrong := [each for cause in Cause for each in self.wrong.of(cause)]:
-            first = min(wrong, key=lambda each: each.line)
-            further = self.wrong.counts.total() - 1
-            raise first.wrong.error(source, f'line {first.line}', further)
-        if self.header is not None:
-            number, line = self.header
-            raise format.header_of(line.decode()).error(source, f'line {number}')
-
 
 class _ColumnBuilder:
     """A column that grows: codes, and the code of each distinct value so far."""
@@ -375,13 +267,24 @@ class _ColumnBuilder:
         return Column(np.concatenate(self._codes), [value.decode() for value in self._code_of])
 
 
-def parse(stream: BinaryIO, layout: Layout, source: str, by_python: float = math.inf) -> Table:
-    """Read lines strictly: a `FormatError` names the first wrong line, and counts the others."""
-    reading = Reading(layout, most=1)
-    for piece in pieces(format.whole_lines(stream.read), layout, by_python):
-        reading.add_strictly(piece, source)
-    reading.refuse_wrong(source)
-    if not reading.lines.n_rows:
+def parse(
+    blocks: Iterable[bytes | None],
+    layout: Layout,
+    source: str,
+    by_python: float = math.inf,
+    *,
+    may_be_empty: bool = False,
+) -> Table:
+    """Read blocks of lines; the error names the first wrong line, and counts the others."""
+    reading = _Reading(layout, most=1)
+    for piece in pieces(blocks, layout, by_python):
+        if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
+            raise format.endless().error(source, f'line {reading.lines.next_line}')
+        reading.add(
+            piece._replace(rows=[], texts=[], numbers=()) if reading.faults.counts else piece
+        )
+    reading.faults.refuse(source)
+    if not (reading.lines.n_rows or may_be_empty):
         raise format.no_row_of_text(source, layout, reading.lines.next_line - 1)
     return reading.table(Source(source))
 
@@ -390,12 +293,8 @@ def parse_leniently(
     stream: BinaryIO, layout: Layout, most: int, by_python: float = math.inf
 ) -> LenientTable:
     """Read lines to the end, right or wrong, and keep `most` wrong ones of each cause."""
-    reading = Reading(layout, most)
-    reading.irregular = IrregularRows()
+    reading = _Reading(layout, most)
     for piece in pieces(format.whole_lines(stream.read, goes_on=True), layout, by_python):
         reading.add(piece)
-    if reading.header is not None:
-        number, line = reading.header
-        reading.wrong.add(number, {0: (Cause.HEADER, line)})
     table, n_lines = reading.table(Source('')), reading.lines.next_line - 1
-    return LenientTable(table, reading.wrong, reading.irregular, n_lines, reading.other)
+    return LenientTable(table, reading.faults, n_lines, reading.other)
