@@ -15,7 +15,7 @@ hits (H) and counts shots again: 0 and `Definition.upper_bound`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
@@ -23,10 +23,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.definitions import Definition, depths
-from mediaeval_ap.evaluation.relevance import ShotsByName
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Top
+from mediaeval_ap.judging.candidates import shot_texts
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import mean, mean_average_precision
@@ -98,25 +98,6 @@ class ByNumber(NamedTuple):
     is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than need be
 
 
-class _Shared(NamedTuple):
-    """The part of a ranking for one query that is the same for all labels."""
-
-    known: Ranks
-    n_relevant: int
-    n_returned: int
-    definition: Definition
-
-
-class _Hits(NamedTuple):
-    """Rankings with a hit or none at each of some ranks, and how many shots of the pool are hits.
-
-    These are unjudged shots; shots that are known to be relevant are hits in all of them.
-    """
-
-    at: NDArray[np.bool_]  # shape (n_rankings, n_ranks)
-    n_shots: NDArray[np.int64]
-
-
 def bounds_by_number(
     known: Ranks,
     unjudged: Sequence[Ranks],
@@ -160,10 +141,10 @@ def bounds_by_number(
         numbers = range(n_relevant, n_relevant + n_unjudged + 1)
         high = np.array([[definition.upper_bound(k, R, n_returned) for k in K] for R in numbers])
         return ByNumber(np.zeros(high.shape), high, np.zeros(len(K), dtype=np.bool_))
-    shared = _Shared(known, n_relevant, n_returned, definition)
     # Which shots are hits differs by cutoff.
     at_once = [[k] for k in K] if divides_by_hits else [list(K)]
-    parts = [_at_cutoffs(shared, unjudged, n_unjudged, each) for each in at_once]
+    fixed = n_relevant, n_returned, definition
+    parts = [_at_cutoffs(known, unjudged, n_unjudged, each, *fixed) for each in at_once]
     low, high = map(np.hstack, zip(*parts, strict=True))
     return ByNumber(low, high, is_exact)
 
@@ -176,96 +157,68 @@ def _is_exact(unjudged: Sequence[Ranks], k: int, definition: Definition) -> bool
 
 
 def _at_cutoffs(
-    shared: _Shared, unjudged: Sequence[Ranks], n_unjudged: int, K: list[int]
+    known: Ranks,
+    unjudged: Sequence[Ranks],
+    n_unjudged: int,
+    K: list[int],
+    n_relevant: int,
+    n_returned: int,
+    definition: Definition,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    known, _, _, definition = shared
     if 'k' in definition.depth:
         known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
     inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
-    n_outside = n_unjudged - len(inside)
-    ranks = np.concatenate([*inside, np.empty(0, dtype=np.int64)])
-    if len(ranks) == len(inside):
-        first = np.tri(len(inside) + 1, len(inside), -1, dtype=np.bool_)
-        best = _Hits(first, np.arange(len(inside) + 1))
-        worst = _Hits(~first, len(inside) - best.n_shots)
-    else:
-        order = ranks.argsort()
-        owners = np.repeat(np.arange(len(inside)), list(map(len, inside)))
-        best, worst = _outer(owners[order], len(inside))
-        ranks = ranks[order]
-    if 'H' in definition.denominator:
-        best, worst = (_with_any_outside(each, n_outside) for each in (best, worst))
+    n_inside, n_outside = len(inside), n_unjudged - len(inside)
+    if 'H' in definition.denominator:  # any number of shots outside goes with any of those inside
+        best = worst = np.arange(n_inside + 1).repeat(n_outside + 1)
+        m = best + np.tile(np.arange(n_outside + 1), n_inside + 1)
     else:  # a shot of the ranking is never worse to have than one outside
-        best = _with_outside_last(best, n_outside)
-        worst = _with_outside_first(worst, n_outside)
-    both = _Hits(*(np.concatenate(pair) for pair in zip(best, worst, strict=True)))
-    values = _average_precision(both, ranks, shared._replace(known=known), K)
+        m = np.arange(n_unjudged + 1)
+        best, worst = np.minimum(m, n_inside), np.maximum(m - n_outside, 0)
+    ranks, first, last = _earliest_and_latest(inside)
+    order = np.concatenate([ranks, known]).argsort()
+    all_ranks = np.concatenate([ranks, known])[order]
     high, low = (np.full((n_unjudged + 1, len(K)), each) for each in (-np.inf, np.inf))
-    n_best = len(best.n_shots)
-    np.maximum.at(high, best.n_shots, values[:n_best])
-    np.minimum.at(low, worst.n_shots, values[n_best:])
+    step = max(1, AT_ONCE // max(1, len(order)))
+    for begin in range(0, len(m), step):
+        now = slice(begin, begin + step)
+        for bound, at, extreme in (
+            (high, first[best[now]], np.maximum),
+            (low, last[worst[now]], np.minimum),
+        ):
+            is_hit = np.ones((len(at), len(order)), dtype=np.bool_)
+            is_hit[:, : len(ranks)] = at
+            rankings, which = is_hit[:, order].nonzero()
+            values = average_precision_of_hits(
+                rankings, all_ranks[which], n_relevant + m[now], n_returned, K, definition
+            )
+            extreme.at(bound, m[now], values)
     return low, high
 
 
-def _outer(owners: NDArray[np.int64], n_shots: int) -> tuple[_Hits, _Hits]:
-    """Return hits at least as early, and at least as late, as those of any choice.
+def _earliest_and_latest(
+    shots: Sequence[Ranks],
+) -> tuple[Ranks, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return all ranks of shots, and which are hits of the m earliest and latest, for each m.
 
     Down to each rank there are as many hits as the m shots have that stand most often so far, or
     least often. No choice has more or fewer down to any rank, but these may be other shots at each.
     """
+    n = len(shots)
+    ranks = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
+    if len(ranks) == n:
+        first = np.tri(n + 1, n, -1, dtype=np.bool_)
+        return ranks, first, first[:, ::-1]
+    order = ranks.argsort()
+    owners = np.repeat(np.arange(n), list(map(len, shots)))[order]
     # One shot stands at each rank, so the sums over m shots grow by 1 at most: each is a ranking.
-    stands = np.zeros((n_shots, len(owners)), dtype=np.int64)
+    stands = np.zeros((n, len(owners)), dtype=np.int64)
     stands[owners, np.arange(len(owners))] = 1
     ascending = np.sort(stands.cumsum(axis=1), axis=0)
-    at = []
-    for ordered in ascending[::-1], ascending:
-        sums = np.zeros((n_shots + 1, len(owners) + 1), dtype=np.int64)
-        ordered.cumsum(axis=0, out=sums[1:, 1:])
-        at.append(np.diff(sums) > 0)
-    best, worst = (_Hits(each, np.arange(n_shots + 1)) for each in at)
-    return best, worst
-
-
-def _with_outside_last(hits: _Hits, n_outside: int) -> _Hits:
-    """Add rankings where all shots inside are relevant, and some of those outside."""
-    n_inside = int(hits.n_shots.max())
-    full = np.ones((n_outside, hits.at.shape[1]), dtype=np.bool_)
-    n_shots = n_inside + np.arange(1, n_outside + 1)
-    return _Hits(np.concatenate([hits.at, full]), np.concatenate([hits.n_shots, n_shots]))
-
-
-def _with_outside_first(hits: _Hits, n_outside: int) -> _Hits:
-    """Let all shots outside be relevant, and add rankings where only some of these are."""
-    empty = np.zeros((n_outside, hits.at.shape[1]), dtype=np.bool_)
-    n_shots = np.concatenate([np.arange(n_outside), hits.n_shots + n_outside])
-    return _Hits(np.concatenate([empty, hits.at]), n_shots)
-
-
-def _with_any_outside(hits: _Hits, n_outside: int) -> _Hits:
-    """Let each number of shots outside be relevant in each ranking."""
-    times = n_outside + 1
-    n_shots = hits.n_shots.repeat(times) + np.tile(np.arange(times), len(hits.n_shots))
-    return _Hits(hits.at.repeat(times, axis=0), n_shots)
-
-
-def _average_precision(
-    hits: _Hits, ranks: Ranks, shared: _Shared, K: list[int]
-) -> NDArray[np.float64]:
-    """Return the values of rankings, which all have the known hits, too."""
-    known, n_relevant, n_returned, definition = shared
-    order = np.concatenate([ranks, known]).argsort()
-    all_ranks = np.concatenate([ranks, known])[order]
-    values = []
-    step = max(1, AT_ONCE // max(1, len(order)))
-    for begin in range(0, len(hits.n_shots), step):
-        at = hits.at[begin : begin + step]
-        is_hit = np.ones((len(at), len(order)), dtype=np.bool_)
-        is_hit[:, : len(ranks)] = at
-        rankings, which = is_hit[:, order].nonzero()
-        R = n_relevant + hits.n_shots[begin : begin + step]
-        found = all_ranks[which]
-        values.append(average_precision_of_hits(rankings, found, R, n_returned, K, definition))
-    return np.concatenate(values)
+    sums = np.zeros((2, n + 1, len(owners) + 1), dtype=np.int64)
+    sums[0, 1:, 1:], sums[1, 1:, 1:] = ascending[::-1].cumsum(axis=0), ascending.cumsum(axis=0)
+    first, last = np.diff(sums) > 0
+    return ranks[order], first, last
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,22 +259,24 @@ class BoundsOfRun:
 class UnjudgedPool:
     """The shots that some run returned for a query and that are not judged for it."""
 
-    def __init__(self, queries: Sequence[str]) -> None:
-        self._queries = queries
+    def __init__(self, queries: Sequence[str], counts_again: bool) -> None:
+        self._queries, self._counts_again = queries, counts_again
         self._shots: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._all: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._brought: defaultdict[str, int] = defaultdict(int)
         self._judged: dict[str, dict[str, float | None]] = {}
 
-    def add(self, name: str, run: CountedRun, tops: Sequence[Top], returned: Iterable[Top]) -> None:
-        """Add a run: its rankings, and of these what counts as returned."""
+    def add(
+        self, name: str, run: CountedRun, tops: Sequence[Top], returned: Sequence[Ranks]
+    ) -> None:
+        """Add a run: its rankings, and the positions of these that count as returned."""
         shots, judged = run.ranking.shots, run.scorer.judged
         assert judged is not None
         shares = []
-        for query, top, near in zip(self._queries, tops, returned, strict=True):
+        for query, top, at in zip(self._queries, tops, returned, strict=True):
             shares.append(run.scorer.share_judged(query, top.places))
-            found = np.unique(run.ranking.shot_at[near.places])
-            ids = list(zip(*shots.ids_of(found).values(), strict=True))
+            found = np.unique(run.ranking.shot_at[top.places[at]])
+            ids = shot_texts(shots, found)
             is_judged = judged.mask(query)[found].tolist()
             unjudged = [shot for shot, known in zip(ids, is_judged, strict=True) if not known]
             self._all[query].update(ids)
@@ -337,43 +292,32 @@ class UnjudgedPool:
         return {what: sum(map(len, shots.values())) for what, shots in both.items()}
 
     @property
-    def table(self) -> Table:
-        """The unjudged pairs, as rows of a reference."""
+    def reference(self) -> Reference:
+        """The reference in which all unjudged pairs would be relevant."""
         rows = [(*shot, query) for query, shots in self._shots.items() for shot in sorted(shots)]
-        if not rows:
-            return Table.empty(REFERENCE, Source('<unjudged>'))
-        return from_rows(rows, REFERENCE, name='<unjudged>')
+        name = '<unjudged>'
+        empty = Table.empty(REFERENCE, Source(name))
+        table = from_rows(rows, REFERENCE, name=name) if rows else empty
+        return Reference(table, self._counts_again)
 
-    def bounds_of(self, run: CountedRun, tops: Sequence[Top], table: Table) -> BoundsOfRun:
-        """Return the bounds of a run; `table` is that of this pool."""
-        return BoundsOfRun.of(list(self._by_query(run, tops, table)))
-
-    def _by_query(self, run: CountedRun, tops: Sequence[Top], table: Table) -> Iterator[ByNumber]:
+    def bounds_of(self, run: CountedRun, tops: Sequence[Top], reference: Reference) -> BoundsOfRun:
+        """Return the bounds of a run; `reference` is that of this pool."""
         criteria, ranking = run.criteria, run.ranking
-        by_name = ShotsByName(table, ranking.shots)
-        is_unjudged = np.zeros(len(ranking.shots), dtype=np.bool_)
-        n_returned = run.scorer.n_ranked(ranking)
-        K = depths(criteria.K)
+        relevance = Relevance(reference, ranking.shots)
+        n_returned, K = run.scorer.n_ranked(ranking), depths(criteria.K)
+        by_query = []
         for query, top in zip(self._queries, tops, strict=True):
-            unjudged = by_name.shots(query)
             ranked = ranking.shot_at[top.places]
-            is_unjudged[unjudged] = True
-            at = is_unjudged[ranked].nonzero()[0]
-            is_unjudged[unjudged] = False
-            if not criteria.definition.counts_again:
-                at = at[first_occurrences(ranked[at])]
             ranks: defaultdict[int, list[int]] = defaultdict(list)
-            for shot, rank in zip(ranked[at].tolist(), (at + 1).tolist(), strict=True):
-                ranks[shot].append(rank)
-            yield bounds_by_number(
-                top.hits + 1,
-                [np.array(each) for each in ranks.values()],
-                len(self._shots[query]),
-                criteria.reference.n_relevant(query),
-                n_returned,
-                K,
-                criteria.definition,
+            for at in relevance.hits(query, ranked).tolist():
+                ranks[ranked[at]].append(at + 1)
+            unjudged = [np.array(each) for each in ranks.values()]
+            n_relevant = criteria.reference.n_relevant(query)
+            fixed = n_relevant, n_returned, K, criteria.definition
+            by_query.append(
+                bounds_by_number(top.hits + 1, unjudged, len(self._shots[query]), *fixed)
             )
+        return BoundsOfRun.of(by_query)
 
     def described(self, name: str, bounds: BoundsOfRun, metrics: Sequence[str]) -> Bounds:
         """Return the bounds of a run, by the names of its means."""

@@ -18,7 +18,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.scoring import CountedRun, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import CountedRun, Top, names_asked, read_counted
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
@@ -65,8 +65,7 @@ class PoolPairs:
     @cached_property
     def texts(self) -> list[tuple[str, ...]]:
         """Corpus, video and shot of each shot."""
-        ids = self.shots.ids_of(np.arange(len(self.shots)))
-        return list(zip(*(ids[field] for field in SHOT), strict=True))
+        return shot_texts(self.shots, np.arange(len(self.shots)))
 
     @cached_property
     def reciprocal_ranks(self) -> Floats:
@@ -97,6 +96,19 @@ class PoolPairs:
         query = query[name.codes]
         keys = (query * len(self.shots) + shot)[(query >= 0) & (shot >= 0)]
         return np.isin(self.query * len(self.shots) + self.shot, keys)
+
+
+def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[tuple[str, ...]]:
+    """Return corpus, video and shot of some shots, by their numbers."""
+    ids = shots.ids_of(numbers)
+    return list(zip(*(ids[field] for field in SHOT), strict=True))
+
+
+def returned(run: CountedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
+    """Return the positions, from 0, of the first ranks whose name is near enough to the query."""
+    names = run.ranking.name_at[top.places[:depth]]
+    at: NDArray[np.int64] = np.flatnonzero(top.distances[names] <= near)
+    return at
 
 
 def pool_pairs(
@@ -172,12 +184,11 @@ class _First(NamedTuple):
 def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: float) -> _First:
     ranking, parts = run.ranking, []
     for number, top in enumerate(run.scorer.top(queries, depth)):
-        distances = top.distances[ranking.name_at[top.places]]
-        at = np.flatnonzero(distances <= near)
+        at = returned(run, top, depth, near)
         places = top.places[at]
-        query = np.full(len(at), number)
-        sure = ranking.confidence_at[places]
-        parts.append((query, ranking.shot_at[places], at + 1, distances[at], sure))
+        distances = top.distances[ranking.name_at[places]]
+        query, sure = np.full(len(at), number), ranking.confidence_at[places]
+        parts.append((query, ranking.shot_at[places], at + 1, distances, sure))
     return _First(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -187,8 +198,7 @@ def _numbered_shots(
     """Return the shots of the pool, and their numbers by those that each run has for them."""
     texts: dict[tuple[str, ...], None] = {}
     for run, each in zip(runs, of_runs, strict=True):
-        ids = run.ranking.shots.ids_of(np.unique(each.shot))
-        texts |= dict.fromkeys(zip(*(ids[field] for field in SHOT), strict=True))
+        texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(each.shot)))
     if not texts:
         raise ParameterError(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'

@@ -29,6 +29,7 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
+from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 'mediaeval-ap/pool/1'
 DIGITS = 12  # of means that are ranked: sums in another order may differ beyond
-SHOT = ('corpus_id', 'video_id', 'shot_id')
 LISTED_PAIRS = 10  # of runs, in tables
 Judgement: TypeAlias = tuple[str, ...]  # corpus, video, shot and name
 
@@ -361,44 +361,23 @@ def _all_columns_of(bounds: Bounds) -> dict[str, Any]:
     return {**low, **high, **bounds.judged, 'n_unjudged': bounds.n_unjudged}
 
 
-@dataclass(frozen=True)
-class _Pooled:
-    """A run with its rankings, which every reference is laid against."""
-
-    run: CountedRun
-    tops: Sequence[Top]
-
-    def means(self, queries: Sequence[str], reference: Reference) -> dict[str, float]:
-        """Return MAP at each cutoff by a reference."""
-        ranking, criteria = self.run.ranking, self.run.criteria
-        relevance = Relevance(reference, ranking.shots)
-        scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
-        hits = [
-            relevance.hits(query, ranking.shot_at[top.places])
-            for query, top in zip(queries, self.tops, strict=True)
-        ]
-        means = mean_average_precision(scorer.score_hits(queries, hits)[0]).tolist()
-        return dict(zip(_names(criteria.K), means, strict=True))
-
-    def returned(self, depth: int, near: float) -> Iterator[Top]:
-        """Yield of each ranking what stands high enough under a name that is near enough."""
-        name_at = self.run.ranking.name_at
-        for top in self.tops:
-            first = top.first(depth)
-            is_near = top.distances[name_at[first.places]] <= near
-            hits = is_near.cumsum()[first.hits] - 1
-            yield Top(first.places[is_near], hits[is_near[first.hits]], top.distances)
-
-    def relevant_of(self, query: str, returned: Top) -> Iterator[Judgement]:
-        """Yield the relevant shots of what was returned for a query."""
-        ranking = self.run.ranking
-        shots = ranking.shot_at[returned.places[returned.hits]]
-        ids = ranking.shots.ids_of(shots)
-        return ((*shot, query) for shot in zip(*(ids[each] for each in SHOT), strict=True))
-
-
 def _names(K: Sequence[Cutoff]) -> list[str]:
     return [f'M{ap_column(k)}' for k in K]
+
+
+def _means(
+    run: CountedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
+) -> dict[str, float]:
+    """Return MAP of a run at each cutoff by another reference, from its rankings."""
+    ranking, criteria = run.ranking, run.criteria
+    relevance = Relevance(reference, ranking.shots)
+    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
+    hits = [
+        relevance.hits(query, ranking.shot_at[top.places])
+        for query, top in zip(queries, tops, strict=True)
+    ]
+    means = mean_average_precision(scorer.score_hits(queries, hits)[0]).tolist()
+    return dict(zip(_names(criteria.K), means, strict=True))
 
 
 class Pooling:
@@ -421,33 +400,35 @@ class Pooling:
         self._depth, self._near = depth, near
         self.queries, self._n_skipped, about_queries = names_asked(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
-        self.pooled: dict[str, _Pooled] = {}
+        self._pooled: dict[str, tuple[CountedRun, list[Top]]] = {}
         self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
-        self._unjudged = None if criteria.judgements is None else UnjudgedPool(self.queries)
+        self._unjudged = None
+        if criteria.judgements is not None:
+            self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
 
     def add(self, name: str, run: CountedRun, tops: Sequence[Top]) -> None:
         """Add a run with its rankings of the queries, down to `deepest` or to all there is."""
-        pooled = _Pooled(run, tops)
-        returned = list(pooled.returned(self._depth, self._near))
-        for query, each in zip(self.queries, returned, strict=True):
-            for judgement in pooled.relevant_of(query, each):
-                self._finders[judgement].add(self._teams[name])
-        scored = [top.first(max(depths(self._criteria.K))) for top in tops]
-        self.pooled[name] = _Pooled(run, scored)
+        ranking = run.ranking
+        near_enough = [returned(run, top, self._depth, self._near) for top in tops]
+        for query, top, at in zip(self.queries, tops, near_enough, strict=True):
+            found = ranking.shot_at[top.places[np.intersect1d(at, top.hits)]]
+            for shot in shot_texts(ranking.shots, found):
+                self._finders[(*shot, query)].add(self._teams[name])
+        self._pooled[name] = run, [top.first(max(depths(self._criteria.K))) for top in tops]
         if self._unjudged is not None:
-            self._unjudged.add(name, run, tops, returned)
+            self._unjudged.add(name, run, tops, near_enough)
         self._found |= {str(each): each for each in run.warnings_with([])}
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
-        criteria, names, pooled = self._criteria, self.queries, self.pooled
+        criteria, names, pooled = self._criteria, self.queries, self._pooled
         finders, reference = self._finders, criteria.reference
         table, asked = reference.table, set(names)
         rows = list(zip(*map(table.texts, (*SHOT, 'person_name')), strict=True))
         times = Counter(len(finders[row]) for row in set(rows) if row[-1] in asked)
         every_team = sorted(set(self._teams.values()))
-        means = {name: each.means(names, reference) for name, each in pooled.items()}
+        means = {name: _means(*each, names, reference) for name, each in pooled.items()}
         ranks = _ranks(means)
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
@@ -476,7 +457,7 @@ class Pooling:
             },
             inputs={
                 **{role: asdict(source) for role, source in sources.items()},
-                'runs': {name: asdict(each.run.ranking.source) for name, each in pooled.items()},
+                'runs': {name: asdict(run.ranking.source) for name, (run, _) in pooled.items()},
             },
             bounds=bounds,
             certain=certain,
@@ -497,7 +478,7 @@ class Pooling:
             kept = reference.table.select(np.array([row not in alone for row in rows], np.bool_))
             others = [*reference.names, *reference.elsewhere]
             reduced = Reference(kept, reference.counts_again, others)
-            its = {name: each.means(names, reduced) for name, each in self.pooled.items()}
+            its = {name: _means(*each, names, reduced) for name, each in self._pooled.items()}
             last = [list(map(_last, each.values())) for each in (means, its)]
             order = agreement('the whole reference', last[0], f'that without {team}', last[1])
             n_emptied = sum(not reduced.n_relevant(name) for name in had)
@@ -511,11 +492,9 @@ class Pooling:
         """Return the bounds of runs and the orders that are certain, where something is judged."""
         if self._unjudged is None:
             return {}, [], {}
-        unjudged, table = self._unjudged, self._unjudged.table
-        found = {}
-        for name in tracked(runs, 'bounding', ' runs'):
-            pooled = self.pooled[name]
-            found[name] = unjudged.bounds_of(pooled.run, pooled.tops, table)
+        unjudged, reference = self._unjudged, self._unjudged.reference
+        tracked_runs = tracked(runs, 'bounding', ' runs')
+        found = {name: unjudged.bounds_of(*self._pooled[name], reference) for name in tracked_runs}
         metrics = _names(self._criteria.K)
         bounds = {name: unjudged.described(name, found[name], metrics) for name in runs}
         return bounds, certain_orders(runs, found), unjudged.counts
