@@ -120,7 +120,7 @@ class PersonDiscovery2015:
         known = _read_shots(Origin.of(shots))
         relevant = self._read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
-        self._known = Shots(_with_corpus(known))
+        self._known = Shots.of(_with_corpus(known))
         self._names = relevant['person_name']
         self._queries = without_placeholders(self._names.values)
         self._relevant = np.unique(self._keys(self._names.codes, self._shots_of(relevant)))

@@ -82,8 +82,7 @@ def above_bars() -> AbstractContextManager[None]:
         return nullcontext()
     from tqdm import tqdm
 
-    cleared: AbstractContextManager[None] = tqdm.external_write_mode()
-    return cleared
+    return tqdm.external_write_mode()  # type: ignore[no-any-return]
 
 
 def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:

@@ -217,7 +217,7 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
         for (number, kind, rank), added in zip(ranked, adds, strict=False)
     ]
     is_absent = numbers < 0
-    first_in_order = np.unique(Shots(rows).codes[is_absent], return_index=True)[1]
+    first_in_order = np.unique(Shots.of(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
     return shots + [
         RelevantShot(*(*ids[row], None, (), 'absent', added))

@@ -29,7 +29,7 @@ class Reference:
     """
 
     def __init__(self, table: Table, counts_again: bool, elsewhere: Collection[str] = ()) -> None:
-        shots = Shots(table)
+        shots = Shots.of(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
         names, codes = table['person_name'].values, table['person_name'].codes

@@ -204,7 +204,7 @@ def _numbered_shots(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'
         )
     table = read(list(texts), JUDGED_SHOTS)
-    shots, numbers = Shots(table), []
+    shots, numbers = Shots.of(table), []
     for run in runs:
         number = np.full(len(run.ranking.shots), -1)
         its = run.ranking.shots.find(table)

@@ -145,44 +145,47 @@ class Names:
         return own_cores() if n_queries * len(self) > THREADED_CELLS else 1
 
 
-class NameColumns(NamedTuple):
-    """Lengths and letters of names in ascending order of length, for queries without their texts.
+class NamesByLength(Names):
+    """The distinct names of a run in ascending order of length, which do not change.
 
-    The first names, as many as are compared side by side, have their letters in matrices of 8, 16,
-    32 or 64 columns, narrow ones first, one after another: a row for each name (`letter_matrix`).
+    A store gives their lengths and letters, so that a text is read only where it is compared.
     """
 
-    lengths: NDArray[np.int64]  # in letters, shape (n_names,)
-    letters: tuple[NDArray[np.unsignedinteger], ...]  # each of shape (names in it, width)
-
-
-class NamesByLength(Names):
-    """The distinct names of a run in ascending order of length, which do not change."""
+    def __init__(
+        self,
+        values: Sequence[str],
+        lengths: NDArray[np.int64],
+        letters: tuple[NDArray[np.unsignedinteger], ...] | None = None,
+    ) -> None:
+        super().__init__(values)
+        self.lengths = lengths
+        if letters is not None:
+            self.letters = letters
 
     @classmethod
-    def from_columns(cls, values: Sequence[str], columns: NameColumns) -> NamesByLength:
-        """Make names of which these are the columns; a text is read only where it is compared."""
-        names = cls(values)
-        names.columns = columns
-        names._lengths = columns.lengths
-        return names
+    def sorting(cls, values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
+        """Put names in order of their length; return them and the new number of each."""
+        lengths = np.array(list(map(len, values)), dtype=np.int64)
+        order = lengths.argsort(kind='stable')
+        numbers = np.empty(len(order), dtype=np.int32)
+        numbers[order] = np.arange(len(order))
+        return cls([values[number] for number in order.tolist()], lengths[order]), numbers
 
     @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        return np.fromiter(map(len, self.values), np.int64, len(self))
+    def letters(self) -> tuple[NDArray[np.unsignedinteger], ...]:
+        """The letters of the first names, as many as are compared side by side.
 
-    @cached_property
-    def columns(self) -> NameColumns:
-        """The lengths and letters, which depend on no query, so that a store can hold them."""
-        lengths = self._lengths
+        Matrices of 8, 16, 32 or 64 columns, narrow ones first, have a row for each name.
+        """
         letters = []
         begin = 0
         for bits in WIDTHS:
-            end = int(lengths.searchsorted(bits, side='right'))
+            end = int(self.lengths.searchsorted(bits, side='right'))
             if end - begin >= SIDE_BY_SIDE:  # else wider integers, or rapidfuzz, take them
-                letters.append(letter_matrix(self.values[begin:end], lengths[begin:end], bits))
+                lengths = self.lengths[begin:end]
+                letters.append(letter_matrix(self.values[begin:end], lengths, bits))
                 begin = end
-        return NameColumns(lengths, tuple(letters))
+        return tuple(letters)
 
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
         if len(self) < (SIDE_BY_SIDE if len(queries) == 1 else MANY_SIDE_BY_SIDE):
@@ -195,7 +198,7 @@ class NamesByLength(Names):
             edits = np.empty((len(asked), len(self)), np.min_scalar_type(longest))
             self._compare(asked, edits)
             for query, row in zip(asked, edits, strict=True):
-                yield EditsByLength(row, len(query), self._lengths, self._ranges)
+                yield EditsByLength(row, len(query), self.lengths, self._ranges)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
         """Write edit distances, shape (n_queries, n_names)."""
@@ -220,16 +223,16 @@ class NamesByLength(Names):
     @cached_property
     def _side_by_side(self) -> list[BitParallel]:
         """Names from the shortest on, as many as are compared side by side."""
-        ends = accumulate(map(len, self.columns.letters))
+        ends = accumulate(map(len, self.letters))
         return [
-            BitParallel(letters, self._lengths[end - len(letters) : end])
-            for letters, end in zip(self.columns.letters, ends, strict=True)
+            BitParallel(letters, self.lengths[end - len(letters) : end])
+            for letters, end in zip(self.letters, ends, strict=True)
         ]
 
     @cached_property
     def _others(self) -> Sequence[str]:
         """The names after those that are compared side by side."""
-        return list(self.values[sum(map(len, self.columns.letters)) :])
+        return list(self.values[sum(map(len, self.letters)) :])
 
     @cached_property
     def _one_by_one(self) -> Names:
@@ -238,8 +241,8 @@ class NamesByLength(Names):
 
     @cached_property
     def _ranges(self) -> list[LengthRange]:
-        begins = run_starts([self._lengths]).tolist()
-        divisors = self._lengths[begins].tolist()
+        begins = run_starts([self.lengths]).tolist()
+        divisors = self.lengths[begins].tolist()
         return [*map(LengthRange, begins, [*begins[1:], len(self)], divisors)]
 
 

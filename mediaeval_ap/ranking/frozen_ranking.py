@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Distances, Names, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.tie_breaking import (
+    Places,
     TieKeys,
     in_order,
     places,
@@ -121,61 +122,63 @@ class NearestFirst(ABC):
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
-FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
-
-
-class RankingColumns(NamedTuple):
-    """The columns that ranking needs, one value for each place or name."""
-
-    shot_at: NDArray[np.int32]  # the number of the shot at each place
-    name_at: NDArray[np.int32]  # the number of the name, in order of length
-    places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
-    held: NDArray[np.int64]  # how many hypotheses each name has
-    n_repeated: int  # hypotheses that repeat another one exactly
 
 
 class Ranking(NearestFirst):
     """The hypotheses of a run, ready to be ranked for any query."""
 
     names: NamesByLength
-    temporal_rank_at: NDArray[np.int32]  # at each place
+    shot_at: NDArray[np.int32]  # the number of the shot at each place
+    name_at: NDArray[np.int32]  # the number of the name, in order of length
+    temporal_rank_at: NDArray[np.int32]
+    places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
+    held: NDArray[np.int64]  # how many hypotheses each name has
+    n_repeated: int  # hypotheses that repeat another one exactly
 
     def __init__(self, table: Table) -> None:
         if len(table) > MOST_HYPOTHESES:
             found = f'{printable(table.source.name)}: found {len(table):,} hypotheses'
             raise ParameterError(f'{found}, expected at most {MOST_HYPOTHESES:,}')
         with Bar('indexing', 4, ' steps') as bar:
-            shots = Shots(table)
+            shots = Shots.of(table)
             bar.add()
             name = table['person_name'].sorted()
             confidence = descending_ordinals(table.confidence)
             bar.add()
             at = places(name.codes, confidence, shots)
             bar.add()
-            names, numbers = by_length(name.values)
+            names, numbers = NamesByLength.sorting(name.values)
             name_at = numbers[at.name]
             held = np.bincount(name_at, minlength=len(names))
             places_by_name = order_of_narrow(name_at).astype(np.int32)
-            columns = RankingColumns(at.shot, name_at, places_by_name, held, at.n_repeated)
             bar.add()
         self._table = table
-        self.temporal_rank_at = at.temporal_rank
-        self._set(table.source, shots, names, columns)
+        at = at._replace(name=name_at)
+        self._set(table.source, shots, names, at, places_by_name, held)
 
     def _set(
-        self, source: Source, shots: Shots, names: NamesByLength, columns: RankingColumns
+        self,
+        source: Source,
+        shots: Shots,
+        names: NamesByLength,
+        at: Places,
+        places: NDArray[np.int32],
+        held: NDArray[np.int64],
     ) -> None:
         self.source = source
         self.shots = shots
-        self.n_shots = len(shots)
         self.names = names
-        self.columns = columns
-        self.shot_at = columns.shot_at
-        self.name_at = columns.name_at
-        self.places = columns.places
-        self.n_repeated = columns.n_repeated
-        self._held = columns.held
-        self._starts = columns.held.cumsum() - columns.held
+        self.shot_at = at.shot
+        self.name_at = at.name
+        self.temporal_rank_at = at.temporal_rank
+        self.n_repeated = at.n_repeated
+        self._hold(len(shots), places, held)
+
+    def _hold(self, n_shots: int, places: NDArray[np.int32], held: NDArray[np.int64]) -> None:
+        self.n_shots = n_shots
+        self.places = places
+        self.held = self._held = held
+        self._starts = held.cumsum() - held
 
     def __len__(self) -> int:
         return len(self.shot_at)
@@ -212,10 +215,6 @@ class Ranking(NearestFirst):
         distance = distances[self.name_at[place : place + 1]]
         # Reversed, which copies nothing, confidences ascend.
         end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
-        if end - place <= FEW_TIED:
-            is_tied = distances[self.name_at[place + 1 : end]] == distance
-            tied: NDArray[np.int64] = is_tied.nonzero()[0] + place + 1
-            return tied
         names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
         ends = begins + self._held[names]
@@ -282,10 +281,8 @@ class CondensedRanking(Ranking):
     def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
         places = whole.places[is_kept[whole.shot_at[whole.places]]]
         held = np.bincount(whole.name_at[places], minlength=len(whole.names))
-        columns = whole.columns._replace(places=places, held=held)
-        self._set(whole.source, whole.shots, whole.names, columns)
-        self.n_shots = int(np.count_nonzero(is_kept))
-        self.temporal_rank_at = whole.temporal_rank_at
+        vars(self).update(vars(whole))
+        self._hold(int(np.count_nonzero(is_kept)), places, held)
         self._whole = whole
         self._is_kept = is_kept
 
@@ -309,11 +306,3 @@ class CondensedRanking(Ranking):
     def _kept(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         kept: NDArray[np.int64] = places[self._is_kept[self.shot_at[places]]]
         return kept
-
-
-def by_length(values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
-    """Return names in order of their length, to be compared side by side; their new numbers."""
-    order = np.array(list(map(len, values)), dtype=np.int64).argsort(kind='stable')
-    numbers = np.empty(len(order), dtype=np.int32)
-    numbers[order] = np.arange(len(order))
-    return NamesByLength([values[number] for number in order.tolist()]), numbers

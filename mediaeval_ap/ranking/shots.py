@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,9 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
     return (1, 0, '', shot_id)
 
 
-class ShotColumns(NamedTuple):
-    """The distinct shots of a table as columns, and the number of each row's shot.
+@dataclass(frozen=True, eq=False)
+class Shots:
+    """The distinct shots of a table, numbered in order, and the number of each row's shot.
 
     Keys are int32 where every possible key is below 2**31, else int64.
     """
@@ -35,59 +37,47 @@ class ShotColumns(NamedTuple):
     shot_keys: NDArray[Any]  # position among video keys * number of shot ids + that of the shot id
     codes: NDArray[np.int32]  # for each row, the position among shot keys
 
-
-class Shots:
-    """The distinct shots of a table, numbered in order."""
-
-    def __init__(self, table: Table) -> None:
+    @classmethod
+    def of(cls, table: Table) -> Shots:
+        """Find the shots of a table."""
         corpus, video = table['corpus_id'].sorted(), table['video_id'].sorted()
         shot = table['shot_id'].sorted(key=shot_order)
         video_keys, videos = numbered(
             _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
         )
         shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
-        ids = corpus.values, video.values, shot.values
-        self.columns = ShotColumns(*ids, video_keys, shot_keys, codes)
-
-    @classmethod
-    def from_columns(cls, columns: ShotColumns) -> Shots:
-        """Make the shots of which these are the columns."""
-        shots = cls.__new__(cls)
-        shots.columns = columns
-        return shots
-
-    @property
-    def codes(self) -> NDArray[np.int32]:
-        """The number of the shot of each row."""
-        return self.columns.codes
+        return cls(corpus.values, video.values, shot.values, video_keys, shot_keys, codes)
 
     def __len__(self) -> int:
-        return len(self.columns.shot_keys)
+        return len(self.shot_keys)
 
     def videos_of(self, shots: NDArray[np.integer]) -> NDArray[Any]:
         """Return the number of the video of each shot, in the order of video and corpus."""
-        videos: NDArray[Any] = self.columns.shot_keys[shots] // len(self.columns.shot_ids)
+        videos: NDArray[Any] = self.shot_keys[shots] // len(self.shot_ids)
         return videos
 
     @property
     def n_videos(self) -> int:
         """The number of distinct videos."""
-        return len(self.columns.video_keys)
+        return len(self.video_keys)
 
     @property
     def ids(self) -> dict[str, Sequence[str]]:
         """The distinct corpus, video and shot ids, in order, by field."""
-        return dict(zip(('corpus_id', 'video_id', 'shot_id'), self.columns[:3], strict=True))
+        return {
+            'corpus_id': self.corpus_ids,
+            'video_id': self.video_ids,
+            'shot_id': self.shot_ids,
+        }
 
     def codes_of(self, shots: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
         """Return the positions of the ids of some shots among distinct ones, by field."""
-        columns = self.columns
-        keys = columns.shot_keys[shots]
-        video_keys = columns.video_keys[keys // len(columns.shot_ids)]
+        keys = self.shot_keys[shots]
+        video_keys = self.video_keys[keys // len(self.shot_ids)]
         return {
-            'corpus_id': video_keys % len(columns.corpus_ids),
-            'video_id': video_keys // len(columns.corpus_ids),
-            'shot_id': keys % len(columns.shot_ids),
+            'corpus_id': video_keys % len(self.corpus_ids),
+            'video_id': video_keys // len(self.corpus_ids),
+            'shot_id': keys % len(self.shot_ids),
         }
 
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
@@ -97,11 +87,10 @@ class Shots:
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number that each row's shot of another table has here, or -1."""
-        ids = self.columns
         video = self._find_videos(table)
         shot = self._find_ids('shot_id', table)
-        shot_keys = _keys(video, len(ids.video_keys), shot, len(ids.shot_ids))
-        code = find(ids.shot_keys, shot_keys)
+        shot_keys = _keys(video, len(self.video_keys), shot, len(self.shot_ids))
+        code = find(self.shot_keys, shot_keys)
         # Keys made from -1 may be those of other shots.
         return np.where((video >= 0) & (shot >= 0), code, -1)
 
@@ -115,9 +104,8 @@ class Shots:
 
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
         corpus, video = self._find_ids('corpus_id', table), self._find_ids('video_id', table)
-        ids = self.columns
-        video_keys = _keys(video, len(ids.video_ids), corpus, len(ids.corpus_ids))
-        code = find(ids.video_keys, video_keys)
+        video_keys = _keys(video, len(self.video_ids), corpus, len(self.corpus_ids))
+        code = find(self.video_keys, video_keys)
         return np.where((corpus >= 0) & (video >= 0), code, -1)
 
 

@@ -15,9 +15,10 @@ from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, shown
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.ranking.edit_distances import WIDTHS, NameColumns, NamesByLength
-from mediaeval_ap.ranking.frozen_ranking import Ranking, RankingColumns
-from mediaeval_ap.ranking.shots import ShotColumns, Shots, shot_order
+from mediaeval_ap.ranking.edit_distances import WIDTHS, NamesByLength
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.ranking.shots import Shots, shot_order
+from mediaeval_ap.ranking.tie_breaking import Places
 from mediaeval_ap.store.columns import SUFFIX, check_column, map_column, wrong
 from mediaeval_ap.store.manifest import Manifest, read_manifest
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
@@ -52,15 +53,16 @@ class StoredRanking(Ranking):
         letters = tuple(
             columns[f'{LETTERS}{bits}'] for bits in WIDTHS if f'{LETTERS}{bits}' in columns
         )
-        shot_at, name_at, places = (columns[each] for each in ('shot_at', 'name_at', 'places'))
+        at = (columns[each] for each in ('temporal_rank', 'shot_at', 'name_at'))
         self._set(
             source,
-            Shots.from_columns(ShotColumns(corpus, video, shot, *keys, shot_at)),
-            NamesByLength.from_columns(name, NameColumns(columns['name_lengths'], letters)),
-            RankingColumns(shot_at, name_at, places, held, counts.repeated),
+            Shots(corpus, video, shot, *keys, columns['shot_at']),
+            NamesByLength(name, columns['name_lengths'], letters),
+            Places(*at, counts.repeated),
+            columns['places'],
+            held,
         )
         self.confidence_at = columns['confidence']
-        self.temporal_rank_at = columns['temporal_rank']
 
     def codes(self, places: slice) -> dict[str, NDArray[Any]]:
         """Return for each text field the positions of the texts at some places."""

@@ -53,19 +53,19 @@ def write_store(
 
 def _columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield the columns by place, then those of names and of distinct shots."""
-    names, shots = ranking.names, ranking.shots.columns
+    names, shots = ranking.names, ranking.shots
     yield 'shot_at', ranking.shot_at
     yield 'name_at', ranking.name_at
     yield 'confidence', ranking.confidence_at
     yield 'temporal_rank', ranking.temporal_rank_at
     yield 'places', ranking.places
-    yield 'held', ranking.columns.held
-    for name, texts in zip(TEXTS, (names.values, *shots[:3]), strict=True):
+    yield 'held', ranking.held
+    for name, texts in zip(TEXTS, (names.values, *shots.ids.values()), strict=True):
         content, ends = encoded(texts)
         yield f'{name}_bytes', content
         yield f'{name}_ends', ends
-    yield 'name_lengths', names.columns.lengths
-    for letters in names.columns.letters:
+    yield 'name_lengths', names.lengths
+    for letters in names.letters:
         yield f'{LETTERS}{letters.shape[1]}', letters
     yield 'video_keys', shots.video_keys
     yield 'shot_keys', shots.shot_keys

@@ -46,7 +46,7 @@ def few_names_side_by_side():
 
 
 def side_by_side(values):
-    return NamesByLength(sorted(values, key=len))
+    return NamesByLength.sorting(list(values))[0]
 
 
 @given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4))
@@ -112,12 +112,11 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edit_distances, 'SIDE_BY_SIDE', side_by_side_from)
         in_memory = side_by_side(values)
-        columns = in_memory.columns
         texts = ReadTexts(in_memory.values)
-        names = NamesByLength.from_columns(texts, columns)
+        names = NamesByLength(texts, in_memory.lengths, in_memory.letters)
         for one, other in zip(in_memory.measured(queries), names.measured(queries), strict=True):
             assert one[:].tolist() == other[:].tolist()
-        n_letters = sum(map(len, columns.letters))
+        n_letters = sum(map(len, names.letters))
         is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
         assert texts.read == set(range(0 if is_read else n_letters, len(values)))
 

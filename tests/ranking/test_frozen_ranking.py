@@ -20,7 +20,8 @@ rows = strategies.hypothesis_rows | spread_rows
 
 def columns_of(ranking):
     """All columns of a ranking and of its shots, as lists."""
-    columns = {**ranking.columns._asdict(), **ranking.shots.columns._asdict()}
+    fields = 'shot_at', 'name_at', 'temporal_rank_at', 'places', 'held', 'n_repeated'
+    columns = {field: getattr(ranking, field) for field in fields} | vars(ranking.shots)
     return {name: np.asarray(column).tolist() for name, column in columns.items()}
 
 
@@ -64,10 +65,8 @@ def test_more_hypotheses_than_places_count(monkeypatch):
         Ranking(table)
 
 
-@pytest.mark.parametrize('few_tied', [0, 10])  # bisected by name, and looked at
-def test_rest_of_ties(few_tied, monkeypatch):
+def test_rest_of_ties():
     """Those of one confidence whose names are as far as that at a place."""
-    monkeypatch.setattr(frozen_ranking, 'FEW_TIED', few_tied)
     names, confidences = ['ann', 'ann', 'bob', 'zzb', 'bob'], [0.9, 0.5, 0.5, 0.5, 0.2]
     pairs = zip(names, confidences, strict=True)
     rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]

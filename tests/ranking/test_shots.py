@@ -20,7 +20,7 @@ def test_numbers_of_any_length():
 
 def test_numbers_of_shots_here_and_elsewhere():
     rows = [('x', 'w', '1', 'ann'), ('x', 'v', '10', 'ann'), ('x', 'v', '9', 'bob')]
-    shots = Shots(read([*rows, rows[1]], REFERENCE))
+    shots = Shots.of(read([*rows, rows[1]], REFERENCE))
     assert shots.codes.tolist() == [2, 1, 0, 1]
     assert shots.videos_of(np.arange(3)).tolist() == [0, 0, 1]
     assert shots.n_videos == 2

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.shots import ShotColumns, Shots
+from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.tie_breaking import (
     first_in_order,
     in_order,
@@ -104,7 +104,7 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     name, confidence, shot = np.array(rows, dtype=np.int32).reshape(-1, 3).T
     keys = videos * N_SHOTS + np.arange(N_SHOTS)
     ids = ['x'], [''] * N_SHOTS, [''] * N_SHOTS
-    shots = Shots.from_columns(ShotColumns(*ids, np.unique(videos), keys, shot))
+    shots = Shots(*ids, np.unique(videos), keys, shot)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', key_bits)
         patch.setattr('mediaeval_ap.ranking.tie_breaking.BLOCK', 2)
