@@ -165,35 +165,6 @@ def test_the_name_that_costs_most_comes_first():
     ]
 
 
-@pytest.mark.parametrize(
-    ('run', 'alone'),
-    [
-        # 9 stands behind 1, and before it if the name is corrected.
-        ([('1', 'ann_lee', 0.5), ('9', 'anne_lee', 0.9)], {'anne_lee': (1 - 1 / 2) / 2}),
-        # 1, which is wrong, comes before 9, and 8 stays where it is.
-        (
-            [('9', 'ann_lee', 0.5), ('1', 'anne_lee', 0.9), ('8', 'anne_lee', 0.4)],
-            {'anne_lee': (1 / 2 - 1) / 2},
-        ),
-        # Each name alone brings its shot before 1; both together add 5/12, and not 1/2.
-        (
-            [('1', 'ann_lee', 0.5), ('9', 'anne_lee', 0.9), ('8', 'ann_leo', 0.9)],
-            {'anne_lee': (1 - 1 / 2) / 2, 'ann_leo': (1 - 1 / 2) / 2},
-        ),
-        # Under one name 9 is the third in time of its confidence, and not the first.
-        (
-            [('1', 'ann_lee', 0.5), ('2', 'ann_lee', 0.5), ('9', 'anne_lee', 0.5)],
-            {'anne_lee': 0},
-        ),
-    ],
-)
-def test_what_a_correction_alone_adds(run, alone):
-    reference = [('x', 'v', '8', 'ann_lee'), ('x', 'v', '9', 'ann_lee')]
-    run = [('x', 'v', *row) for row in run]
-    found = AveragePrecision(reference, definition='trec').explain(run)
-    assert {each.name: each.alone for each in found.near_misses} == pytest.approx(alone, abs=1e-15)
-
-
 @given(*[st.text('abé_→+- ', min_size=1, max_size=8)] * 2)
 def test_letters_make_the_name_of_the_query(query, name):
     letters = list(query)

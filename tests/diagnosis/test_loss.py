@@ -255,40 +255,6 @@ def test_corrections_alone_are_scored_again(definition, corpus, k, near, subset)
             assert alone[query, name] == again - ap[query]
 
 
-@pytest.mark.parametrize(
-    ('run', 'parts'),
-    [
-        # The wrong shot and the hit are tied, and differ in confidence, under a near name alone.
-        ([('1', 'anne_lee', 0.5), ('9', 'anne_lee', 0.5)], {'spelling': 0.5}),
-        ([('1', 'anne_lee', 0.9), ('9', 'anne_lee', 0.5)], {'spelling': 0.5}),
-        ([('1', 'bob', 0.5), ('9', 'bob', 0.5)], {'confused': 0.5}),
-        # Under the query itself they are ties and confidence, whatever else the shot has.
-        ([('1', 'ann_lee', 0.5), ('9', 'ann_lee', 0.5), ('9', 'anne_lee', 1)], {'ties': 0.5}),
-        ([('1', 'ann_lee', 0.9), ('9', 'ann_lee', 0.5)], {'confidence': 0.5}),
-        # The query's own miss stands before the shot of the near name, which is behind a tie, too.
-        (
-            [('2', 'ann_lee', 0.1), ('1', 'anne_lee', 0.5), ('9', 'anne_lee', 0.5)],
-            {'spelling': pytest.approx(2 / 3)},
-        ),
-    ],
-)
-def test_what_stands_under_another_name_is_lost_to_that_name(run, parts):
-    reference = [('x', 'v', '9', 'ann_lee'), ('x', 'w', '1', 'bob')]
-    run = [('x', 'v', *row) for row in run]
-    found = AveragePrecision(reference, definition='trec').explain(run, ['ann_lee'])
-    assert {part: loss for part, loss in found.mean_parts.items() if loss} == parts
-
-
-@pytest.mark.parametrize('definition', definitions.names())
-def test_hits_below_the_cutoff_count_where_they_are_repaired(definition):
-    """The hit is the last of the ranking, and the first rank below the cutoff."""
-    run = [('x', 'v', '1', 'ann_lee', 0.9), ('x', 'v', '9', 'bob', 0.5)]
-    average_precision = AveragePrecision([('x', 'v', '9', 'ann_lee')], definition=definition)
-    found = average_precision.explain(run, ['ann_lee', 'bob'], k=1)
-    lost = {part: each[0] for part, each in found.parts.items() if each[0]}
-    assert lost == {'confused': 1}
-
-
 @given(registered, few, limits)
 def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
     reference, hypotheses = corpus
@@ -370,11 +336,3 @@ def kind_of(names, queries=('jean_martin',), near=0.2):
 def test_kinds(names, kind):
     assert kind_of(names) == kind
     assert kind_of(names[::-1]) == kind
-
-
-def test_kinds_by_queries_and_limits():
-    both = ['jean_martin', 'someone']
-    assert [kind_of(['someone'], asked) for asked in (both[:1], both)] == ['noise', 'confused']
-    assert kind_of(['?1?'], ['jean_martin', '?1?']) == 'noise'
-    kinds = [kind_of(['jean_marti'], near=near) for near in (0, 0.09, 1 / 11)]
-    assert kinds == ['part_of_name', 'part_of_name', 'spelling']  # the limit is within reach
