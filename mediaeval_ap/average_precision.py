@@ -108,7 +108,7 @@ class AveragePrecision:
 
     Warns
     -----
-    RepeatedRowsWarning
+    DataWarning
         When the reference repeats rows.
 
     Examples
@@ -250,16 +250,16 @@ class AveragePrecision:
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
-        ProcessError, ClusterError
+        ProcessError
             When one of several processes ends before its work is done, as for lack of memory.
 
         Warns
         -----
-        RepeatedRowsWarning, RepeatedQueriesWarning
+        DataWarning
             When the run or the queries repeat rows.
-        EmptyRunWarning, NoOverlapWarning
+        NoOverlapWarning
             When no shot of the run is in the subset or the reference, or no query in the reference.
-        WithoutRelevantWarning, ScoreAboveOneWarning
+        WithoutRelevantWarning, DataWarning
             When some queries have no relevant shot, or average precision exceeds 1.
 
         Notes
@@ -361,12 +361,12 @@ class AveragePrecision:
 
         Raises
         ------
-        QueryError, ParameterError, ReadError, FormatError
+        ParameterError, ReadError, FormatError
             When the query is not a name, k no positive integer, or the run cannot be read.
 
         Warns
         -----
-        UnknownQueriesWarning
+        WithoutRelevantWarning
             When the query is no name of the reference. Else as `evaluate`.
 
         Examples
@@ -661,7 +661,7 @@ class AveragePrecision:
         -----
         DataWarning
             As of `evaluate`.
-        UncertainOrderWarning
+        DataWarning
             When unjudged shots of the pool could turn the order of the two best runs.
 
         Notes
@@ -847,7 +847,7 @@ class AveragePrecision:
 
         Warns
         -----
-        MissingIdsWarning
+        DataWarning
             When no shot is relevant to a query, so that it is not in the qrels. Else as `evaluate`.
 
         Examples

@@ -179,7 +179,7 @@ class PersonDiscovery2015:
 
         Warns
         -----
-        RepeatedQueriesWarning, NoOverlapWarning, UnknownQueriesWarning, WithoutRelevantWarning
+        DataWarning, NoOverlapWarning, WithoutRelevantWarning
             When a query is repeated; no shot of the run, or no query, is in the reference; some
             queries are no names of it; some have no relevant shot.
 

@@ -331,14 +331,3 @@ def shown(value: object) -> str:
 def shortened(text: str) -> str:
     """Return text cut to a length at which a message stays one line."""
     return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'
-
-
-# Names that callers use until they are changed.
-ClusterError = ProcessError
-QueryError = ParameterError
-UnknownDefinitionError = ParameterError
-EmptyRunWarning = NoOverlapWarning
-UnknownQueriesWarning = WithoutRelevantWarning
-FewPermutationsWarning = MissingIdsWarning = NarrowIntervalWarning = DataWarning
-RepeatedQueriesWarning = RepeatedRowsWarning = ScoreAboveOneWarning = DataWarning
-UncertainOrderWarning = UnknownIdsWarning = UnlistedProblemsWarning = DataWarning

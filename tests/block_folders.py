@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import UnknownQueriesWarning
+from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.execute import folder as kept
 from mediaeval_ap.execute.evaluating import ask, in_blocks
 
@@ -47,7 +47,7 @@ def part_of(
     """Compute a part of the queries about the campaign, kept in a folder."""
     options = {'reference': 'reference.txt', 'K': [5, 'all'], 'definition': 'trec', **options}
     with warnings.catch_warnings():  # the campaign asks for names that its reference lacks
-        warnings.simplefilter('ignore', UnknownQueriesWarning)
+        warnings.simplefilter('ignore', WithoutRelevantWarning)
         return AveragePrecision(**options).evaluate_part(
             run, queries, part=part, resume=resume, measures=measures
         )

@@ -14,10 +14,10 @@ from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
 from mediaeval_ap.discovery_2015 import closest
 from mediaeval_ap.errors import (
+    DataWarning,
     FormatError,
     NoOverlapWarning,
     ParameterError,
-    RepeatedQueriesWarning,
 )
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
@@ -128,7 +128,7 @@ def test_nobody_to_ask_for():
 def test_a_query_asked_twice_counts_twice():
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
     run = [('v', '2', 'ann', 1.0), ('v', '2', 'bob', 1.0)]
-    with pytest.warns(RepeatedQueriesWarning) as caught:
+    with pytest.warns(DataWarning) as caught:
         evaluation = discovery.evaluate(run, queries=['ann', 'zoe', 'ann'])
     assert caught[0].filename == __file__
     assert evaluation.ap.tolist() == [1.0, 1.0, 1.0]

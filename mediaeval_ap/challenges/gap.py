@@ -82,7 +82,7 @@ def evaluate_gap(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+    DataWarning, NoOverlapWarning
         As for `evaluate_map`.
 
     Examples

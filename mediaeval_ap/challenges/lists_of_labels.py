@@ -94,9 +94,9 @@ def evaluate_map(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+    DataWarning, NoOverlapWarning
         When users are missing or unknown without an error; no user, or no label, is in both files.
-    RepeatedRowsWarning, ScoreAboveOneWarning
+    DataWarning
         When the truth repeats labels that the definition counts once; AP exceeds 1, as the
         definition counts repeated labels again.
 
@@ -209,7 +209,7 @@ def evaluate_first_hit(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+    DataWarning, NoOverlapWarning
         As for `evaluate_map`.
 
     Examples

@@ -102,7 +102,7 @@ def evaluate_lrap(
 
     Warns
     -----
-    MissingIdsWarning, UnknownIdsWarning, NoOverlapWarning
+    DataWarning, NoOverlapWarning
         As for `evaluate_map`.
 
     Examples

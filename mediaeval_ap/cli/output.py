@@ -17,7 +17,6 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, check_destination, wr
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
-    QueryError,
     WriteError,
     kind_of,
     printable,
@@ -89,7 +88,7 @@ def as_usage(error: type[click.UsageError] = click.UsageError, prefix: str = '')
     """Make an argument that Python refuses an error of usage."""
     try:
         yield
-    except (ParameterError, QueryError) as refused:
+    except ParameterError as refused:
         raise error(prefix + str(refused)) from refused
 
 

@@ -857,9 +857,9 @@ def compare(
 
     Warns
     -----
-    NarrowIntervalWarning
+    DataWarning
         When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2.
-    FewPermutationsWarning
+    DataWarning
         When no data could give a corrected p of at most 1 - level.
 
     Notes

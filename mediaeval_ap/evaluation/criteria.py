@@ -15,7 +15,6 @@ from mediaeval_ap.errors import (
     DataWarning,
     FormatError,
     ParameterError,
-    QueryError,
     ReadError,
     UndefinedScoreError,
     WithoutRelevantWarning,
@@ -39,14 +38,14 @@ Run: TypeAlias = 'Rows | Store | Ranking'
 
 
 def check_query(query: object) -> str:
-    """Return a query as plain text, or raise `QueryError` for what is no name."""
+    """Return a query as plain text, or raise `ParameterError` for what is no name."""
     if query is None:
-        raise QueryError(
+        raise ParameterError(
             'query: found None, expected a name; a session is primed already, and close() ends it'
         )
     text = plain_text(query)
     if text is None or not is_text(text):
-        raise QueryError(f'query: found {shown(query)}, expected {TEXT}')
+        raise ParameterError(f'query: found {shown(query)}, expected {TEXT}')
     return text
 
 

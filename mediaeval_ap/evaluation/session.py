@@ -76,16 +76,16 @@ class Session(Generator[Answer, str | None, None]):
 
         Raises
         ------
-        QueryError
+        ParameterError
             When the query is not a name, as ``None``. The session goes on.
         SessionClosedError
             When it is closed.
 
         Warns
         -----
-        ScoreAboveOneWarning
+        DataWarning
             When average precision exceeds 1.
-        UnknownQueriesWarning
+        WithoutRelevantWarning
             When the query is no name of the reference: once for each name.
 
         Notes

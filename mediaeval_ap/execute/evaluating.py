@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import (
-    ClusterError,
     DataWarning,
     FormatError,
     ParameterError,
@@ -349,7 +348,7 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluatio
         try:
             run.compute(jobs)
             result = run.evaluation()
-        except (ProcessError, ClusterError):  # which say nothing of the run
+        except ProcessError:  # which say nothing of the run
             raise
         except Exception as error:
             run.forget()

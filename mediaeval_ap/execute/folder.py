@@ -143,7 +143,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
 
     Warns
     -----
-    WithoutRelevantWarning, ScoreAboveOneWarning
+    WithoutRelevantWarning, DataWarning
         As `AveragePrecision.evaluate`. Of the run and the queries, the parts have warned.
 
     Examples

@@ -28,7 +28,6 @@ from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import give_up
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import (
-    ClusterError,
     DataWarning,
     ProcessError,
     printable,
@@ -56,7 +55,7 @@ class Pool(NamedTuple):
     executor: Executor
     shared: Any
     why_silent: Callable[[], str] = str
-    fatal: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ClusterError)
+    fatal: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ProcessError)
 
 
 def finished(
@@ -104,7 +103,7 @@ def finished(
 def _call(function: Any, shared: bytes, argument: Any, expected: tuple[str, ...]) -> Any:
     if (found := versions()) != expected:  # in which values could differ
         told = f'expected {" ".join(expected)} as here; install the same on all machines'
-        raise ClusterError(f'a worker on {gethostname()}: found {" ".join(found)}, {told}')
+        raise ProcessError(f'a worker on {gethostname()}: found {" ".join(found)}, {told}')
     with hidden(), one_core():
         return function(shared or _shared, argument)
 
@@ -182,7 +181,7 @@ def _workers(client: Client, shared: bytes) -> Iterator[Pool]:
 
     if client.asynchronous or client.status != 'running':
         found = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
-        raise ClusterError(f'jobs: found {found}, expected one of Dask that is running')
+        raise ProcessError(f'jobs: found {found}, expected one of Dask that is running')
     address = client.scheduler.address
 
     def why_silent() -> str:
@@ -193,13 +192,13 @@ def _workers(client: Client, shared: bytes) -> Iterator[Pool]:
         # A task, which is computed again if its worker dies; what is scattered would be lost.
         with dask.config.set({'distributed.admin.large-graph-warning-threshold': '1 TiB'}):
             sent = client.submit(bytes, shared, pure=False)
-        fatal = CancelledError, Cancelled, CommClosedError, KilledWorker, ClusterError
+        fatal = CancelledError, Cancelled, CommClosedError, KilledWorker, ProcessError
         yield Pool(client.get_executor(pure=False), sent, why_silent, fatal)
     except (CancelledError, Cancelled, CommClosedError) as error:
         reason = 'lost the connection to this scheduler, or it cancelled the tasks'
-        raise ClusterError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
+        raise ProcessError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
     except KilledWorker as error:
-        raise ClusterError(
+        raise ProcessError(
             f'{address}: each worker that computed one of the tasks ended: is the memory of '
             'workers too small? their logs say more'
         ) from error
@@ -219,7 +218,7 @@ def connected(address: str) -> Iterator[Client]:
         except Exception as error:  # whatever comes of the answer of another server
             expected = 'expected the address that dask scheduler prints, as tcp://host:8786'
             found = f'{printable(address) or shown(address)}: found no scheduler'
-            raise ClusterError(f'{found}, {expected}') from error
+            raise ProcessError(f'{found}, {expected}') from error
         with client:
             yield client
     finally:

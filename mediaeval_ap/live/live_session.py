@@ -207,7 +207,7 @@ class Live(Session):
 
         Warns
         -----
-        RepeatedRowsWarning, RepeatedQueriesWarning, EmptyRunWarning, ScoreAboveOneWarning
+        DataWarning, NoOverlapWarning
             As `AveragePrecision.evaluate`.
 
         Notes

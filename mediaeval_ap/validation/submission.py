@@ -66,7 +66,7 @@ def validate(
 
     Warns
     -----
-    UnlistedProblemsWarning
+    DataWarning
         When there are more problems of a kind than are listed.
 
     Examples

@@ -18,7 +18,6 @@ from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.campaign.collected import Rankings
 from mediaeval_ap.errors import (
     DataWarning,
-    FewPermutationsWarning,
     MissingExtraError,
     ParameterError,
     printable,
@@ -107,7 +106,7 @@ def test_long_names_are_folded_between_their_parts():
 def test_what_the_tests_cannot_tell_stands_before_the_order_of_the_runs():
     average_precision = AveragePrecision([('x', 'v', str(n), f'name{n}') for n in range(60)], K=[1])
     right = [('x', 'v', str(n), f'name{n}', 0.5) for n in range(60)]
-    with pytest.warns(FewPermutationsWarning):
+    with pytest.warns(DataWarning):
         report = average_precision.report({'all': right, 'few': right[:9]}, permutations=9)
     first, *_ = data_of(report.to_html())['lead']['caveats']
     assert first.startswith('9 permutations give no corrected p below 0.1')
@@ -191,7 +190,7 @@ def test_the_leaderboard_shows_every_standing(report, page):
         assert cells[at - 1].isdigit()
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.UnknownQueriesWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_rankings_are_those_of_rank(average_precision, report):
     rankings = report.to_dict()['rankings']
     for number, name in enumerate(report.comparison.runs):

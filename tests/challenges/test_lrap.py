@@ -10,9 +10,9 @@ from oracle import CLOSE
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import (
+    DataWarning,
     FormatError,
     ParameterError,
-    UnknownIdsWarning,
 )
 
 
@@ -45,12 +45,12 @@ def test_sounds(label_weighted):
 def test_samples_that_are_unknown():
     truth = table('fname,labels', ('a', 'x'), ('b', 'y'))
     scores = pandas.DataFrame({'fname': list('abc'), 'x': [1, 1, 1], 'y': [0, 1, 1]})
-    with pytest.warns(UnknownIdsWarning):
+    with pytest.warns(DataWarning):
         score = challenges.evaluate_lrap(truth, scores, unknown='drop')
     assert (score.value, score.counts['unknown']) == (3 / 4, 1)
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('label_weighted', [False, True])
 def test_missing_samples_count_zero_or_not_at_all(label_weighted):
     true = {'a': [1, 1, 0], 'b': [1, 0, 1], 'c': [0, 0, 0], 'd': [0, 0, 0], 'e': [0, 1, 0]}

@@ -10,12 +10,11 @@ from mediaeval_ap import challenges, progress, read_results
 from mediaeval_ap.challenges import lrap
 from mediaeval_ap.challenges import task as task_room
 from mediaeval_ap.errors import (
+    DataWarning,
     FormatError,
-    MissingIdsWarning,
     NoOverlapWarning,
     ParameterError,
     UndefinedScoreError,
-    UnknownIdsWarning,
 )
 
 MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
@@ -66,10 +65,10 @@ def test_ids_that_are_missing_or_unknown(challenge):
         f"<DataFrame>, {name}: found no row for 'b', expected one for each id of <DataFrame>; "
         "score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
     )
-    with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, scored as'):
+    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <DataFrame>, scored as'):
         score = evaluate(truth, some, missing='zero')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1 / 2, 1, 2)
-    with pytest.warns(MissingIdsWarning, match='no row for 1 of 2 ids of <DataFrame>, left out'):
+    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <DataFrame>, left out'):
         score = evaluate(truth, some, missing='skip')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1, 1, 1)
     assert score.queries.to_pylist() == ['a']
@@ -79,7 +78,7 @@ def test_ids_that_are_missing_or_unknown(challenge):
         f"<DataFrame>, row 3, {name}: found 'c', which <DataFrame> lacks, expected an id of the "
         "truth; leave others out by --unknown drop, in Python unknown='drop'"
     )
-    with pytest.warns(UnknownIdsWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
+    with pytest.warns(DataWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
         score = evaluate(truth, more, unknown='drop')
     assert (score.value, score.counts['unknown'], score.counts['queries']) == (1, 1, 2)
 
@@ -88,8 +87,8 @@ def test_no_id_is_left():
     truth, other = table('Image,Id', ('a', 'w')), table('Image,Id', ('b', 'w'))
     with (
         pytest.warns(NoOverlapWarning, match='0 of 1 ids occur in <DataFrame>'),
-        pytest.warns(MissingIdsWarning, match='no row for 1 of 1 ids'),
-        pytest.warns(UnknownIdsWarning, match='1 of 1 rows'),
+        pytest.warns(DataWarning, match='no row for 1 of 1 ids'),
+        pytest.warns(DataWarning, match='1 of 1 rows'),
         pytest.raises(UndefinedScoreError, match='no id of <DataFrame> is left to score'),
     ):
         FIRST_HIT(truth, other, missing='skip', unknown='drop')
@@ -129,7 +128,7 @@ def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
     predictions = table('Image,Id', ('a', 'w'))
     with pytest.warns() as caught:
         FIRST_HIT(truth, predictions, [1, 2, 3], missing='zero')
-    assert [warning.category for warning in caught] == [MissingIdsWarning]
+    assert [warning.category for warning in caught] == [DataWarning]
 
 
 def test_warnings_point_to_who_called():

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from mediaeval_ap.errors import ClusterError, MissingExtraError
+from mediaeval_ap.errors import MissingExtraError, ProcessError
 from mediaeval_ap.execute import pools
 from mediaeval_ap.execute.pools import connected
 
@@ -19,7 +19,7 @@ LONGEST = 20  # seconds, on a machine that does much else
 def refused(address):
     """Return how many seconds it takes to refuse an address, which the error names."""
     begun = time.monotonic()
-    with pytest.raises(ClusterError, match=EXPECTED) as caught, connected(address):
+    with pytest.raises(ProcessError, match=EXPECTED) as caught, connected(address):
         pass
     assert str(caught.value).startswith(f'{address}: ')
     assert '\n' not in str(caught.value)
@@ -34,7 +34,7 @@ def test_a_scheduler_is_connected_and_let_go(cluster):
 
 @pytest.mark.parametrize('address', ['tcp://127.0.0.1', 'nothing://127.0.0.1:1', ''])
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(ClusterError) as caught, connected(address):
+    with pytest.raises(ProcessError) as caught, connected(address):
         pass
     assert str(caught.value) == f'{address or repr("")}: found no scheduler, {EXPECTED}'
 
@@ -68,7 +68,7 @@ def answer(server, says):
 def test_a_worker_is_no_scheduler(cluster, client):
     (worker, *_) = client.nthreads()
     expected = f'^{worker}: found no scheduler, {EXPECTED}'
-    with pytest.raises(ClusterError, match=expected), connected(worker):
+    with pytest.raises(ProcessError, match=expected), connected(worker):
         pass
 
 

@@ -17,7 +17,7 @@ from stores import stored
 from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import ClusterError, ReadError
+from mediaeval_ap.errors import ProcessError, ReadError
 from mediaeval_ap.execute import pools
 
 REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
@@ -144,7 +144,7 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp
     with dask_cluster(tmp_path) as first, first.client() as first_client:
         first.replenish(2)
         lost = f'^{first.address}: lost the connection.*; --resume DIR keeps finished blocks$'
-        with dying(first, lambda: has_begun(calls, 7)), pytest.raises(ClusterError, match=lost):
+        with dying(first, lambda: has_begun(calls, 7)), pytest.raises(ProcessError, match=lost):
             average_precision.evaluate(store, jobs=first_client, resume=kept)
     n_before = len(list(calls.iterdir()))
     (calls / 'go').touch()
@@ -162,9 +162,9 @@ def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_p
             f'^{first.address}: lost the connection to this scheduler, or it cancelled the tasks; '
             r'--resume DIR keeps finished blocks$'
         )
-        with dying(first, lambda: held(client)), pytest.raises(ClusterError, match=lost):
+        with dying(first, lambda: held(client)), pytest.raises(ProcessError, match=lost):
             average_precision.evaluate(store, jobs=client)
-        with pytest.raises(ClusterError, match='jobs: found a connecting client, expected'):
+        with pytest.raises(ProcessError, match='jobs: found a connecting client, expected'):
             average_precision.evaluate(store, jobs=client)
 
 
@@ -201,7 +201,7 @@ def test_a_task_that_ends_its_worker_is_an_error(store, tmp_path, monkeypatch):
     monkeypatch.setattr(pools, '_call', lambda *_: os._exit(1))
     with dask_cluster(tmp_path, **allow_none) as cluster, cluster.client() as client:
         cluster.add_worker('--no-nanny')
-        with pytest.raises(ClusterError, match=r'ended: is the memory of workers too small'):
+        with pytest.raises(ProcessError, match=r'ended: is the memory of workers too small'):
             AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
@@ -212,5 +212,5 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
     path = os.pathsep.join([str(tmp_path), *sys.path])
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
         cluster.add_worker('--no-nanny', PYTHONPATH=path)
-        with pytest.raises(ClusterError, match=r'^a worker on .*: found .* rapidfuzz=0\.0\.1'):
+        with pytest.raises(ProcessError, match=r'^a worker on .*: found .* rapidfuzz=0\.0\.1'):
             AveragePrecision(REFERENCE).evaluate(store, jobs=client)

@@ -209,7 +209,7 @@ def results_of(reference, **settings):
     return {'a': evaluate(RUN, ASKED), 'b': evaluate(RUN[:1], ASKED)}
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 @given(
     st.lists(

@@ -15,9 +15,8 @@ from scipy import stats
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.errors import (
-    FewPermutationsWarning,
+    DataWarning,
     MissingExtraError,
-    NarrowIntervalWarning,
     ParameterError,
     WithoutRelevantWarning,
 )
@@ -36,7 +35,7 @@ def drawn(seed, n_runs=3, n_queries=60, n_cutoffs=2):
 
 def without_warning(*arguments, **settings):
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore', NarrowIntervalWarning)
+        warnings.simplefilter('ignore', DataWarning)
         return compare(*arguments, **{**FAST, **settings})
 
 
@@ -119,16 +118,16 @@ def without_reason(value, path=()):
 def test_pairs_that_differ_little_are_counted_in_one_warning():
     few, many = np.zeros(60), np.zeros(60)
     few[:10], many[:50] = 0.5, 0.5
-    with pytest.warns(NarrowIntervalWarning, match='^1 pair of runs differs on fewer than 50 que'):
+    with pytest.warns(DataWarning, match='^1 pair of runs differs on fewer than 50 que'):
         compare(several(few, 0 * few), interval='bca', **FAST)
-    with pytest.warns(NarrowIntervalWarning, match='^2 of 3 pairs of runs differ on fewer'):
+    with pytest.warns(DataWarning, match='^2 of 3 pairs of runs differ on fewer'):
         compare(several(few, 0 * few, many), interval='bca', **FAST)
     assert compare(several(0 * many, many, 0 * many), interval='bca', **FAST).warnings == ()
     message = (
         'all 3 pairs of runs differ on fewer than 50 queries by some metric: t intervals of their '
         'differences may be too narrow; take plus2'
     )
-    with pytest.warns(NarrowIntervalWarning, match=message) as found:
+    with pytest.warns(DataWarning, match=message) as found:
         comparison = compare(several(*drawn(4)), interval='t', **FAST)
     assert [each.filename for each in found] == [__file__]
     assert list(map(str, comparison.warnings)) == [str(found[0].message)]
@@ -149,7 +148,7 @@ def test_permutations_by_which_nothing_can_differ(correction, enough, message, b
     results = several(*np.random.default_rng(8).random((3, 60)))  # fixed: some values, whichever
     settings = {'correction': correction, 'resamples': 50, 'baseline': baseline}
     assert compare(results, permutations=enough, **settings).warnings == ()
-    with pytest.warns(FewPermutationsWarning, match=message):
+    with pytest.warns(DataWarning, match=message):
         compare(results, permutations=enough - 1, **settings)
     exact = compare(several([1] * 8, [0] * 8), permutations=1, resamples=50)  # needs none
     assert (exact.pairs[0].p, exact.warnings) == (2 / 2**8, ())
@@ -169,7 +168,7 @@ def test_clusters_are_flipped_whole():
     right = [(*row, 0.5) for row in reference]
     results = {'all': evaluate(right), 'few': evaluate([right[0], right[10]])}
     settings = {'cluster': 'video', 'reference': reference}
-    with pytest.warns(NarrowIntervalWarning, match='on fewer than 50 clusters of queries: '):
+    with pytest.warns(DataWarning, match='on fewer than 50 clusters of queries: '):
         compare(results, interval='bca', **settings, **FAST)
     of_queries, of_videos = without_warning(results), without_warning(results, **settings)
     note = (

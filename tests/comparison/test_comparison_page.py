@@ -11,7 +11,7 @@ from page_text import PageText, data_of
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.comparison_page import boards_of, of_query
-from mediaeval_ap.errors import NarrowIntervalWarning, ParameterError
+from mediaeval_ap.errors import DataWarning, ParameterError
 
 FAST = {'resamples': 50, 'permutations': 200}
 HOSTILE = '<script>alert(1)</script>'
@@ -87,7 +87,7 @@ def test_texts_are_about_items_and_systems(comparison):
 
 def test_results_have_the_page_too():
     results = several([0.5, 1, 0.25], [0, 1, 0.75], queries=['a', 'b', 'c'])
-    with pytest.warns(NarrowIntervalWarning):
+    with pytest.warns(DataWarning):
         comparison = compare(results, interval='t', resamples=50)
     page = comparison.to_html(title='Two', intro='*what*', links={'x': 'https://a.org'})
     data = data_of(page)

@@ -113,8 +113,7 @@ def test_cutoffs_before_the_last_are_exploratory():
 BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.FewPermutationsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize(
     ('found', 'settings', 'expected'),
     [

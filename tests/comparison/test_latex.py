@@ -54,7 +54,7 @@ def compiled(text, folder):
     return done.stdout
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NarrowIntervalWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_a_table_of_four_cutoffs_fits_on_the_page(tmp_path):
     options = {'correction': 'tukey', 'interval': 't', 'by': 'relevant'}
     log = compiled(comparison(RUNS, **options).to_latex(), tmp_path)

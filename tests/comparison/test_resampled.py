@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 from mediaeval_ap import compare, evaluate_gap, evaluate_lrap, read_results
-from mediaeval_ap.errors import FewPermutationsWarning, ParameterError, UndefinedScoreError
+from mediaeval_ap.errors import DataWarning, ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.render.formats import render
 
-pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.MissingIdsWarning')
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-1.schema.json').read_text())
@@ -196,5 +196,5 @@ def test_global_ap_has_no_value_by_query():
 
 
 def test_few_resamples_are_warned_of():
-    with pytest.warns(FewPermutationsWarning, match='^20 resamples give no .*: take 40 or more$'):
+    with pytest.warns(DataWarning, match='^20 resamples give no .*: take 40 or more$'):
         compare({'a': lwlrap(ONE), 'b': lwlrap(OTHER)}, resamples=20)

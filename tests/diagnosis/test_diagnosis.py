@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.diagnosis import letters_that_differ
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss, QueryLoss
-from mediaeval_ap.errors import EmptyRunWarning, ParameterError
+from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'bob')]
@@ -58,7 +58,7 @@ def test_costliest(diagnosis):
 @pytest.mark.parametrize('definition', definitions.names())
 def test_empty_run(definition):
     average_precision = AveragePrecision(REFERENCE, subset=[('x', 'v')], definition=definition)
-    with pytest.warns(EmptyRunWarning):
+    with pytest.warns(NoOverlapWarning):
         diagnosis = average_precision.explain([('x', 'w', '1', 'ann', 0.5)], ['ann', 'zoe'], k=1)
     lost = [{part for part in diagnosis.parts if diagnosis.parts[part][row]} for row in (0, 1)]
     counts_as = definitions.get(definition).without_relevant
@@ -128,8 +128,7 @@ HYPOTHESES = [
 ]
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedQueriesWarning')
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_counts():
     diagnosis = AveragePrecision(CONFUSED).explain(HYPOTHESES, ['anna_bell', 'dora', 'anna_bell'])
     # Of shots 4, 3, 1, 2, 5 in the ranks 1, 2, 5, 6, 7: shot 1 comes to rank 3, then 2 to rank 4.

@@ -71,7 +71,7 @@ def test_ranking_and_ranks(definition, reference, hypotheses, k, subset):
     )
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_names_are_in_the_order_of_the_ranking():
     reference = [('x', 'v', '1', 'anna')]
     returned = [('bob', 1), ('annb', 0.1), ('annc', 0.2), ('annb', 0.3)]
@@ -141,7 +141,7 @@ def explained(run=OTHER, reference=REFERENCE, definition='trec', subset=None, **
         ({'subset': [('x', 'v'), ('x', 'w')]}, 'another subset, expected the same'),
     ],
 )
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedQueriesWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_what_is_refused(settings, reason):
     with pytest.raises(ParameterError) as caught:
         explained(RUN).against(explained(**settings))

@@ -11,11 +11,9 @@ from click.testing import CliRunner
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import (
+    DataWarning,
     NoOverlapWarning,
     ReadError,
-    RepeatedQueriesWarning,
-    RepeatedRowsWarning,
-    UnknownQueriesWarning,
     WithoutRelevantWarning,
 )
 from mediaeval_ap.evaluation.data_warnings import (
@@ -77,9 +75,9 @@ def test_results_carry_the_warnings_that_were_given_out(recwarn):
         [('x', 'v', '2', 'ann', 0.5)] * 2, ['zoe', 'ann', 'zoe']
     )
     assert [type(each) for each in evaluation.warnings] == [
-        RepeatedRowsWarning,
-        RepeatedQueriesWarning,
-        UnknownQueriesWarning,
+        DataWarning,
+        DataWarning,
+        WithoutRelevantWarning,
         NoOverlapWarning,
         WithoutRelevantWarning,
     ]
@@ -92,7 +90,7 @@ def test_results_of_2015_carry_them_too(recwarn):
     discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'ann')])
     evaluation = discovery.evaluate([('v', '2', 'ann', 0.5)], queries=['zoe', 'zoe'])
     assert [type(each) for each in evaluation.warnings] == [
-        RepeatedQueriesWarning,
+        DataWarning,
         NoOverlapWarning,
         NoOverlapWarning,
     ]
@@ -108,11 +106,11 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
     """Wherever it is asked; a session warns once of each name."""
     average_precision = AveragePrecision(ALSO, [1])
     run = [('x', 'v', '1', 'ann_lee', 0.5)]
-    with pytest.warns(UnknownQueriesWarning, match=f'^{re.escape(UNKNOWN)}$'):
+    with pytest.warns(WithoutRelevantWarning, match=f'^{re.escape(UNKNOWN)}$'):
         frame = average_precision.rank(run, 'ann_le')
     assert frame.attrs == {'AP@1': 1.0, 'n_relevant': 0}
     for session in average_precision(run), average_precision.live(run):
-        with pytest.warns(UnknownQueriesWarning, match=f'^{re.escape(UNKNOWN)}$'):
+        with pytest.warns(WithoutRelevantWarning, match=f'^{re.escape(UNKNOWN)}$'):
             session.send('ann_le')
         assert session.send('ann_le').n_relevant == 0
         assert session.send('ann_lee').n_relevant == 1
@@ -142,7 +140,7 @@ def test_names_outside_the_subset_are_names_of_the_reference():
     with pytest.warns(WithoutRelevantWarning) as caught:
         average_precision.evaluate(run, ['ann_lee', 'bob_ray'])
     assert [each.category for each in caught] == [WithoutRelevantWarning]
-    with pytest.warns(UnknownQueriesWarning, match="nearest: 'bob_ray'"):
+    with pytest.warns(WithoutRelevantWarning, match="nearest: 'bob_ray'"):
         average_precision.rank(run, 'bob_rey')
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from live_sessions import ROW, WRONG_ROWS, check_live
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import FormatError, MissingHypothesisError, QueryError
+from mediaeval_ap.errors import FormatError, MissingHypothesisError, ParameterError
 from mediaeval_ap.live.hypotheses import GrowingColumns
 
 
@@ -44,7 +44,7 @@ def test_messages_say_what_was_found():
     with pytest.raises(FormatError, match='<live>, confidence: found nan'):
         live.update(ROW, confidence=float('nan'))
     assert ROW in live
-    with pytest.raises(QueryError):
+    with pytest.raises(ParameterError):
         live.send(None)
 
 

@@ -9,12 +9,10 @@ from live_sessions import ROW, check_live, quiet
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import (
-    EmptyRunWarning,
+    DataWarning,
     FormatError,
+    NoOverlapWarning,
     ParameterError,
-    RepeatedQueriesWarning,
-    RepeatedRowsWarning,
-    ScoreAboveOneWarning,
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -42,7 +40,7 @@ def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     outside = ('x', 'w', '1', 'ann', 0.9)
     average_precision = AveragePrecision([ROW[:4]], [10], subset=[('x', 'v')])
     live = average_precision.live([outside])
-    with pytest.warns(EmptyRunWarning, match='<live>: none of its 1 hypotheses') as caught:
+    with pytest.warns(NoOverlapWarning, match='<live>: none of its 1 hypotheses') as caught:
         assert live.evaluate().map.tolist() == [0.0]
     assert caught[0].filename == __file__
     live.add(ROW)
@@ -60,12 +58,12 @@ def test_warnings_are_those_of_the_batch_and_point_at_the_caller():
         warnings.simplefilter('always')
         live.evaluate(['ann', 'ann'])
     assert {each.category for each in caught} == {
-        RepeatedRowsWarning,
-        RepeatedQueriesWarning,
-        ScoreAboveOneWarning,
+        DataWarning,
+        DataWarning,
+        DataWarning,
     }
     assert {each.filename for each in caught} == {__file__}
-    with pytest.warns(ScoreAboveOneWarning) as caught:
+    with pytest.warns(DataWarning) as caught:
         live.send('ann')
     assert caught[0].filename == __file__
 

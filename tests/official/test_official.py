@@ -18,7 +18,7 @@ from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
 
 pytestmark = [
-    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.ScoreAboveOneWarning'),
+    pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning'),
     pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning'),
 ]
 

@@ -22,7 +22,7 @@ from mediaeval_ap import (
     validate,
 )
 from mediaeval_ap.choices import TIES, check_policy, check_tag, is_text, plain_text
-from mediaeval_ap.errors import FormatError, ParameterError, QueryError
+from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -256,7 +256,7 @@ def test_text_of_a_class_is_refused_as_plain_text_is(text, wrong):
         live.add(('x', 'v', '1', text(wrong), 0.5))
     with pytest.raises(FormatError):
         live.extend([('x', 'v', '1', text(wrong), 0.5)])
-    with pytest.raises(QueryError):
+    with pytest.raises(ParameterError):
         live.send(text(wrong))
     assert not len(live)
 

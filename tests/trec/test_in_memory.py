@@ -9,7 +9,7 @@ import pytest
 from trec_rows import QRELS, RUN
 
 from mediaeval_ap import evaluate_trec
-from mediaeval_ap.errors import FormatError, MissingIdsWarning, ParameterError
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
 
 JUDGED = {'7': {'d1': 1, 'd2': 0, 'd3': 2}, '8': {'d1': 1}}
 RETURNED = {'7': {'d2': 0.9, 'd1': 0.5}, '8': {'d1': 0.5}}
@@ -82,7 +82,7 @@ def test_a_topic_without_documents_is_missing():
         FormatError, match=r"^<dict>, qid: found no row for '8', expected one for ea"
     ):
         evaluate_trec(JUDGED, run)
-    with pytest.warns(MissingIdsWarning):
+    with pytest.warns(DataWarning):
         assert evaluate_trec(JUDGED, run, 10, missing='zero').ap.tolist() == [[0.25], [0.0]]
 
 

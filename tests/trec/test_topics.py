@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trec_rows import REFERENCE, ROWS, map_column, quiet
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.errors import MissingIdsWarning, ParameterError, UnknownQueriesWarning, WriteError
+from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning, WriteError
 
 # Sums of as many quotients, in another order.
 ROUNDING = 1e-12
@@ -102,12 +102,12 @@ def test_a_query_that_begins_with_the_mark_of_a_comment(tmp_path):
         assert list(results) == average_precision.queries
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.RepeatedRowsWarning')
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_queries_without_relevant_shots_are_told_of(tmp_path):
     average_precision = AveragePrecision(REFERENCE)
     with (
-        pytest.warns(MissingIdsWarning, match='1 of 2 queries have no relevant shot') as caught,
-        pytest.warns(UnknownQueriesWarning, match="'zoe'"),
+        pytest.warns(DataWarning, match='1 of 2 queries have no relevant shot') as caught,
+        pytest.warns(WithoutRelevantWarning, match="'zoe'"),
     ):
         average_precision.export_trec(ROWS, tmp_path / 'qrels', tmp_path / 'run', ['zoe', 'ann'])
     assert caught[0].filename == __file__
