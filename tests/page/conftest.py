@@ -55,11 +55,6 @@ def scores(browser, tmp_path_factory):
     return pages.scores(tmp_path_factory.mktemp('scores'))
 
 
-@pytest.fixture(scope='session')
-def watched(browser, tmp_path_factory):
-    return pages.watched(tmp_path_factory.mktemp('watched'))
-
-
 @pytest.fixture
 def opened(browser):
     """Open a page in a tab of its own, by default on a desk."""

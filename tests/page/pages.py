@@ -1,4 +1,4 @@
-"""The pages that the tests open: of a campaign full of hostile names, and of a run that grew."""
+"""The pages that the tests open: of a campaign and of score tables full of hostile names."""
 
 import random
 from contextlib import chdir
@@ -11,7 +11,6 @@ import pandas
 import pytest
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.cli import main as command
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
@@ -151,22 +150,6 @@ def scores(folder):
     comparison = compare(pandas.DataFrame(table), **settings, resamples=100, permutations=1000)
     comparison.to_html(folder / 'scores.html', title=TITLE, intro=INTRODUCTION, links=LINKS)
     return Page(folder / 'scores.html', None, table, items)
-
-
-def watched(folder):
-    """The page of a run that grew, has lines that were skipped, and names that mean harm."""
-    _, queries = write_campaign(folder)
-    with chdir(folder):
-        Path('queries.txt').write_text('\n'.join(queries))
-        with open(HOSTILE_RUN, 'a') as run:
-            run.write('NEWS <script>alert(5)</script> 1 ann high\n')
-        arguments = ['reference.txt', HOSTILE_RUN, '--queries', 'queries.txt', '-K', '1,10,all']
-        options = ['--every', '250', '--skip-bad', '-o', 'watched.html']
-        command(['watch', *arguments, *options], standalone_mode=False)
-        average_precision = AveragePrecision('reference.txt', K=[1, 10, 'all'])
-    return Page(
-        folder / 'watched.html', average_precision, {HOSTILE_RUN: folder / HOSTILE_RUN}, queries
-    )
 
 
 def column(table, number):

@@ -3,7 +3,7 @@
 import pytest
 from page.browsing import STATES, Visit
 
-PAGES = ['campaign', 'official', 'watched']
+PAGES = ['campaign', 'official']
 
 
 @pytest.fixture(scope='module', params=PAGES)
