@@ -104,7 +104,7 @@ def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
         n_judged += len(units)
 
 
-def settled(taus: Mapping[int, float | None]) -> str:
+def settled(taus: dict[int, float | None]) -> str:
     """Return after how many judgements tau stays at `SETTLED` or above."""
     found = 'never'
     for n_judged, tau in reversed(taus.items()):
