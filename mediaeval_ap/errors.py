@@ -207,7 +207,7 @@ KINDS = {
     'it once.',
     'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '
     'first.',
-    'no-worker': 'A cluster without workers, on which tasks wait until a worker joins: start one.',
+    'no-worker': 'A cluster without workers, or with one that does not answer: start one, or wait.',
 }
 
 

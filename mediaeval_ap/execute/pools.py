@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -17,7 +17,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from socket import gethostname
 from threading import Thread
@@ -33,6 +33,7 @@ from mediaeval_ap.errors import (
     printable,
     require,
     shown,
+    some,
     warn_caller,
 )
 from mediaeval_ap.progress import hidden
@@ -50,24 +51,49 @@ _shared = b''  # in a process of loky: what all of its tasks share
 
 
 class Pool(NamedTuple):
-    """An executor, what tasks share, why nothing is finished, and what is no error of a task."""
+    """An executor, what its tasks share, who does not answer, and errors that end all tasks."""
 
     executor: Executor
     shared: Any
-    why_silent: Callable[[], str] = str
-    fatal: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ProcessError)
+    silent: Callable[[], list[DataWarning]] = list
+    fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
+
+    def done(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
+        """Wait until some futures are done; those with an error that ends all tasks stand last."""
+
+        def is_lost(future: Future[Any]) -> bool:
+            return future.cancelled() or isinstance(future.exception(), self.fatal)
+
+        alarm = monotonic() + SECONDS
+        # A signal that the system gives to another thread does not wake this one.
+        while not (done := wait(futures, timeout=1, return_when=FIRST_COMPLETED).done):
+            if (warnings := self.silent()) and monotonic() > alarm:
+                warn_caller(warnings)
+                alarm = float('inf')  # once is enough
+        if any(map(is_lost, done)):  # results on their way would be lost, too
+            done = wait(futures, timeout=1).done
+        return sorted(done, key=is_lost)
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """Return the result of a task, or what it raised."""
+        try:
+            return future.result()
+        except self.fatal:
+            raise
+        except Exception as error:
+            return error
 
 
 def finished(
     jobs: Any, function: Callable[[bytes, Any], Any], shared: bytes, arguments: Sequence[Any]
 ) -> Generator[tuple[int, Any]]:
-    """Give the number of each argument with `function(shared, argument)`, or with what it raised.
+    """Yield (index, result or exception) of `function(shared, argument)`, in order of completion.
 
-    They come as they are finished. The others are cancelled when the iterator is closed, and no
-    process is left of those that were started; jobs are their number, or an executor.
+    `jobs` is a number of processes, which end with the iterator, or an executor. Tasks that are not
+    done are cancelled when the iterator is closed.
     """
     futures: dict[Future[Any], int] = {}
-    waiting, alarm = enumerate(arguments), monotonic() + SECONDS
+    waiting = enumerate(arguments)
     try:
         with _pool(jobs, shared, len(arguments)) as pool:
             while True:
@@ -76,25 +102,15 @@ def finished(
                     futures[pool.executor.submit(_call, *task)] = number
                 if not futures:
                     return
-                # A signal that the system gives to another thread does not wake this one.
-                done = wait(futures, timeout=1, return_when=FIRST_COMPLETED).done
-                if not done and monotonic() > alarm and (reason := pool.why_silent()):
-                    warn_caller([DataWarning('no-worker', '', reason)])
-                    alarm = float('inf')
-                for future in done:
-                    number = futures.pop(future)
-                    try:
-                        result = future.result()
-                    except pool.fatal:
-                        raise
-                    except Exception as error:
-                        result = error
-                    yield number, result
+                for future in pool.done(futures):
+                    yield futures.pop(future), pool.outcome(future)
     except BrokenExecutor as error:
         raise ProcessError(
             'a process of this evaluation ended before its work was done: out of memory? use fewer '
             'jobs, or 1 to see the error in this process'
         ) from error
+    except CancelledError as error:
+        raise ProcessError('the executor cancelled tasks of this evaluation') from error
     finally:
         for future in futures:
             future.cancel()
@@ -183,25 +199,49 @@ def _workers(client: Client, shared: bytes) -> Iterator[Pool]:
         found = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
         raise ProcessError(f'jobs: found {found}, expected one of Dask that is running')
     address = client.scheduler.address
-
-    def why_silent() -> str:
-        remedy = f'start one by dask worker {address}'
-        return '' if client.scheduler_info()['workers'] else f'{address}: has no worker: {remedy}'
-
+    cancelled = CancelledError, Cancelled, CommClosedError
     try:
         # A task, which is computed again if its worker dies; what is scattered would be lost.
         with dask.config.set({'distributed.admin.large-graph-warning-threshold': '1 TiB'}):
             sent = client.submit(bytes, shared, pure=False)
-        fatal = CancelledError, Cancelled, CommClosedError, KilledWorker, ProcessError
-        yield Pool(client.get_executor(pure=False), sent, why_silent, fatal)
-    except (CancelledError, Cancelled, CommClosedError) as error:
-        reason = 'lost the connection to this scheduler, or it cancelled the tasks'
-        raise ProcessError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
+        fatal = *cancelled, KilledWorker, ProcessError
+        yield Pool(client.get_executor(pure=False), sent, partial(_silent, client, {}), fatal)
     except KilledWorker as error:
         raise ProcessError(
             f'{address}: each worker that computed one of the tasks ended: is the memory of '
             'workers too small? their logs say more'
         ) from error
+    except Exception as error:
+        if client.status == 'running' and not isinstance(error, cancelled):
+            raise
+        reason = 'lost the connection to this scheduler, or it cancelled the tasks'
+        raise ProcessError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
+
+
+def _silent(client: Client, heard: dict[str, tuple[float, float]]) -> list[DataWarning]:
+    """Warn of a scheduler or a worker that does not answer.
+
+    `heard` has for each worker when the scheduler heard of it last, and when this was new here.
+    """
+    address = client.scheduler.address
+    if client.status != 'running':  # a result that was on its way never comes
+        raise CancelledError
+    try:
+        workers = client.sync(client.scheduler.identity, callback_timeout=SECONDS)['workers']
+    except TimeoutError:
+        return [DataWarning('no-worker', address, 'this scheduler does not answer')]
+    except OSError:  # the next look says that it is lost
+        return []
+    if not workers:
+        remedy = f': start one by dask worker {address}'
+        return [DataWarning('no-worker', address, 'has no worker', remedy)]
+    for worker, about in workers.items():
+        # The clock of the scheduler may be another one, so only its changes are looked at.
+        if heard.get(worker, (0, 0))[0] != about['last_seen']:
+            heard[worker] = about['last_seen'], monotonic()
+    gone = [worker for worker in workers if monotonic() - heard[worker][1] > SECONDS]
+    told = f'nothing is heard of worker {some(gone, 1)}'
+    return [DataWarning('no-worker', address, told)] if gone else []
 
 
 @contextmanager

@@ -33,7 +33,9 @@ def test_missing_blocks_are_counted(campaign):
     remedy = 'compute them with evaluate … --resume out'
     with pytest.raises(ReadError) as caught:
         collect('out')
-    assert str(caught.value) == f'out: {2 * n_blocks} of {2 * n_blocks} blocks are missing; {remedy}'
+    assert (
+        str(caught.value) == f'out: {2 * n_blocks} of {2 * n_blocks} blocks are missing; {remedy}'
+    )
     first.compute(part=(2, 2))
     second.compute(part=(1, 3))
     n_first = n_blocks - first.compute(part=(2, 2)).found

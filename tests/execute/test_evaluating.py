@@ -19,7 +19,7 @@ from mediaeval_ap.execute.evaluating import Clock
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
-KINDS = ['rows', 'ranking', 'store', 'pruned']
+KINDS = ['rows', 'ranking', 'store']
 folder = commands.folder
 
 
@@ -48,14 +48,13 @@ def told(function, *arguments, **settings):
     return result, sorted(places)
 
 
-def run_of(kind, rows, subset, K, path):
+def run_of(kind, rows, subset, path):
     """The rows of a run as something else that is a run."""
     if kind == 'rows':
         return rows
     if kind == 'ranking':
         return Ranking(read(rows, HYPOTHESIS))
-    keep = max(K) if kind == 'pruned' and 'all' not in K else None
-    return stored(rows, path / 'run.store', subset, keep)
+    return stored(rows, path / 'run.store', subset)
 
 
 cases = st.tuples(
@@ -87,7 +86,7 @@ def check_the_same(case, path, **settings):
             definition=definition,
             queries_without_relevant=policy,
         )
-    run = run_of(kind, rows, subset, K, path)
+    run = run_of(kind, rows, subset, path)
     one, of_one = told(average_precision.evaluate, run, queries, **settings)
     several, of_several = told(average_precision.evaluate, run, queries, jobs=2, **settings)
     assert of_several == of_one

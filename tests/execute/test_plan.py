@@ -4,6 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
+import jsonschema
 import pytest
 from block_folders import part_of, write_campaign
 from hypothesis import given
@@ -13,6 +14,7 @@ from strategies import examples
 from mediaeval_ap import collect
 from mediaeval_ap.errors import FormatError
 
+SCHEMAS = Path(__file__).parents[2] / 'docs/reference/schemas'
 EDITED = 'found an edited plan, expected what evaluate wrote; begin in another folder'
 EDITS = {
     'a list': (lambda _: '[]', 'schema: found [], expected mediaeval-ap/plan/2; begin in another'),
@@ -53,6 +55,13 @@ def test_any_other_plan_is_refused_in_one_line(data):
         with pytest.raises(FormatError, match=r'^out/plan\.json') as caught:
             collect('out')
         assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize('settings', [{}, {'measures': 'RR', 'subset': 'subset.txt'}])
+def test_schema(campaign, settings):
+    part_of(**settings)
+    shape = json.loads((SCHEMAS / 'plan-2.schema.json').read_text())
+    jsonschema.Draft202012Validator(shape).validate(json.loads(Path('out/plan.json').read_text()))
 
 
 @pytest.mark.parametrize('edit', EDITS)

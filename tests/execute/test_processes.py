@@ -5,14 +5,18 @@ import select
 import signal
 import subprocess
 import sys
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Timer
+from time import sleep
 
 import process_tasks
 import pytest
 from hanging import SECONDS, no_hang
 
 from mediaeval_ap.errors import FormatError, ProcessError, ReadError
+from mediaeval_ap.execute import pools
 from mediaeval_ap.execute.pools import finished
 
 # A command whose two processes tell their numbers and then do not end.
@@ -61,6 +65,57 @@ def test_no_process_is_left_of_an_iterator_that_is_closed():
     with no_hang(), closing(finished(2, process_tasks.process, None, range(20))) as some:
         pids = {next(some)[1] for _ in range(2)}
     assert not any(os.path.exists(f'/proc/{pid}') for pid in pids)
+
+
+class Futures(Executor):
+    """An executor whose tasks stay as they are until a test says how they end."""
+
+    def __init__(self):
+        self.futures = []
+
+    def submit(self, *_):
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+@pytest.mark.parametrize(
+    ('error', 'told'),
+    [
+        (BrokenExecutor('gone'), '^a process of this evaluation ended before its work was done'),
+        (None, '^the executor cancelled tasks of this evaluation$'),
+    ],
+)
+def test_results_are_taken_before_the_error_of_an_executor(error, told):
+    """Those of an executor that is lost would be computed again."""
+    executor = Futures()
+    some = finished(executor, process_tasks.add, b'', range(3))
+    Timer(0.1, end, [executor, error]).start()
+    assert sorted([next(some), next(some)]) == [(1, 'one'), (2, 'two')]
+    with pytest.raises(ProcessError, match=told):
+        next(some)
+
+
+def end(executor, error):
+    lost, first, second = executor.futures
+    if error is None:
+        lost.cancel()
+        lost.set_running_or_notify_cancel()
+    else:
+        lost.set_exception(error)
+    sleep(0.1)  # on their way
+    first.set_result('one')
+    second.set_result('two')
+
+
+def test_few_tasks_are_in_flight(monkeypatch):
+    monkeypatch.setattr(pools, 'IN_FLIGHT', 3)
+    executor = Futures()
+    some = finished(executor, process_tasks.add, b'', range(5))
+    for number in range(5):
+        Timer(0.05, lambda number=number: executor.futures[number].set_result(number)).start()
+        assert next(some) == (number, number)
+        assert len(executor.futures) == min(3 + number, 5)
+    assert list(some) == []
 
 
 @contextmanager
