@@ -206,13 +206,3 @@ def test_positions_are_for_text():
     rows = table('user,items', ('a', 'x'))
     with pytest.raises(ParameterError, match=r'^columns: found positions .* in a table, expected'):
         MAP(rows, rows, columns={'id': 1, 'labels': 2})
-
-
-def test_tables_of_queries_do_not_depend_on_the_names_of_columns():
-    rows = table('AP@12,n_relevant', ('a', 'x'))
-    columns = {'id': 'AP@12', 'labels': 'n_relevant'}
-    assert MAP(rows, rows, columns=columns, per_query=True).table.to_dict('list') == {
-        'id': ['a'],
-        'AP@12': [1.0],
-        'n_relevant': [1],
-    }

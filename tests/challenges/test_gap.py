@@ -71,15 +71,3 @@ def test_decimals_in_text_are_the_nearest_doubles(number):
     )
     rows = challenges.evaluate_gap(truth, answers, per_query=True).table
     assert rows['confidence'].tolist() == [float(number)]
-
-
-def test_manifest():
-    truth, predictions = SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv'
-    described = challenges.evaluate_gap(truth, predictions, ties='best', per_query=True).to_dict()
-    manifest = described['manifest']
-    assert manifest['parameters'] == {'ties': 'best', 'missing': 'error', 'unknown': 'error'}
-    counts = {'queries': 60, 'predictions': 48, 'without_truth': 25, 'missing': 0, 'unknown': 0}
-    assert manifest['counts'] == counts
-    assert manifest['inputs']['truth']['name'] == str(truth)
-    assert described['queries'][0]['truth'] is None
-    assert 'queries' not in challenges.evaluate_gap(truth, predictions).to_dict()

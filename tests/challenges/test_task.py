@@ -123,14 +123,6 @@ def test_cutoffs_that_are_wrong(k, message):
             evaluate(None, None, k)
 
 
-def test_warnings_about_files_are_given_out_once_for_several_cutoffs():
-    truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
-    predictions = table('Image,Id', ('a', 'w'))
-    with pytest.warns() as caught:
-        FIRST_HIT(truth, predictions, [1, 2, 3], missing='zero')
-    assert [warning.category for warning in caught] == [DataWarning]
-
-
 def test_warnings_point_to_who_called():
     truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
     for predictions, policy in (

@@ -76,19 +76,6 @@ def test_batches_of_a_dataset(name, tmp_path):
     assert value_of(metric) == value_of(by_table) == value_of(whole)
 
 
-@given(st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 2.0]), min_size=2, max_size=9), st.data())
-def test_weights_in_pieces(weights, data):
-    rows = rows_of('lrap', data.draw(randoms), len(weights))
-    y_true, y_score = zip(*rows, strict=True)
-    whole, one, other = (LabelRankingAveragePrecision() for _ in range(3))
-    whole.update(y_true, y_score, weights)
-    cut = data.draw(st.integers(1, len(weights) - 1))
-    one.update(y_true[:cut], y_score[:cut], weights[:cut])
-    other.update(y_true[cut:], y_score[cut:], weights[cut:])
-    other.merge(one)
-    assert value_of(other) == value_of(whole)
-
-
 @pytest.mark.parametrize('name', METRICS)
 def test_nothing_at_all(name):
     empty = METRICS[name]()

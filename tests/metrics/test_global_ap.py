@@ -47,15 +47,6 @@ def test_global_average_precision_against_oracle(rows, ties):
     assert frame['predicted'].tolist() == [predicted[i] for i in frame.index]
 
 
-@pytest.mark.parametrize('ties', TIES)
-def test_two_correct_predictions_of_two(ties):
-    """Whatever stands above a correct one is no wrong one."""
-    rows = ['a', 'a'], [0.5, 0.25], ['a', 'a']
-    value, frame = gap(*rows, ties=ties, return_frame=True)
-    assert value == 1.0
-    assert frame['precision'].tolist() == [1.0, 1.0]
-
-
 def count(truth):
     return sum(label is not None for label in truth)
 

@@ -18,12 +18,12 @@ from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
 from mediaeval_ap.arrays import WIDEST
-from mediaeval_ap.errors import Error, FormatError
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
 from mediaeval_ap.trec import entries
-from mediaeval_ap.trec.entries import Entries, array_of, descending, pair_keys
+from mediaeval_ap.trec.entries import Entries, pair_keys
 
 RUN_LAYOUT = layouts.RUN
 
@@ -88,11 +88,6 @@ def test_a_large_file_is_read_again_only_to_name_what_is_wrong(
 def test_the_first_repeated_document_is_named(run, row, found):
     with pytest.raises(FormatError, match=f'<rows>, row {row}, docno: found {found}'):
         evaluate_trec(QRELS, run)
-
-
-def test_tables_that_were_read_before(folder):
-    tables = read('qrels', layouts.QRELS), read('run', layouts.RUN)
-    assert evaluate_trec(*tables).to_dict() == evaluate_trec('qrels', 'run').to_dict()
 
 
 # Precisions are added in doubles, and expected ones are products of a few quotients.
@@ -226,41 +221,6 @@ def test_numbers_are_read_as_python_reads_them(path, layout, line, fields):
         assert found[2] == [repr(float(field)) for field in fields]
 
 
-texts = st.text(
-    st.characters(exclude_characters='\0', exclude_categories=['Cs']), min_size=1, max_size=20
-).map(str.encode)
-long_texts = texts.map(lambda text: text * WIDEST)
-
-
-@given(st.lists(texts, min_size=1), st.sampled_from([[], [b'x' * 9], [b'x' * 17]]))
-def test_keys_do_not_depend_on_the_width(short, longer):
-    topic = np.zeros(len(short), dtype=np.int32)
-    alone = pair_keys(topic, array_of(short))
-    beside = pair_keys(topic, array_of([*short, *longer])[: len(short)])
-    assert alone.tolist() == beside.tolist()
-
-
-@given(st.lists(texts) | st.lists(texts | long_texts))
-def test_keys_tell_pairs_apart(documents):
-    """By chance, the keys of two pairs are equal once in 2**64."""
-    pairs = [(topic, text) for text in documents for topic in range(3)]
-    keys = pair_keys(np.array([t for t, _ in pairs], np.int32), array_of([d for _, d in pairs]))
-    assert len(set(keys.tolist())) == len(set(pairs))
-
-
-def test_keys_of_similar_documents():
-    """Where only the last bytes of the words differ, all low bits are equal."""
-    documents = [b'1234567%c2345678%c' % (a, b) for a in range(64, 128) for b in range(64, 128)]
-    keys = pair_keys(np.zeros(len(documents), np.int32), array_of(documents))
-    assert len(set(keys.tolist())) == len(documents)
-
-
-@given(st.lists(texts) | st.lists(texts | long_texts))
-def test_the_order_is_that_of_bytes(documents):
-    order = descending(array_of(documents)).argsort(kind='stable')
-    assert [documents[place] for place in order] == sorted(documents, reverse=True)
-
-
 def few_keys(topic, documents):
     return pair_keys(topic, documents) & 3
 
@@ -276,18 +236,3 @@ def test_collisions_of_keys_change_nothing(long, pairs, random):
     with patch.object(entries, 'pair_keys', few_keys):
         found = evaluate_trec(judged, returned, missing='zero')
     assert (found.ap.tolist(), found.counts) == (expected.ap.tolist(), expected.counts)
-
-
-def test_repeated_documents_are_found_beside_collisions(monkeypatch):
-    monkeypatch.setattr(entries, 'pair_keys', few_keys)
-    run = [*((topic, f'd{number}', 0.5) for topic in '78' for number in range(9)), ('7', 'd5', 0.1)]
-    with pytest.raises(FormatError, match="<rows>, row 19, docno: found 'd5' again for topic '7'"):
-        evaluate_trec(QRELS, run)
-
-
-def test_of_two_wrong_files_the_first_is_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / 'qrels').write_text('7 0 d1 x\n')
-    for qrels, told in {'qrels': r'^qrels, line 1, relevance: ', 'none': r'^none: No such'}.items():
-        with pytest.raises(Error, match=told):
-            evaluate_trec(qrels, 'no run')

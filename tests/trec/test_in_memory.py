@@ -9,7 +9,7 @@ import pytest
 from trec_rows import QRELS, RUN
 
 from mediaeval_ap import evaluate_trec
-from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
+from mediaeval_ap.errors import FormatError, ParameterError
 
 JUDGED = {'7': {'d1': 1, 'd2': 0, 'd3': 2}, '8': {'d1': 1}}
 RETURNED = {'7': {'d2': 0.9, 'd1': 0.5}, '8': {'d1': 0.5}}
@@ -74,16 +74,6 @@ def test_objects_of_ranx():
 def test_what_is_wrong_is_named_with_its_topic(qrels, run, message):
     with pytest.raises(FormatError, match=message):
         evaluate_trec(qrels, run)
-
-
-def test_a_topic_without_documents_is_missing():
-    run = {**RETURNED, '8': {}}
-    with pytest.raises(
-        FormatError, match=r"^<dict>, qid: found no row for '8', expected one for ea"
-    ):
-        evaluate_trec(JUDGED, run)
-    with pytest.warns(DataWarning):
-        assert evaluate_trec(JUDGED, run, 10, missing='zero').ap.tolist() == [[0.25], [0.0]]
 
 
 def test_arrays_of_text_are_like_files(folder):

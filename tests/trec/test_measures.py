@@ -81,12 +81,6 @@ def test_measures_that_could_not_be_right(measure, expected):
         parse_measures(f'P@5 {measure}')
 
 
-@quiet
-def test_measures_that_are_columns_already():
-    with pytest.raises(ParameterError, match='measures: found AP, which is a column'):
-        AveragePrecision(REFERENCE, [1, 'all']).evaluate(ROWS, measures='RR AP')
-
-
 def test_measures_see_as_deep_as_they_ask(monkeypatch):
     monkeypatch.setattr('mediaeval_ap.trec.measures.TREC_DEPTH', 5)
     reference = [('x', 'v', str(shot), 'ann') for shot in range(20)]
@@ -95,19 +89,6 @@ def test_measures_see_as_deep_as_they_ask(monkeypatch):
     names = 'AP@20 R@20 nDCG@20 Rprec AP'
     evaluation = average_precision.evaluate(run, measures=names)
     assert evaluation.mean_measures == dict.fromkeys(names.split(), pytest.approx(1.0))
-
-
-def test_measures_do_not_depend_on_cutoffs():
-    """Some look below their own: what is judged may stand there."""
-    judged = [('x', 'v', str(shot), 'ann') for shot in range(10, 30)]
-    run = [('x', 'v', str(shot), 'ann', 1 - shot / 100) for shot in range(40)]
-    measures = ['Accuracy@5', 'AP', 'P@2']
-    one, other = (
-        AveragePrecision(judged, K).evaluate(run, measures=measures).mean_measures
-        for K in ([1], [1000])
-    )
-    assert one == other
-    assert one['AP'] > 0
 
 
 @quiet
@@ -237,13 +218,6 @@ def sorted_by(rows):
     return [(row[4], row[:3]) for row in oracle.ranked(rows, 'ann')]
 
 
-def test_what_is_judged_not_relevant_depends_on_the_level():
-    qrels, run = {'7': {'d1': 1, 'd2': 2}}, {'7': {'d1': 0.9}}
-    assert evaluate_trec(qrels, run, 10, measures='Bpref(rel=2)').measures
-    with pytest.raises(FormatError, match='found none from 0 to 1, expected documents'):
-        evaluate_trec({'7': {'d2': 2}}, run, 10, measures='Bpref(rel=2)')
-
-
 # Graded, with a topic without a relevant document, and documents that are not judged.
 graded = st.lists(
     st.tuples(st.sampled_from('78'), st.sampled_from('abcdef'), st.integers(-1, 3)),
@@ -313,20 +287,6 @@ def test_measures_of_files_break_ties_alike(qrels, run, ties, level):
     own = evaluate_trec(qrels, run, [2], **policies)
     (values,) = evaluation.measures.values()
     assert values.tolist() == pytest.approx(own.ap[:, 0].tolist(), abs=ROUNDING)
-
-
-def test_equal_relevance_among_equal_scores_is_as_trec_eval_has_it():
-    """Of d1 and d2, which are alike, d2 is first in each order."""
-    qrels = [('7', 'd1', 1), ('7', 'd2', 1), ('7', 'd3', 3), ('8', 'x', 1)]
-    run = [('7', d, 1.0) for d in ('d1', 'd2', 'd3', 'd4')] + [('8', 'x', 1.0)]
-    ndcg = {
-        ties: float(evaluate_trec(qrels, run, ties=ties, measures='nDCG@4').measures['nDCG@4'][0])
-        for ties in ('best', 'worst', 'trec_eval')
-    }
-    ideal = 3 + 1 / np.log2(3) + 1 / 2
-    assert ndcg['best'] == 1
-    assert ndcg['worst'] == pytest.approx((1 / np.log2(3) + 1 / 2 + 3 / np.log2(5)) / ideal)
-    assert ndcg['trec_eval'] == pytest.approx((3 / np.log2(3) + 1 / 2 + 1 / np.log2(5)) / ideal)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,7 @@ def test_here_is_the_figure(tool, theirs, here, figure, files):
     assert f'{eval(here, names):.4f}' == figure
 
 
+@pytest.mark.filterwarnings('ignore')  # of the other tools
 @pytest.mark.parametrize(('tool', 'theirs', 'here', 'figure'), ROWS)
 def test_there_is_the_figure(tool, theirs, here, figure, files):
     if tool == 'trec_eval':

@@ -7,7 +7,6 @@ import json
 
 import pandas
 import pytest
-from commands import run as command
 from hypothesis import given
 from hypothesis import strategies as st
 from trec_rows import quiet
@@ -148,12 +147,6 @@ def test_integer_ids_keep_their_digits(tmp_path):
         evaluate_trec(padded, tmp_path / 'run')
 
 
-def test_a_query_without_results_is_missing(tmp_path):
-    sentence_transformers(tmp_path / 'run', {**RETURNED, 'q2': {}})
-    with pytest.raises(FormatError, match=r"run, qid: found no row for 'q2', expected one for"):
-        evaluate_trec(JUDGED, tmp_path / 'run')
-
-
 def test_one_part_of_several(tmp_path):
     path = tmp_path / 'Task_predictions.json'
     other = {'q1': {'d1': 0.5}, 'q2': {'d9': 0.5}}
@@ -185,22 +178,6 @@ def test_one_part_of_several(tmp_path):
     (tmp_path / 'none').mkdir()
     with pytest.raises(ReadError, match='Is a directory'):
         evaluate_trec(JUDGED, tmp_path / 'none')
-
-
-def test_the_command_takes_a_part(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    beir_tsv(tmp_path / 'qrels', JUDGED)
-    (tmp_path / 'run').write_text(json.dumps({'en': {'test': RETURNED, 'dev': RETURNED}}))
-    options = ['-K', '10', '--format', 'csv']
-    result = command('evaluate-trec', 'qrels', 'run', *options)
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith(
-        'Error: run, subset/split: found 2 for None in en/test, en/dev,'
-    )
-    result = command('evaluate-trec', 'qrels', 'run', *options, '--part', 'test')
-    assert result.stdout.splitlines()[-1] == 'run,trec,all,0.5833333333333334,3,2'
-    piped = command('evaluate-trec', 'qrels', '-', *options, input=json.dumps(RETURNED))
-    assert piped.stdout.splitlines()[-1] == '<stdin>,trec,all,0.5833333333333334,3,2'
 
 
 A_LINE = r'expected lines of \{"query_id"'

@@ -185,18 +185,3 @@ def test_trec_is_pytrec_eval(judged, returned, level):
             assert ap == pytest.approx(expected, abs=ROUNDING)
         else:
             assert ap == [0.0] * 4
-
-
-def test_trec_eval_10_compares_in_double_precision():
-    """d1 is relevant, and first only where its score, greater by 1e-9, is not equal."""
-    judged, run = [('7', 'd1', 1)], [('7', 'd2', 0.5), ('7', 'd1', 0.5 + 1e-9)]
-    first = {ties: evaluate_trec(judged, run, [1], ties=ties).map[0] for ties in TREC_TIES}
-    assert first == {
-        'trec_eval': 1.0,
-        'trec_eval-9': 0.0,
-        'expected': 1.0,
-        'best': 1.0,
-        'worst': 1.0,
-    }
-    evaluator = pytrec_eval.RelevanceEvaluator({'7': {'d1': 1}}, {'recip_rank'})
-    assert evaluator.evaluate({'7': {d: score for _, d, score in run}})['7']['recip_rank'] == 0.5
