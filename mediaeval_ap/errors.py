@@ -145,36 +145,36 @@ class UndefinedScoreError(Error, ValueError):
 
 
 class Note(str):
-    """A sentence about data that knows its numbers: how many of how many it is about.
+    """A sentence about data that knows its numbers.
 
     Parameters
     ----------
     says : str
         The sentence behind its subject.
-    count, of : int
-        The numbers.
+    number, of : int
+        How many of how many.
     unit : str
         The things that are counted.
 
     Examples
     --------
     >>> note = Note('are close to no name', 3, 10)
-    >>> note, note.count
+    >>> note, note.number
     ('3 of 10 queries are close to no name', 3)
     """
 
     says: str
-    count: int
+    number: int
     of: int
     unit: str
 
-    def __new__(cls, says: str, count: int, of: int, unit: str = 'queries') -> Note:
-        note = super().__new__(cls, f'{count} of {of} {unit} {says}')
-        note.says, note.count, note.of, note.unit = says, count, of, unit
+    def __new__(cls, says: str, number: int, of: int, unit: str = 'queries') -> Note:
+        note = super().__new__(cls, f'{number} of {of} {unit} {says}')
+        note.says, note.number, note.of, note.unit = says, number, of, unit
         return note
 
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return self.says, self.count, self.of, self.unit
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.says, self.number, self.of, self.unit
 
     @property
     def kind(self) -> str:
@@ -300,7 +300,7 @@ def ranged(notes: Iterable[str]) -> str:
     if not isinstance(first, Note):
         return first
     found = [first, *(each for each in others if isinstance(each, Note))]
-    numbers = [each.count for each in found], [each.of for each in found]
+    numbers = [each.number for each in found], [each.of for each in found]
     ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in numbers)
     return f'{" of ".join(ranges)} {first.kind}'
 

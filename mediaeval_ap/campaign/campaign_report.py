@@ -453,5 +453,5 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
 def _remark(note: str) -> Remark:
     """Return a note without its numbers, and these, if they count queries."""
     if isinstance(note, Note) and note.unit == 'queries':
-        return note.kind, note.count, note.of
+        return note.kind, note.number, note.of
     return note, None, None
