@@ -82,7 +82,7 @@ def above_bars() -> AbstractContextManager[None]:
         return nullcontext()
     from tqdm import tqdm
 
-    return tqdm.external_write_mode()  # type: ignore[no-any-return]
+    return tqdm.external_write_mode()
 
 
 def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:

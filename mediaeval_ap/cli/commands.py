@@ -34,7 +34,7 @@ HEADINGS = {  # of options, and their order in the help; all others stand last, 
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --loss-cutoff --baseline --fail-if-worse --by --keep',
+    '--ties --missing --unknown --loss-cutoff --baseline --fail-if-worse --by',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',

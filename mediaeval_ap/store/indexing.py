@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,11 @@ def index(
     ParameterError
         When a parameter is not valid.
 
+    Notes
+    -----
+    The run is ranked in memory. A hypothesis takes about 70 bytes when it is read from text, and 175
+    from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -100,7 +105,7 @@ def index(
     return write_store(Ranking(table), path, subset=videos, inputs=inputs)
 
 
-def _is_path(run: object) -> bool:
+def _is_path(run: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(run, str | os.PathLike)
 
 

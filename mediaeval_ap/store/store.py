@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -45,20 +45,22 @@ class StoredRanking(Ranking):
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'
             raise wrong(file, '', f'a sum of {held.sum()}', str(counts.hypotheses))
+        orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
         name, corpus, video, shot = (
-            StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], key)
-            for text, key in zip(TEXTS, (_length_first, str, str, shot_order), strict=True)
+            StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
+            for text, order in zip(TEXTS, orders, strict=True)
         )
         keys = columns['video_keys'], columns['shot_keys']
         letters = tuple(
             columns[f'{LETTERS}{bits}'] for bits in WIDTHS if f'{LETTERS}{bits}' in columns
         )
-        at = (columns[each] for each in ('temporal_rank', 'shot_at', 'name_at'))
+        shot_at = columns['shot_at']
+        at = Places(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated)
         self._set(
             source,
-            Shots(corpus, video, shot, *keys, columns['shot_at']),
+            Shots(corpus, video, shot, *keys, shot_at),
             NamesByLength(name, columns['name_lengths'], letters),
-            Places(*at, counts.repeated),
+            at,
             columns['places'],
             held,
         )
