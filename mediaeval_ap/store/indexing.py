@@ -21,7 +21,7 @@ from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.store.writing import check_target, write_store
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Column, Source, Table, read
 from mediaeval_ap.tables.inputs import Rows
-from mediaeval_ap.tables.reading import is_store
+from mediaeval_ap.tables.reading import Origin, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
 from mediaeval_ap.tables.text.format import AS_TEXT
 
@@ -68,7 +68,7 @@ def index(
 
     Notes
     -----
-    The run is ranked in memory. A hypothesis takes about 70 bytes when it is read from text, and 175
+    The run is ranked in memory. A hypothesis takes about 70 bytes if it is read from text, and 175
     from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
 
     Examples
@@ -205,5 +205,5 @@ def _remote_tables(uri: str) -> Iterator[Table]:
     for path in paths:
         name = f'{scheme}://{path}'
         with opening(name), system.open_input_file(path) as stream:
-            table = read(ByteSource(stream, name), HYPOTHESIS)
+            table = read(Origin.of(ByteSource(stream, name)), HYPOTHESIS)
         yield table

@@ -123,7 +123,7 @@ def is_arrow(value: object) -> bool:
     )
 
 
-def read(origin: Rows | Names | ByteSource | Origin, layout: Layout) -> Table:
+def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
     """Read a table from whatever holds it.
 
     Parameters
