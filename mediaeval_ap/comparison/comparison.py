@@ -400,7 +400,7 @@ class ComparisonPlot(Plot):
         a, b : str, optional
             The runs of the horizontal and of the vertical axis; by default the two best.
         metric : str, optional
-            One of the metrics, such as ``'MAP@10'``; by default the last.
+            As of `leaderboard`.
 
         Returns
         -------
@@ -430,17 +430,12 @@ class ComparisonPlot(Plot):
         Parameters
         ----------
         metric : str, optional
-            One of the metrics, such as ``'MAP@10'``; by default the last.
+            As of `leaderboard`.
 
         Returns
         -------
         altair.LayerChart
             A bar for each run, as long as there are queries.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such metric.
         """
         metric = self._metric(metric)
         values = self._values[metric].tolist()
