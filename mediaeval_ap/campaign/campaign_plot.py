@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from mediaeval_ap.campaign.campaign_report import ANOTHER_PERSON, confused_of
 from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
@@ -113,14 +114,10 @@ class CampaignPlot(ComparisonPlot):
         altair.LayerChart
             A bar for each query with the name under which its relevant shots were returned.
         """
-        counts: dict[tuple[str, str], int] = {}
-        for diagnosis in self._diagnoses:
-            for each in diagnosis.confused:
-                key = each.query, each.name
-                counts[key] = counts.get(key, 0) + each.count
-        most = sorted(counts, key=lambda key: (-counts[key], key))[: check_cutoff(n, 'n')]
-        queries, names = [key[0] for key in most], [key[1] for key in most]
-        return figures.confused(queries, names, [counts[key] for key in most])
+        rows = confused_of(dict(zip(self._comparison.runs, self._diagnoses, strict=True)))
+        most = [row for row in rows if row['kind'] == ANOTHER_PERSON][: check_cutoff(n, 'n')]
+        queries, names = ([row[field] for row in most] for field in ('query', 'name'))
+        return figures.confused(queries, names, [sum(row['counts'].values()) for row in most])
 
     def _on_page(self) -> dict[str, Any]:
         comparison = self._comparison

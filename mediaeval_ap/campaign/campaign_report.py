@@ -20,6 +20,7 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import DataWarning, Note, counted, printable, require
+from mediaeval_ap.judging.pool import DIGITS, Pool, ranks_of
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
@@ -28,11 +29,10 @@ from mediaeval_ap.results.run_names import team_of
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_plot import CampaignPlot
     from mediaeval_ap.comparison.comparison import Comparison
-    from mediaeval_ap.judging.pool import Pool
 
 SCHEMA = 'mediaeval-ap/report/1'
-DIGITS = 12  # of means that are compared; parts of the loss add up to 1e-12
 HALF = 0.5  # of the letters
+ANOTHER_PERSON = 'another person'  # the kind of name that a run has instead of the query
 CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
 SAID_BY_NOTES = ('score-above-one', 'without-relevant')  # notes count the same queries
 Remark = tuple[str, int | None, int | None]  # what, queries, of how many
@@ -359,7 +359,7 @@ def caveats_of(
     caveats = []
     once = {run: alternatives[run].once for run in means}
     n_above, n_queries = int((values > 1).any(axis=0).sum()), values.shape[1]
-    if definition.counts_again and (n_above or _ranks(means) != _ranks(once)):
+    if definition.counts_again and (n_above or ranks_of(means) != ranks_of(once)):
         again = f'{definition} counts a shot again that is returned again'
         if n_above:
             queries = counted(n_queries, 'query has', 'queries have')
@@ -382,7 +382,7 @@ def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str)
     """Say who would lead, and what the order would be, if each shot counted once."""
     begin = 'If each shot counted once,'
     (leaders, would_lead) = (
-        [run for run, rank in _ranks(each).items() if rank == 1] for each in (means, once)
+        [run for run, rank in ranks_of(each).items() if rank == 1] for each in (means, once)
     )
     first = would_lead[0]
     if len(means) == 1:
@@ -393,16 +393,9 @@ def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str)
         against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
         return f'{begin} {listed(would_lead)} would lead: {score}{against}.'
     order = f'{listed(leaders)} would still lead, but the order of the others would change'
-    if _ranks(means) == _ranks(once):
+    if ranks_of(means) == ranks_of(once):
         order = 'the order of the runs would be the same'
     return f'{begin} {order} ({first}: {score}).'
-
-
-def _ranks(means: Mapping[str, float]) -> dict[str, int]:
-    rounded = {run: round(mean, DIGITS) for run, mean in means.items()}
-    return {
-        run: 1 + sum(other > mean for other in rounded.values()) for run, mean in rounded.items()
-    }
 
 
 def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list[str]:
@@ -419,7 +412,7 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for run, diagnosis in diagnoses.items():
         for kind, names in (
-            ('another person', diagnosis.confused),
+            (ANOTHER_PERSON, diagnosis.confused),
             ('another spelling', diagnosis.near_misses),
         ):
             for each in names:

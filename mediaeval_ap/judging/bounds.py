@@ -107,27 +107,12 @@ def bounds_by_number(
     K: Sequence[int],
     definition: Definition,
 ) -> ByNumber:
-    """Return the bounds of a query in one ranking.
+    """Return the bounds of a query in one ranking, for 0 to `n_unjudged` shots made relevant.
 
-    Parameters
-    ----------
-    known : ndarray of int
-        Ranks of hits, from 1, ascending.
-    unjudged : sequence of ndarray of int
-        For each unjudged shot of the pool that is in the ranking, the ranks at which it would be a
-        hit, ascending. Ranks beyond the largest cutoff may be left out, here and of `known`.
-    n_unjudged : int
-        Number of unjudged shots in the pool, in the ranking or not.
-    n_relevant, n_returned, K, definition
-        As `average_precision_of_hits` takes them.
+    `known` are the ranks of hits; `unjudged` has, for each unjudged shot of the ranking, the ranks
+    at which it would be a hit. All ascend from 1, and may end at the largest cutoff. `n_unjudged`
+    is the number of unjudged shots in the pool, in the ranking or not.
 
-    Returns
-    -------
-    ByNumber
-        Bounds for 0 to `n_unjudged` unjudged shots made relevant.
-
-    Examples
-    --------
     >>> from mediaeval_ap import definitions
     >>> two = [np.array([1]), np.array([3])]
     >>> found = bounds_by_number(np.array([2]), two, 2, 1, 9, [10], definitions.get('trec'))

@@ -429,7 +429,7 @@ class Pooling:
         times = Counter(len(finders[row]) for row in set(rows) if row[-1] in asked)
         every_team = sorted(set(self._teams.values()))
         means = {name: _means(*each, names, reference) for name, each in pooled.items()}
-        ranks = _ranks(means)
+        ranks = ranks_of(_last(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
         given = self._given
@@ -479,12 +479,14 @@ class Pooling:
             others = [*reference.names, *reference.elsewhere]
             reduced = Reference(kept, reference.counts_again, others)
             its = {name: _means(*each, names, reduced) for name, each in self._pooled.items()}
-            last = [list(map(_last, each.values())) for each in (means, its)]
-            order = agreement('the whole reference', last[0], f'that without {team}', last[1])
-            n_emptied = sum(not reduced.n_relevant(name) for name in had)
-            yield WithoutTeam(
-                team, len(alone), n_emptied, its, _ranks(its), order.tau, order.reason
+            before, after = (
+                {name: _last(each) for name, each in of.items()} for of in (means, its)
             )
+            both = list(before.values()), f'that without {team}', list(after.values())
+            order = agreement('the whole reference', *both)
+            n_emptied = sum(not reduced.n_relevant(name) for name in had)
+            ranks = ranks_of(after)
+            yield WithoutTeam(team, len(alone), n_emptied, its, ranks, order.tau, order.reason)
 
     def _bounds(
         self, runs: Sequence[str]
@@ -516,13 +518,13 @@ def pool_runs(
     return pooling.result()
 
 
-def _last(means: Mapping[str, float]) -> float:
-    return list(means.values())[-1]
+def _last(means: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {name: list(each.values())[-1] for name, each in means.items()}
 
 
-def _ranks(means: Mapping[str, Mapping[str, float]]) -> dict[str, int]:
-    """Return ranks by the last mean, of which equal ones share the better rank."""
-    rounded = {name: round(_last(each), DIGITS) for name, each in means.items()}
+def ranks_of(means: Mapping[str, float]) -> dict[str, int]:
+    """Return the rank of each run by its mean; equal ones share the better rank."""
+    rounded = {name: round(mean, DIGITS) for name, mean in means.items()}
     return {
         name: 1 + sum(other > value for other in rounded.values())
         for name, value in rounded.items()
