@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,13 +46,13 @@ from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query, in_subs
 from mediaeval_ap.evaluation.data_warnings import repeated_rows
 from mediaeval_ap.evaluation.judged import Judged, Judgements
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.scoring import Scorer, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.evaluating import ask, in_blocks
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import REFERENCE, SUBSET, read
+from mediaeval_ap.tables import REFERENCE, SUBSET, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import read_one_of
 
@@ -110,6 +111,11 @@ class AveragePrecision:
     -----
     DataWarning
         When the reference repeats rows.
+
+    Notes
+    -----
+    Methods take runs and queries, raise and warn as `evaluate` does, and runs, teams and queries of
+    several runs as `report`. Their own pages say what they add.
 
     Examples
     --------
@@ -177,21 +183,16 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis
-            A run, as `evaluate` takes it.
+            A run. It is read here, not at the first query.
 
         Returns
         -------
         Session
             A primed coroutine: ``send(query)`` returns ``(ap, n_relevant)``.
 
-        Raises
-        ------
-        ReadError, FormatError
-            When the run cannot be read: here, not at the first query.
-
         Notes
         -----
-        Takes O(n log n) time for n hypotheses. Warns of the run as `evaluate`.
+        Takes O(n log n) time for n hypotheses.
         """
         run = read_counted(self._criteria, hypothesis)
         warn_caller(run.warnings_with([]))
@@ -231,7 +232,8 @@ class AveragePrecision:
             The result is the same, bit for bit. Small evaluations stay in this process.
         resume : str or path-like, optional
             A folder that keeps the result of each block of queries, of this evaluation alone. What
-            is in it already is not computed again; it is made if it is not there.
+            is in it already is not computed again; it is made if it is not there. A run that is a
+            path must be a file, which can be read again.
         name : str, optional
             The name of the run; by default that of its file, without folder and suffix.
 
@@ -244,23 +246,24 @@ class AveragePrecision:
         ------
         ReadError, FormatError
             When the run or the queries cannot be read; when the folder is of another evaluation, or
-            a file of it was cut or edited.
+            a file of it was cut.
         WriteError
             When the folder cannot be written to.
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec`` that measures need is not installed.
         ProcessError
-            When one of several processes ends before its work is done, as for lack of memory.
+            When a process ends before its work is done, as for lack of memory; when a scheduler is
+            lost, or its workers have other versions.
 
         Warns
         -----
         DataWarning
-            When the run or the queries repeat rows.
+            When the run or the queries repeat rows, or average precision exceeds 1.
         NoOverlapWarning
             When no shot of the run is in the subset or the reference, or no query in the reference.
-        WithoutRelevantWarning, DataWarning
-            When some queries have no relevant shot, or average precision exceeds 1.
+        WithoutRelevantWarning
+            When some queries have no relevant shot, or are no names of the reference.
 
         Notes
         -----
@@ -298,13 +301,11 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, queries, progress, measures, jobs
-            As `evaluate` takes them; the same for all parts, but for jobs. A run that is a path
-            must be a file, which can be read again.
+            As of `evaluate`; the same for all parts, but for jobs.
         part : tuple of two int
             ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
         resume : str or path-like
-            The folder, which all parts share, at the same time or not. It is made if it is not
-            there.
+            The folder, which all parts share, at the same time or not.
 
         Returns
         -------
@@ -314,13 +315,13 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, WriteError, MissingExtraError, ParameterError
-            As of `evaluate`, and when the part is not two integers i and n, i from 1 to n.
+        ParameterError
+            When the part is not two integers i and n, i from 1 to n.
 
         Warns
         -----
         DataWarning
-            As of `evaluate`, where a block is computed. `collect` warns of the values.
+            Of the run and the queries, where a block is computed. `collect` warns of the values.
 
         Examples
         --------
@@ -346,7 +347,7 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, query
-            A run, as `evaluate` takes it, and a name.
+            A run and a name.
         k : int, optional
             The number of hypotheses; by default the largest cutoff.
 
@@ -361,13 +362,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ParameterError, ReadError, FormatError
-            When the query is not a name, k no positive integer, or the run cannot be read.
-
-        Warns
-        -----
-        WithoutRelevantWarning
-            When the query is no name of the reference. Else as `evaluate`.
+        ParameterError
+            When the query is not a name, or k no positive integer.
 
         Examples
         --------
@@ -380,7 +376,8 @@ class AveragePrecision:
 
         query = check_query(query)
         depth = max(depths(self.K)) if k is None else check_cutoff(k)
-        run = read_counted(self._criteria, hypothesis)
+        cutoff = ALL if k is None and ALL in self.K else depth
+        run = read_counted(replace(self._criteria, K=[cutoff]), hypothesis)
         about_query = self._criteria.reference.about_unknown([query])
         warn_caller(run.warnings_with(about_query))
         ((places, hits, distances),) = run.scorer.top([query], depth)
@@ -388,11 +385,7 @@ class AveragePrecision:
         relevant = np.isin(ranks - 1, hits)
         frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
-        cutoff = ALL if k is None and ALL in self.K else depth
-        judgements = self._criteria.judgements
-        relevance = run.scorer.relevance
-        scorer = Scorer(run.ranking, relevance, [cutoff], self.definition, judgements)
-        (((ap,),), (n_relevant,)) = scorer.score([query])
+        (((ap,),), (n_relevant,)) = run.scorer.score_hits([query], [hits])
         frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
         return frame
 
@@ -434,7 +427,7 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, queries, progress, name
-            As `evaluate` takes them.
+            As of `evaluate`.
         k : int or 'all'
             The cutoff, which need not be one of `K`.
         near : float
@@ -448,13 +441,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, ParameterError
-            As of `evaluate`, and when k or `near` is wrong.
-
-        Warns
-        -----
-        DataWarning
-            As of `evaluate`.
+        ParameterError
+            When k or `near` is wrong.
 
         Notes
         -----
@@ -479,8 +467,7 @@ class AveragePrecision:
         """
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
         cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
-        (diagnosis,) = self.explain_at(hypothesis, queries, K=cutoffs, near=near, name=name)
-        return diagnosis
+        return self._diagnoses(hypothesis, queries, cutoffs, near, name)[0]
 
     @shows_progress
     def explain_at(
@@ -514,11 +501,19 @@ class AveragePrecision:
         >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
         [(10, 0.299), (100, 0.213)]
         """
-        from mediaeval_ap.diagnosis.diagnosis import explain_run
-
-        criteria, name = self._criteria, check_name(name)
+        criteria = self._criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        found = explain_run(criteria, hypothesis, queries, cutoffs, near)
+        return self._diagnoses(hypothesis, queries, cutoffs, near, name)
+
+    def _diagnoses(
+        self, hypothesis: Run, queries: Names | None, K: list[Cutoff], near: float, name: str | None
+    ) -> list[Diagnosis]:
+        from mediaeval_ap.diagnosis.diagnosis import diagnose
+
+        criteria, name, near = self._criteria, check_name(name), check_near(near)
+        asked = criteria.read_queries(queries)
+        found = diagnose(criteria, read_counted(criteria, hypothesis), asked, K, near)
+        warn_caller(found[0].warnings)  # all have the same
         return [each._called(name) for each in found]
 
     @shows_progress
@@ -545,10 +540,10 @@ class AveragePrecision:
         Parameters
         ----------
         runs : iterable or mapping from str
-            The runs, each as `evaluate` takes it. The keys of a mapping name them; else they have
-            the names of their files, without the suffix and folder that all have in common.
+            The runs. The keys of a mapping name them; else they have the names of their files,
+            without the suffix and folder that all have in common.
         queries, progress
-            As `evaluate` takes them.
+            As of `evaluate`.
         k : int or 'all', optional
             The cutoff of ``diagnoses`` and ``plot.loss()``; by default 100 if it is one of `K`,
             else the last. The page has the loss at each of `K`.
@@ -570,15 +565,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, ParameterError
-            As of `evaluate`, and when there is no run, or two have one name.
-        MissingExtraError
-            When the extra ``compare`` is not installed.
-
-        Warns
-        -----
-        DataWarning
-            As of `evaluate` and `compare`.
+        ParameterError, MissingExtraError
+            When there is no run, or two have one name; without the extra ``compare``.
 
         Notes
         -----
@@ -651,16 +639,14 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, ParameterError
-            As of `report`, when the depth is no positive integer, and when unjudged shots leave the
-            ranking (``unjudged='skip'``).
+        ParameterError
+            When the depth is no positive integer, or unjudged shots leave the ranking
+            (``unjudged='skip'``).
         MissingExtraError
             When the extra ``compare`` is not installed, and there are two runs or more.
 
         Warns
         -----
-        DataWarning
-            As of `evaluate`.
         DataWarning
             When unjudged shots of the pool could turn the order of the two best runs.
 
@@ -685,16 +671,23 @@ class AveragePrecision:
         >>> pool.means['hypothesis']['MAP@100'] > pool.without[0].means['hypothesis']['MAP@100']
         True
         """
-        from mediaeval_ap.campaign.collected import named, teams_of
         from mediaeval_ap.judging.pool import pool_runs
+
+        found = pool_runs(*self._pooled(runs, queries, teams, depth, near))
+        warn_caller(found.warnings)
+        return found
+
+    def _pooled(
+        self, runs: Any, queries: Any, teams: Any, depth: int, near: float
+    ) -> tuple[Criteria, dict[str, Any], Table | None, dict[str, str], int, float]:
+        """Return what a pool is made of: the arguments of `pool`, checked."""
+        from mediaeval_ap.campaign.collected import named, teams_of
 
         by_name = named(runs)
         of_runs = teams_of(teams, by_name)
         asked = self._criteria.read_queries(queries)
         depth, near = check_cutoff(depth, 'depth'), check_near(near)
-        found = pool_runs(self._criteria, by_name, asked, of_runs, depth, near)
-        warn_caller(found.warnings)
-        return found
+        return self._criteria, by_name, asked, of_runs, depth, near
 
     @shows_progress
     def judge_next(
@@ -733,16 +726,9 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, ParameterError
-            As of `pool`, and when an argument is not valid or no run returns a shot under a name
-            near a query.
-        MissingExtraError
-            When the extra ``compare``, which mtc needs, is not installed.
-
-        Warns
-        -----
-        DataWarning
-            As of `evaluate`.
+        ParameterError, MissingExtraError
+            When no run returns a shot under a name near a query; without the extra ``compare``,
+            which mtc needs.
 
         Notes
         -----
@@ -765,17 +751,12 @@ class AveragePrecision:
         >>> queue.lines[0].reason
         'hypothesis has it at 1'
         """
-        from mediaeval_ap.campaign.collected import named, teams_of
         from mediaeval_ap.judging.candidates import pool_pairs
         from mediaeval_ap.judging.judging_queue import Chooser, Queue
 
         n, by = check_limit(n, 'n'), check_policy('by', by, JUDGED_BY)
         strategy = check_policy('strategy', strategy, STRATEGIES)
-        by_name = named(runs)
-        of_runs = teams_of(teams, by_name)
-        asked = self._criteria.read_queries(queries)
-        depth, near = check_cutoff(depth, 'depth'), check_near(near)
-        pairs = pool_pairs(self._criteria, by_name, asked, of_runs, depth, near)
+        pairs = pool_pairs(*self._pooled(runs, queries, teams, depth, near))
         settings = {'n': n, 'by': by, 'strategy': strategy}
         found = Queue(
             n,
@@ -794,7 +775,7 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis : optional
-            A run to begin with, as `evaluate` takes it.
+            A run to begin with.
 
         Returns
         -------
@@ -829,7 +810,7 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, queries
-            As `evaluate` takes them.
+            As of `evaluate`.
         qrels, run : str or path-like
             The files to write; both are on the disk before either replaces an older one. A query is
             a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in them
@@ -842,13 +823,13 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError, WriteError, ParameterError
-            As of `evaluate`, and when k or the tag is wrong, or both files are the same.
+        WriteError, ParameterError
+            When a file cannot be written; when k or the tag is wrong, or both files are the same.
 
         Warns
         -----
         DataWarning
-            When no shot is relevant to a query, so that it is not in the qrels. Else as `evaluate`.
+            When no shot is relevant to a query, so that it is not in the qrels.
 
         Examples
         --------
@@ -863,7 +844,7 @@ class AveragePrecision:
         from mediaeval_ap.trec.topics import export, topics
 
         criteria = self._criteria
-        asked, _, about_queries = names_asked(criteria, criteria.read_queries(queries))
+        asked, _, about_queries, _ = names_asked(criteria, criteria.read_queries(queries))
         counted = read_counted(criteria, hypothesis)
         warn_caller(counted.warnings_with(about_queries))
         export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)

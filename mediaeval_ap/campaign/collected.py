@@ -56,7 +56,8 @@ def collect(
     alternatives: dict[str, Alternatives] = {}
     losses: dict[str, dict[str, dict[str, float]]] = {}
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
-    in_order = names_asked(criteria, queries)[0]
+    questions = names_asked(criteria, queries)
+    in_order = questions.names
     asked = sorted(in_order)  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
     pooling = None
@@ -64,7 +65,7 @@ def collect(
         pooling = Pooling(criteria, queries, teams, POOL_DEPTH, near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         run = read_counted(criteria, hypothesis)
-        evaluations[name] = evaluate_run(run, queries)._called(name)
+        evaluations[name] = evaluate_run(run, questions)._called(name)
         found_at = dict(zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True))
         diagnoses[name], at_last = found_at[k]._called(name), found_at[criteria.K[-1]]
         losses[name] = {f'M{ap_column(each)}': found_at[each].mean_parts for each in criteria.K}

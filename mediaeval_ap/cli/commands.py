@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +14,6 @@ from mediaeval_ap.cli.output import (
     check_paths,
     format_of,
     is_on_terminal,
-    tell,
     tell_held,
     tell_warning,
     write,
@@ -46,10 +44,6 @@ GROUPS = {  # of commands, by task
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',
 }
-RENAMED = {  # commands of earlier versions, which still work: what they are now
-    'compare-results': 'compare',
-    'definitions': 'help definitions',
-}
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
 
@@ -78,7 +72,7 @@ class _Helping(click.Command):
 
 
 class Command(_Helping):
-    """A command with examples in its help, that refuses options and files that are given twice."""
+    """A command with examples in its help, that writes no file over another one."""
 
     def __init__(
         self,
@@ -92,16 +86,6 @@ class Command(_Helping):
         self.examples = examples
         self.exit_status = exit_status
         self.advanced = advanced.split()  # options that stand under this heading, too
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given = list(args)
-        rest = super().parse_args(ctx, args)
-        if not ctx.resilient_parsing:  # completion asks about a line that is not whole
-            *_, order = self.make_parser(ctx).parse_args(given)
-            for option, times in Counter(order).items():
-                if times > 1 and isinstance(option, click.Option) and not option.multiple:
-                    raise click.UsageError(f'{max(option.opts, key=len)} is given twice', ctx)
-        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         is_strict, quiet, hides_progress = (
@@ -184,16 +168,6 @@ class _Group(_Helping, click.Group):
                 if isinstance(error, Error | DataWarning):
                     raise click.ClickException(str(error)) from error
                 raise
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, also by its name of earlier versions."""
-        if now := RENAMED.get(args[0]):
-            if not ctx.resilient_parsing:
-                tell(f'mediaeval-ap {args[0]} is now: mediaeval-ap {now}')
-            args = [*now.split(), *args[1:]]
-        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ' '.join(GROUPS.values()).split()

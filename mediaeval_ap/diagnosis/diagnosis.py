@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.arrays import run_starts
-from mediaeval_ap.choices import check_near
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.examined_run import (
     ExaminedRun,
@@ -53,16 +52,13 @@ from mediaeval_ap.errors import (
     printable,
     require,
     shown,
-    warn_caller,
 )
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     CountedRun,
+    completed,
     evaluation_of,
     names_asked,
-    read_counted,
-    with_skipped,
-    with_warnings,
 )
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -640,22 +636,12 @@ class DiagnosisPlot(Plot):
         return self._figures.precision_recall([diagnosis.run], [hits], found.n_relevant, query)
 
 
-def explain_run(
-    criteria: Criteria, hypothesis: Any, queries: Any, K: Sequence[Cutoff], near: float
-) -> list[Diagnosis]:
-    """Read a run and the queries, and diagnose the run at each cutoff."""
-    near = check_near(near)
-    asked = criteria.read_queries(queries)
-    diagnoses = diagnose(criteria, read_counted(criteria, hypothesis), asked, K, near)
-    warn_caller(diagnoses[0].warnings)  # all have the same
-    return diagnoses
-
-
 def diagnose(
     criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:
     """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
-    asked, n_skipped, about_queries = names_asked(criteria, queries)
+    questions = names_asked(criteria, queries)
+    asked = questions.names
     number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
     names = list(number)
     rows = np.array([number[query] for query in asked])
@@ -666,10 +652,9 @@ def diagnose(
     how = found.shots, found.ranks, found.counts, at, definition
     values, added = average_precisions(*how), gains(*how)
     ap = values[0][rows]
-    source = None if queries is None else queries.source
-    evaluation = evaluation_of(run, asked, source, ap, n_relevant[rows])
-    evaluation = with_skipped(evaluation, n_skipped)
-    evaluation = with_warnings(evaluation, run.warnings_with(about_queries))
+    evaluation = evaluation_of(run, asked, questions.source, ap, n_relevant[rows])
+    found_before = run.warnings_with(questions.warnings)
+    evaluation = completed(evaluation, questions.n_skipped, found_before)
     corrected = np.array([query for query, _ in found.corrected], dtype=np.int64)
     ranks = list(found.corrected.values())
     again = average_precision_of_hits(

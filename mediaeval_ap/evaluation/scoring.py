@@ -20,6 +20,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     above_one,
     likely_cause,
     likely_cause_in_tables,
+    repeated_rows,
     scores_above_one,
 )
 from mediaeval_ap.evaluation.judged import Condensed, Judgements
@@ -139,11 +140,6 @@ class Scorer:
             places = ranking.top(distances, depth, distinct=self._distinct)
             yield Top(places, self.relevance.hits(query, ranking.shot_at[places]), distances)
 
-    def warnings(self, ap: NDArray[np.float64], queries: Sequence[str]) -> list[DataWarning]:
-        """Return the warning that average precision exceeds 1 for some queries, if it does."""
-        above = above_one(ap, queries)
-        return scores_above_one(above, len(queries), self.ranking.source.name, self.definition)
-
 
 @dataclass(frozen=True, eq=False)
 class CountedRun:
@@ -151,13 +147,32 @@ class CountedRun:
 
     criteria: Criteria
     ranking: Ranking
-    scorer: Scorer
-    warnings: list[DataWarning]
-    about_shots: list[DataWarning]
+    n_read: int  # hypotheses, in the subset or not
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer by these criteria."""
+        relevance = Relevance(self.criteria.reference, self.ranking.shots)
+        K, definition = self.criteria.K, self.criteria.definition
+        return Scorer(self.ranking, relevance, K, definition, self.criteria.judgements)
 
     def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
         """Return what there is to warn of before a query is scored."""
-        return [*self.warnings, *about_queries, *self.about_shots]
+        name, n_hypotheses = self.ranking.source.name, len(self.ranking)
+        found = data_warnings.empty_run(name, self.n_read, n_hypotheses)
+        found += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
+        return [*found, *about_queries, *self._about_shots]
+
+    @cached_property
+    def _about_shots(self) -> list[DataWarning]:
+        """The warning that no shot of the run is in the reference."""
+        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
+        if not len(ranking) or not len(reference.table) or self.scorer.relevance.n_in_both:
+            return []
+        of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
+        finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
+        cause = likely_cause_in_tables(ranking, reference.table)
+        return data_warnings.no_overlap(ranking.source.name, finding, cause)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -193,19 +208,16 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
         n_read, counted = len(table), in_subset(table, criteria.subset)
         is_ready = isinstance(run, Ranking) and len(counted) == n_read
         ranking = run if is_ready else Ranking(counted)
-    name, n_hypotheses = ranking.source.name, len(ranking)
-    found = data_warnings.empty_run(name, n_read, n_hypotheses)
-    found += data_warnings.repeated_rows(name, n_hypotheses, ranking.n_repeated, kept=True)
-    scorer, about_shots = scorer_of(criteria, ranking)
-    return CountedRun(criteria, ranking, scorer, found, about_shots)
+    return CountedRun(criteria, ranking, n_read)
 
 
 class Questions(NamedTuple):
-    """The names to ask for, how many others were left out, and warnings about them."""
+    """The names to ask for, how many others were left out, warnings, and where they were given."""
 
     names: list[str]
     n_skipped: int
     warnings: list[DataWarning]
+    source: Source | None = None  # none of the names of the reference
 
 
 def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
@@ -225,7 +237,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
-    return Questions(names, n_skipped, found + about_skipped)
+    return Questions(names, n_skipped, found + about_skipped, queries.source)
 
 
 def nearest_of(queries: Sequence[str], reference: Reference) -> str:
@@ -237,26 +249,10 @@ def nearest_of(queries: Sequence[str], reference: Reference) -> str:
     return ''
 
 
-def scorer_of(criteria: Criteria, ranking: Ranking) -> tuple[Scorer, list[DataWarning]]:
-    """Return the scorer of a run, and the warning that no shot of it is in the reference."""
-    reference = criteria.reference
-    relevance = Relevance(reference, ranking.shots)
-    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition, criteria.judgements)
-    if not len(ranking) or not len(reference.table) or relevance.n_in_both:
-        return scorer, []
-    shots = ranking.shots
-    of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
-    finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
-    cause = likely_cause_in_tables(ranking, reference.table)
-    return scorer, data_warnings.no_overlap(ranking.source.name, finding, cause)
-
-
-def evaluate_run(run: CountedRun, queries: Table | None) -> Evaluation:
-    """Score a run on the queries, by default those of the reference."""
-    names, n_skipped, about_queries = names_asked(run.criteria, queries)
-    source = None if queries is None else queries.source
-    evaluation = with_skipped(score_names(run, names, source), n_skipped)
-    return with_warnings(evaluation, run.warnings_with(about_queries))
+def evaluate_run(run: CountedRun, questions: Questions) -> Evaluation:
+    """Score a run on all names that are asked for."""
+    evaluation = score_names(run, questions.names, questions.source)
+    return completed(evaluation, questions.n_skipped, run.warnings_with(questions.warnings))
 
 
 def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
@@ -297,19 +293,20 @@ def evaluation_of(
     )
 
 
-def with_skipped(evaluation: Evaluation, n_skipped: int) -> Evaluation:
-    """Add how many queries were left out, which blocks of the others do not know."""
-    if SKIPPED not in evaluation.counts:
-        return evaluation
-    return replace(evaluation, counts={**evaluation.counts, SKIPPED: n_skipped})
+def completed(
+    evaluation: Evaluation, n_skipped: int, found: Sequence[DataWarning] = ()
+) -> Evaluation:
+    """Add what names and blocks of them do not know: queries left out, and warnings.
 
-
-def with_warnings(evaluation: Evaluation, found: Sequence[DataWarning] = ()) -> Evaluation:
-    """Add the warnings that were found before, and those about the values of all queries."""
-    inputs, definition = evaluation.inputs, evaluation.definition
+    Behind the warnings that were found before stand those about the values of all queries.
+    """
+    counts, inputs, definition = evaluation.counts, evaluation.inputs, evaluation.definition
+    if SKIPPED in counts:
+        counts = {**counts, SKIPPED: n_skipped}
+    reference, run = printable(inputs['reference'].name), inputs['hypothesis'].name
     above = above_one(evaluation.ap, evaluation.queries)
-    n_queries, run = len(evaluation.queries), inputs['hypothesis'].name
-    found = [*found, *scores_above_one(above, n_queries, run, definition)]
-    reference = printable(inputs['reference'].name)
-    found += data_warnings.without_relevant(reference, evaluation.n_relevant, definition)
-    return replace(evaluation, warnings=tuple(found))
+    about_values = [
+        *scores_above_one(above, len(evaluation.queries), run, definition),
+        *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
+    ]
+    return replace(evaluation, counts=counts, warnings=(*found, *about_values))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 from mediaeval_ap.errors import SessionClosedError, counted, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
+from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
 from mediaeval_ap.evaluation.scoring import Scorer
 
 
@@ -97,7 +98,8 @@ class Session(Generator[Answer, str | None, None]):
         scorer = self._current_scorer()
         name = check_query(query)
         ap, n_relevant = scorer.score([name])
-        found = scorer.warnings(ap, [name])
+        run = scorer.ranking.source.name
+        found = scores_above_one(above_one(ap, [name]), 1, run, scorer.definition)
         if name not in self._unknown and not self._criteria.reference.has(name):
             self._unknown.add(name)
             found = self._criteria.reference.about_unknown([name]) + found

@@ -25,12 +25,10 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     CountedRun,
     Questions,
+    completed,
     names_asked,
     read_counted,
     score_names,
-    scorer_of,
-    with_skipped,
-    with_warnings,
 )
 from mediaeval_ap.execute import folder as kept
 from mediaeval_ap.execute.folder import Folder, digest_of_rows
@@ -78,17 +76,12 @@ class Asked:
     queries: Table | None
     measures: tuple[str, ...]  # of ir_measures
 
-    @property
-    def source(self) -> Source | None:
-        """Source of the names; None if they are those of the reference."""
-        return None if self.queries is None else self.queries.source
-
     def packed(self, run: Any = None) -> bytes:
         """Return what tasks share: a store goes as its path and digest, a ranking as arrays."""
         if isinstance(run, Ranking):
             run = copy(run)
             vars(run).pop('_table', None)  # which nothing needs that is scored
-        shared = self.criteria, run, self.source, self.measures
+        shared = self.criteria, run, self.questions.source, self.measures
         return pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
 
 
@@ -137,8 +130,7 @@ def _unpacked(packed: bytes) -> tuple[CountedRun, Source | None, Sequence[str]]:
 
     criteria, run, queries, measures = pickle.loads(packed)
     ranking = run.ranking if isinstance(run, Store) else run
-    scorer, _ = scorer_of(criteria, ranking)  # the warnings are found where all was read
-    return CountedRun(criteria, ranking, scorer, [], []), queries, measures
+    return CountedRun(criteria, ranking, len(ranking)), queries, measures
 
 
 def _scored(
@@ -216,7 +208,7 @@ class RunInBlocks:
     def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Any) -> None:
         """Score blocks here, and let processes share the rest as soon as that pays."""
         run, given = self._read  # here, so that no block's time includes it
-        here = run, self.asked.source, self.asked.measures
+        here = run, self.asked.questions.source, self.asked.measures
         n_here = 0
         if isinstance(jobs, int):
             if len(blocks) == 1:  # whose queries have a bar themselves
@@ -260,10 +252,9 @@ class RunInBlocks:
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings."""
         whole = Evaluation.concat(self._blocks[each] for each in sorted(self._blocks))
-        whole = with_skipped(replace(whole, run=self.name), self.asked.questions.n_skipped)
         found = self.warnings
         self.forget()
-        return with_warnings(whole, found)
+        return completed(replace(whole, run=self.name), self.asked.questions.n_skipped, found)
 
 
 def in_blocks(

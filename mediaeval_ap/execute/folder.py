@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.scoring import with_skipped, with_warnings
+from mediaeval_ap.evaluation.scoring import completed
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Table
@@ -116,10 +116,6 @@ class Folder:
         assert isinstance(block, Evaluation)
         return replace(block, run='')  # whatever it was called when it was written
 
-    def evaluation(self, run: int, blocks: Sequence[Evaluation]) -> Evaluation:
-        """Put the blocks of a run together."""
-        return with_skipped(Evaluation.concat(blocks), self.plan['n_skipped'])
-
 
 def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     """Put the blocks of queries together that an evaluation has kept in a folder.
@@ -176,7 +172,8 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     evaluations = []
     for run, name in zip(runs, names, strict=True):
         blocks = [folder.read(run, number) for number in range(1, folder.n_blocks + 1)]
-        evaluations.append(with_warnings(folder.evaluation(run, blocks)._called(name)))
+        whole = completed(Evaluation.concat(blocks), folder.plan['n_skipped'])
+        evaluations.append(whole._called(name))
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations
 

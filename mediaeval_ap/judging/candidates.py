@@ -120,7 +120,7 @@ def pool_pairs(
     near: float,
 ) -> PoolPairs:
     """Read runs, and return the pairs that stand in the first ranks of one of them."""
-    names, _, about_queries = names_asked(criteria, queries)
+    names, _, about_queries, _ = names_asked(criteria, queries)
     whole = replace(criteria, judgements=None)  # all that was returned is ranked
     found = {str(each): each for each in about_queries}
     read_runs, of_runs = [], []

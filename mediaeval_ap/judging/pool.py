@@ -398,7 +398,7 @@ class Pooling:
             )
         self._criteria, self._given, self._teams = criteria, queries, teams
         self._depth, self._near = depth, near
-        self.queries, self._n_skipped, about_queries = names_asked(criteria, queries)
+        self.queries, self._n_skipped, about_queries, _ = names_asked(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
         self._pooled: dict[str, tuple[CountedRun, list[Top]]] = {}
         self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}

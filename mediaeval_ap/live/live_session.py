@@ -9,7 +9,7 @@ from typing import NoReturn, SupportsIndex
 from mediaeval_ap.errors import CopyError, counted, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, read_counted
+from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
 from mediaeval_ap.live.live_ranking import LiveRanking
@@ -223,7 +223,7 @@ class Live(Session):
         """
         name, asked = check_name(name), self._criteria.read_queries(queries)
         run = read_counted(self._criteria, self.snapshot())
-        evaluation = evaluate_run(run, asked)._called(name)
+        evaluation = evaluate_run(run, names_asked(self._criteria, asked))._called(name)
         warn_caller(evaluation.warnings)
         return evaluation
 

@@ -51,19 +51,6 @@ def test_wrong_usage_is_exit_code_2(folder, arguments):
     assert (result.exit_code, result.stdout) == (2, '')
 
 
-@pytest.mark.parametrize(
-    'arguments',
-    ['-k 5 --cutoff 5', '--per-query --per-query', '--against run.txt --against run.txt'],
-)
-def test_an_option_is_given_once(folder, arguments):
-    name = arguments.split()[-1 if '--per' in arguments else -2]
-    command = ['explain', 'reference.txt', 'run.txt', *arguments.split()]
-    result = run(*command)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert result.stderr.endswith(f'Error: {name} is given twice\n')
-    assert run(*command, '--help').exit_code == 0
-
-
 WORSE = 'x w 9 bob 0.9\nx v 1 ann 0.8\nx v 7 ann 0.75\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
 
 

@@ -11,7 +11,7 @@ from commands import run, run_line
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import main
-from mediaeval_ap.cli.commands import GROUPS, RENAMED
+from mediaeval_ap.cli.commands import GROUPS
 from mediaeval_ap.cli.help import TOPICS
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
@@ -115,30 +115,3 @@ def test_definitions():
     assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
     described = json.loads(run('help', 'definitions', '--format', 'json').stdout)
     assert described == [definition.to_dict() for definition in definitions.registered()]
-
-
-@pytest.mark.parametrize(
-    ('old', 'now'),
-    [
-        ('definitions --format json', 'help definitions --format json'),
-        ('compare-results both.json --pairs -o out', 'compare both.json --pairs -o out'),
-    ],
-)
-def test_renamed_commands_work_and_say_so(folder, old, now):
-    Path('half.txt').write_text('x v 1 ann 0.9\n')
-    both = 'reference.txt run.txt half.txt --format json --per-query -o both.json'
-    assert run('evaluate', *both.split()).exit_code == 0
-    results = [
-        (run(*each.split()), Path('out').exists() and Path('out').read_bytes())
-        for each in (now, old)
-    ]
-    (result, written), (renamed, again) = results
-    name = old.split()[0]
-    assert renamed.stderr == f'mediaeval-ap {name} is now: mediaeval-ap {RENAMED[name]}\n'
-    assert (renamed.exit_code, renamed.stdout, again) == (0, result.stdout, written)
-
-
-@pytest.mark.parametrize('old', RENAMED)
-def test_help_of_renamed_commands(old):
-    now = RENAMED[old].split()[0]
-    assert run(old, '--help').stdout == run(now, '--help').stdout
