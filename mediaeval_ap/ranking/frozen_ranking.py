@@ -122,6 +122,7 @@ class NearestFirst(ABC):
 PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
+FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
 
 
 class Ranking(NearestFirst):
@@ -215,6 +216,10 @@ class Ranking(NearestFirst):
         distance = distances[self.name_at[place : place + 1]]
         # Reversed, which copies nothing, confidences ascend.
         end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
+        if end - place <= FEW_TIED:
+            is_tied = distances[self.name_at[place + 1 : end]] == distance
+            tied: NDArray[np.int64] = is_tied.nonzero()[0] + place + 1
+            return tied
         names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
         ends = begins + self._held[names]

@@ -65,8 +65,10 @@ def test_more_hypotheses_than_places_count(monkeypatch):
         Ranking(table)
 
 
-def test_rest_of_ties():
+@pytest.mark.parametrize('few_tied', [0, 10])  # bisected by name, and looked at
+def test_rest_of_ties(few_tied, monkeypatch):
     """Those of one confidence whose names are as far as that at a place."""
+    monkeypatch.setattr(frozen_ranking, 'FEW_TIED', few_tied)
     names, confidences = ['ann', 'ann', 'bob', 'zzb', 'bob'], [0.9, 0.5, 0.5, 0.5, 0.2]
     pairs = zip(names, confidences, strict=True)
     rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
