@@ -210,7 +210,7 @@ AMONG_FIRST = np.array(
 
 
 def width_for(n_bytes: int) -> int:
-    """Return the bytes of the words that hold so many bytes."""
+    """Round a number of bytes up to whole words."""
     return -(-n_bytes // WORD) * WORD
 
 
@@ -228,7 +228,7 @@ def windows(
 def words_at(
     buffer: NDArray[np.uint8], begins: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """Return texts of at most `WIDEST` bytes, behind whose begins are as many, as words."""
+    """Return texts of at most `WIDEST` bytes as words; the buffer goes on that far past starts."""
     n_words = width_for(int(sizes.max(initial=1))) // WORD
     words = windows(buffer, begins, n_words)
     for position in range(n_words):

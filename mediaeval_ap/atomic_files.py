@@ -22,7 +22,7 @@ _open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
 def is_stream(path: str) -> bool:
-    """Return whether a path is written to as it is: a pipe, a device, or a file open already.
+    """Find a path that is written to as it is: a pipe, a device, or a file open already.
 
     ``/dev/stdout`` that is sent to a file looks like this file, which must not be replaced.
     """
@@ -110,8 +110,8 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     with ExitStack() as stack:
         written = []
-        for given, content in contents.items():
-            path = os.fsdecode(given)
+        for destination, content in contents.items():
+            path = os.fsdecode(destination)
             write = _writer(path, content)
             if not is_stream(path):
                 written.append(stack.enter_context(_written(path, write)))

@@ -16,8 +16,8 @@ _is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=
 
 def machine_cores() -> int:
     """Return the number of cores that the system gives this process."""
-    given = getattr(os, 'sched_getaffinity', None)  # fewer than there are, as a batch system has it
-    return len(given(0)) if given else os.cpu_count() or 1
+    own = getattr(os, 'sched_getaffinity', None)  # perhaps fewer, as in a batch system
+    return len(own(0)) if own else os.cpu_count() or 1
 
 
 def own_cores() -> int:

@@ -53,9 +53,9 @@ def index(
     if check:
         if export or store is not None:
             raise click.UsageError('--check takes stores alone, without -o and --export')
-        for each in runs:
-            open_store(each).check()
-            write(f'{printable(each)}: as it was written\n')
+        for path in runs:
+            open_store(path).check()
+            write(f'{printable(path)}: as it was written\n')
     elif store is None:
         expected = 'the Parquet file' if export else 'the folder of the store'
         raise click.UsageError(f'-o: found nothing, expected {expected} to write')

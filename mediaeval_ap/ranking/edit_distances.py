@@ -22,8 +22,8 @@ BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as 
 QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
 THREADED_CELLS = 1 << 18  # 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
-# From so many names on they are compared side by side. At these numbers both ways take as long:
-# with one query, and with several, which rapidfuzz compares together.
+# Fewer names are compared by rapidfuzz: these are the numbers at which both ways take as long, with
+# one query, and with several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
@@ -44,7 +44,7 @@ class Quotients:
         return self.values[names]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least so many nearest names, or all: whole tie blocks, in no order."""
+        """Return at least `count` nearest names, or all: whole tie blocks, in no order."""
         if count >= len(self.values):
             return np.arange(len(self.values))
         partitioned = self.values.copy()
@@ -63,7 +63,7 @@ class LengthRange(NamedTuple):
 
 @dataclass(eq=False)
 class EditsByLength:
-    """Edit distances of one query, not divided until they are asked for; names go by length.
+    """Edit distances of one query, divided when they are needed; names go by length.
 
     Names of one length have one divisor, so their edits, small integers, order them.
     """
@@ -78,11 +78,11 @@ class EditsByLength:
         return self.edits[names] / np.maximum(self.lengths[names], self.length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least so many nearest names, as `Quotients.nearest` does."""
+        """Return at least `count` nearest names, like `Quotients.nearest`."""
         if count >= len(self.edits):
             return np.arange(len(self.edits))
         # Names that are no longer than the query have its length as divisor.
-        longer = [each for each in self.ranges if each.divisor > self.length]
+        longer = [names for names in self.ranges if names.divisor > self.length]
         begin = longer[0].begin if longer else len(self.edits)
         merged = [LengthRange(0, begin, self.length), *longer] if begin else longer
         farthest: dict[LengthRange, int] = {}
@@ -132,13 +132,13 @@ class Names:
         # would merge different distances between names of more than about 4,000 characters.
         block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
-            asked = queries[start : start + block]
+            some = queries[start : start + block]
             yield from cdist(
-                asked,
+                some,
                 self.values,
                 scorer=normalized_distance,
                 dtype=np.float64,
-                workers=self._workers(len(asked)),
+                workers=self._workers(len(some)),
             )
 
     def _workers(self, n_queries: int) -> int:
@@ -193,11 +193,11 @@ class NamesByLength(Names):
             return
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
-            asked = queries[start : start + block]
-            longest = max(self._ranges[-1].divisor, *map(len, asked))
-            edits = np.empty((len(asked), len(self)), np.min_scalar_type(longest))
-            self._compare(asked, edits)
-            for query, row in zip(asked, edits, strict=True):
+            some = queries[start : start + block]
+            longest = max(self._ranges[-1].divisor, *map(len, some))
+            edits = np.empty((len(some), len(self)), np.min_scalar_type(longest))
+            self._compare(some, edits)
+            for query, row in zip(some, edits, strict=True):
                 yield EditsByLength(row, len(query), self.lengths, self._ranges)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
@@ -294,7 +294,7 @@ class BitParallel:
             block = slice(begin, begin + n_names)
             counted = self._all_letters[block]
             column = columns[:, : len(counted)]
-            grows, falls = _last_column([each[block] for each in bits], column)
+            grows, falls = _last_column([of_names[block] for of_names in bits], column)
             grows &= counted
             falls &= counted
             # The column begins with the number of the query's letters.

@@ -43,7 +43,7 @@ GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
 
 
 class NearestFirst(ABC):
-    """Hypotheses that can be ranked for any query; their *positions* go name by name, in order.
+    """Hypotheses that can be ranked for any query: *positions* go name by name, best first.
 
     They stand in ascending order of the distance of their names, then of `tie_breaking.TieKeys`.
     Only those of the nearest names, whole tie blocks that together hold enough, are put in order.
@@ -72,7 +72,7 @@ class NearestFirst(ABC):
 
     @abstractmethod
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        """Return how many hypotheses to take of each of more than `wanted` names of one block."""
+        """Return how many hypotheses to take from each name of a block with more than `wanted`."""
 
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
         """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
@@ -138,8 +138,8 @@ class Ranking(NearestFirst):
 
     def __init__(self, table: Table) -> None:
         if len(table) > MOST_HYPOTHESES:
-            found = f'{printable(table.source.name)}: found {len(table):,} hypotheses'
-            raise ParameterError(f'{found}, expected at most {MOST_HYPOTHESES:,}')
+            reason = f'{printable(table.source.name)}: found {len(table):,} hypotheses'
+            raise ParameterError(f'{reason}, expected at most {MOST_HYPOTHESES:,}')
         with Bar('indexing', 4, ' steps') as bar:
             shots = Shots.of(table)
             bar.add()
@@ -281,7 +281,7 @@ class Ranking(NearestFirst):
 
 
 class CondensedRanking(Ranking):
-    """The hypotheses of a ranking about some of its shots, at the places that they have there."""
+    """A ranking without some of its shots; places stay those of the whole run."""
 
     def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
         places = whole.places[is_kept[whole.shot_at[whole.places]]]

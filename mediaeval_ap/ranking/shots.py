@@ -33,8 +33,8 @@ class Shots:
     corpus_ids: Sequence[str]  # distinct ones in order, as the following two
     video_ids: Sequence[str]
     shot_ids: Sequence[str]
-    video_keys: NDArray[Any]  # position of the video id * number of corpus ids + that of the corpus
-    shot_keys: NDArray[Any]  # position among video keys * number of shot ids + that of the shot id
+    video_keys: NDArray[Any]  # position of video id * number of corpus ids + position of corpus id
+    shot_keys: NDArray[Any]  # position of video key * number of shot ids + position of shot id
     codes: NDArray[np.int32]  # for each row, the position among shot keys
 
     @classmethod
@@ -96,8 +96,8 @@ class Shots:
 
     def n_videos_in(self, table: Table) -> int:
         """Return how many of the distinct videos are in another table."""
-        found = self._find_videos(table)
-        return len(run_starts([np.sort(found[found >= 0])]))
+        videos = self._find_videos(table)
+        return len(run_starts([np.sort(videos[videos >= 0])]))
 
     def _find_ids(self, field: str, table: Table) -> NDArray[np.int64]:
         return Column(np.empty(0, dtype=np.int32), self.ids[field]).find(table[field])

@@ -81,7 +81,7 @@ def temporal_ranks(
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the temporal rank of each hypothesis, from 1, and whether it repeats another one."""
+    """Return temporal ranks, from 1, and a mask of the hypotheses that repeat another one."""
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])
@@ -165,8 +165,8 @@ def _later_times(
 
 
 def _last_bits(keys: NDArray[np.int64], bits: int) -> NDArray[np.int32]:
-    found = np.empty(len(keys), dtype=np.int32)
-    return np.bitwise_and(keys, _mask(bits), out=found, casting='unsafe')
+    last = np.empty(len(keys), dtype=np.int32)
+    return np.bitwise_and(keys, _mask(bits), out=last, casting='unsafe')
 
 
 def _mask(bits: int) -> int:

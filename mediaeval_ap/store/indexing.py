@@ -98,7 +98,7 @@ def index(
         inputs = list(store.manifest.inputs)
     elif parts and all(map(_is_path, parts)):
         _refuse_parts(parts, target)
-        table, inputs = _joined((each for part in parts for each in _tables(part)), videos)
+        table, inputs = _joined((table for part in parts for table in _tables(part)), videos)
     else:
         rows: Any = run
         table, inputs = _joined([read(rows, HYPOTHESIS)], videos)
@@ -158,15 +158,15 @@ def _tables(run: Any) -> Iterator[Table]:
         name, path = ByteSource(run).name, os.fsdecode(run)
         with opening(name):
             walked = os.walk(path, onerror=_raise)
-            found = [os.path.join(folder, file) for folder, _, files in walked for file in files]
-        for file in _data_files(found, path, name):
+            inside = [os.path.join(folder, file) for folder, _, files in walked for file in files]
+        for file in _data_files(inside, path, name):
             yield read(file, HYPOTHESIS)
 
 
-def _data_files(found: list[str], folder: str, name: str) -> list[str]:
+def _data_files(paths: list[str], folder: str, name: str) -> list[str]:
     """Return files without those that tools write beside data, as ``_SUCCESS`` and ``.crc``."""
     begin = len(folder)
-    files = sorted(path for path in found if not re.search('/[._]', f'/{path[begin:]}'))
+    files = sorted(path for path in paths if not re.search('/[._]', f'/{path[begin:]}'))
     if not files:
         raise ReadError(name, 'is a folder without files of a run')
     return files
@@ -189,12 +189,12 @@ def _remote_tables(uri: str) -> Iterator[Table]:
         system, path = fs.FileSystem.from_uri(uri)
         paths = [path]
         if not isinstance(system, fs.LocalFileSystem):
-            found = system.get_file_info(path)
-            if found.type == fs.FileType.NotFound:
+            kind = system.get_file_info(path).type
+            if kind == fs.FileType.NotFound:
                 raise ReadError(shown, os.strerror(2))
-            if found.type == fs.FileType.Directory:
+            if kind == fs.FileType.Directory:
                 inside = system.get_file_info(fs.FileSelector(path, recursive=True))
-                paths = _data_files([each.path for each in inside if each.is_file], path, shown)
+                paths = _data_files([info.path for info in inside if info.is_file], path, shown)
     except ReadError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, NotImplementedError) as error:

@@ -70,17 +70,17 @@ class Manifest:
         """The digest of all but names, times and the version of the package."""
         described = self._described()
         del described['version']
-        for each in described['inputs']:
-            del each['name']
+        for source in described['inputs']:
+            del source['name']
         if self.subset is not None:
             described['subset'] = self.subset.videos
-        for each in described['columns'].values():
-            del each['mtime_ns']
+        for file in described['columns'].values():
+            del file['mtime_ns']
         return digest_of(described)
 
     def source(self, path: str) -> Source:
         """Return the source of the run, for results."""
-        digests = [each.sha256 for each in self.inputs]
+        digests = [source.sha256 for source in self.inputs]
         return Source(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
 
     def write(self, folder: str) -> None:
@@ -109,10 +109,10 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise wrong(name, 'format_version', shown(version), expected)
     try:
         return Manifest(
-            [Input(**each) for each in described['inputs']],
+            [Input(**source) for source in described['inputs']],
             described['subset'] and Subset(**described['subset']),
             RunCounts(**described['counts']),
-            {column: ColumnFile(**each) for column, each in described['columns'].items()},
+            {column: ColumnFile(**file) for column, file in described['columns'].items()},
             described['version'],
         )
     except (LookupError, TypeError, AttributeError) as error:

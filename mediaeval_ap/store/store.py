@@ -130,7 +130,7 @@ class Store:
     @property
     def sources(self) -> list[Source]:
         """The files that it was made of, or what stands for them."""
-        return [Source(each.name, each.sha256) for each in self.manifest.inputs]
+        return [Source(source.name, source.sha256) for source in self.manifest.inputs]
 
     @property
     def sha256(self) -> str:
@@ -145,7 +145,7 @@ class Store:
     def check(self) -> None:
         """Read all of it, and compare it with what was written.
 
-        Opening reads only the columns whose time of change is not that of writing.
+        Opening reads only the columns whose time of change differs from the manifest.
 
         Raises
         ------
@@ -169,8 +169,8 @@ class Store:
         Raises
         ------
         FormatError
-            When the store has no hypothesis, as of a subset without any: no file without rows
-            is a run.
+            When the store has no hypothesis, because none is in its subset: a file without rows
+            is not a run.
         WriteError
             When the file cannot be written; an older file is still there.
 
@@ -184,7 +184,7 @@ class Store:
         12000
         """
         if not len(self):
-            expected = 'at least one, as of every run that is a file; score the store itself'
+            expected = 'at least one, as every file of a run has; score the store itself'
             raise FormatError(self._path, '', '', 'no hypothesis in its subset', expected)
         write_whole(path, partial(_write_parquet, self.ranking))
 
@@ -246,13 +246,13 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     >>> open_store(path).sha256 == store.sha256
     True
     """
-    given = plain_text(path) or path
-    if not isinstance(given, str | os.PathLike):
-        raise ParameterError(f'store: found {shown(given)}, expected a path')
-    name = os.fsencode(given).decode(errors='backslashreplace')
+    path = plain_text(path) or path
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f'store: found {shown(path)}, expected a path')
+    name = os.fsencode(path).decode(errors='backslashreplace')
     if '\0' in name:
         raise ReadError(name, 'no path holds a NUL')
-    return _open(os.path.realpath(os.fsdecode(given)), name)
+    return _open(os.path.realpath(os.fsdecode(path)), name)
 
 
 def _open(folder: str, name: str) -> Store:

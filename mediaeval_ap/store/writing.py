@@ -35,7 +35,7 @@ def write_store(
     """
     source = ranking.source
     inputs = inputs or [Input(source.name, source.sha256, len(ranking))]
-    counts = RunCounts(sum(each.n_rows for each in inputs), len(ranking), ranking.n_repeated)
+    counts = RunCounts(sum(source.n_rows for source in inputs), len(ranking), ranking.n_repeated)
     name = os.fsdecode(path)
     target = check_target(name)
     folder = f'{target}.{os.urandom(8).hex()}.tmp'

@@ -106,8 +106,8 @@ def test_a_store_of_an_empty_subset_is_not_exported(tmp_path):
     with pytest.raises(FormatError) as caught:
         store.to_parquet(parquet)
     assert str(caught.value) == (
-        f'{path}: found no hypothesis in its subset, expected at least one, as of every run that '
-        'is a file; score the store itself'
+        f'{path}: found no hypothesis in its subset, expected at least one, as every file of a '
+        'run has; score the store itself'
     )
     assert parquet.read_text() == 'older'
 
