@@ -25,7 +25,7 @@ from mediaeval_ap.comparison.comparable_runs import (
     group_means,
     read_runs,
 )
-from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
 from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
 from mediaeval_ap.comparison.settings import (
@@ -519,7 +519,7 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
         intervals = f'percentiles of {resamples}, of each of which {last} was computed again'
     claims = f'Claims are about {last}; other columns are exploratory. ' if others else ''
     return (
-        f'{whole}, with {_level(comparison)} intervals ({intervals}).'
+        f'{whole}, with {percent(comparison.parameters["level"])} intervals ({intervals}).'
         f'{_test(comparison, baseline, unit)} {claims}Seed {settings["seed"]}.'
     )
 
@@ -629,10 +629,6 @@ def _means(comparison: Comparison) -> Captioned:
     return Captioned(_by_run(comparison, cells), text, LABEL)
 
 
-def _level(comparison: Comparison) -> str:
-    return f'{100 * comparison.parameters["level"]:g} %'
-
-
 def _titled(comparison: Comparison, metric: str) -> str:
     """Return the name of a metric, and that it is exploratory if it is not the last one."""
     return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
@@ -677,7 +673,10 @@ def _ranks(comparison: Comparison) -> Iterator[Block]:
         low, high = one.rank_interval
         ranks[one.metric, one.run] = Marked(one.rank, detail=f'[{low},{high}]')
     if comparison.pairs:
-        yield Heading('Rank', f'{_level(comparison)} interval, from the tests of all pairs')
+        yield Heading(
+            'Rank',
+            f'{percent(comparison.parameters["level"])} interval, from the tests of all pairs',
+        )
         yield _by_run(comparison, ranks)
 
 
@@ -718,7 +717,7 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     settings, metric = comparison.parameters, comparison.metrics[-1]
     terms = comparison._terms
     if comparison.verdicts:
-        rules = [f'{_level(comparison)} interval of {metric}']
+        rules = [f'{percent(comparison.parameters["level"])} interval of {metric}']
         if settings['fail_if_worse'] is not None:
             rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
         if settings['require_better']:

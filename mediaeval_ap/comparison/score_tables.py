@@ -236,27 +236,31 @@ def _layouts(
     names: Mapping[str, str], given: Mapping[str, str], by: str | None
 ) -> list[RecordLayout]:
     """Return the layouts of score tables, those with most columns first."""
-    with_groups = [{'cluster': names['cluster']}]
-    if 'cluster' not in given:
-        with_groups.append({})
+    of_groups: list[tuple[str, ...]] = [('cluster',)] if 'cluster' in given else [('cluster',), ()]
     if by is not None and by not in names.values():
-        with_groups = [*({**each, 'group': by} for each in with_groups), *with_groups]
+        names = {**names, 'group': by}
+        of_groups = [*((*roles, 'group') for roles in of_groups), *of_groups]
     layouts = []
-    for number, shape in enumerate([('system', 'value'), ('value',), ()]):
-        if {'system', 'value'} & given.keys() - {*shape}:
+    for texts, numbers in (
+        (('item', 'system'), ('value',)),
+        (('item',), ('value',)),
+        (('item',), ()),
+    ):
+        if {'system', 'value'} & given.keys() - {*texts, *numbers}:
             continue
-        for groups in with_groups:
-            texts = {role: names[role] for role in ROLES[: 2 - (number > 0)]} | groups
-            numbers = (names['value'],) if 'value' in shape else ()
+        for more in of_groups:
+            values = tuple(names[role] for role in numbers)
             layout = RecordLayout(
-                tuple(texts.values()),
-                classes=frozenset(numbers),
-                numbers=numbers,
-                roles=(*texts, *shape[-1:]),
+                tuple(names[role] for role in (*texts, *more)),
+                other_numbers=not values,
+                classes=frozenset(values),
+                numbers=values,
+                roles=(*texts, *more, *numbers),
                 remedy=REMEDY,
+                may_lack=not values,
                 described=SHAPES,
             )
-            layouts.append(layout if shape else replace(layout, other_numbers=True, may_lack=True))
+            layouts.append(layout)
     return layouts
 
 

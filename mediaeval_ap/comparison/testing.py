@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import string
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -225,7 +226,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
         sd, n_queries, reason = None, None, pair.reason
         if pair.dz is not None:
             sd = float(differences.std(ddof=1))
-            n_queries = int(queries_for_power(np.array([settings.power / sd]), settings.level)[0])
+            n_queries = queries_for_power(settings.power / sd, settings.level)
             if n_queries > MOST_QUERIES:
                 n_queries, reason = None, f'more than {MOST_QUERIES:,} queries'
         both = pair.a, pair.b
@@ -233,24 +234,22 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
     return found
 
 
-def queries_for_power(dz: Floats, level: float) -> NDArray[np.int64]:
-    """Return the least number of queries for each effect size, at most `MOST_QUERIES` + 1.
+def queries_for_power(dz: float, level: float) -> int:
+    """Return the least number of queries for an effect size, at most `MOST_QUERIES` + 1.
 
     By the power of the two-sided t test of one pair of runs, without a correction: that of
-    statsmodels, whose solver takes one effect size at a time.
+    statsmodels, whose solver fails for very large and very small effects.
     """
     power = require('statsmodels.stats.power', 'compare', 'compare').TTestPower().power
-    size, tail = np.abs(dz), alpha_of(level) / 2
-    least = np.full(len(size), 2, dtype=np.int64)
-    most = np.full(len(size), MOST_QUERIES + 1, dtype=np.int64)
-    while (least < most).any():
-        middle = (least + most) // 2
+    size, tail = abs(dz), alpha_of(level) / 2
+
+    def suffices(n_queries: int) -> bool:
         # Where a tail is next to 1, or to 0, SciPy may have nan for it.
-        above = np.nan_to_num(power(size, middle, tail, alternative='larger'), nan=1)
-        below = np.nan_to_num(power(size, middle, tail, alternative='smaller'), nan=0)
-        suffices = above + below >= POWER
-        least, most = np.where(suffices, least, middle + 1), np.where(suffices, middle, most)
-    return most
+        above = np.nan_to_num(power(size, n_queries, tail, alternative='larger'), nan=1)
+        below = np.nan_to_num(power(size, n_queries, tail, alternative='smaller'), nan=0)
+        return bool(above + below >= POWER)
+
+    return 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=suffices)
 
 
 def _flipped(
