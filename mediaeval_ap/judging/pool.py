@@ -479,13 +479,9 @@ class Pooling:
             others = [*reference.names, *reference.elsewhere]
             reduced = Reference(kept, reference.counts_again, others)
             its = {name: _means(*each, names, reduced) for name, each in self._pooled.items()}
-            before, after = (
-                {name: _last(each) for name, each in of.items()} for of in (means, its)
-            )
-            both = list(before.values()), f'that without {team}', list(after.values())
-            order = agreement('the whole reference', *both)
+            ranks, both = ranks_of(_last(its)), [[*_last(of).values()] for of in (means, its)]
+            order = agreement('the whole reference', both[0], f'that without {team}', both[1])
             n_emptied = sum(not reduced.n_relevant(name) for name in had)
-            ranks = ranks_of(after)
             yield WithoutTeam(team, len(alone), n_emptied, its, ranks, order.tau, order.reason)
 
     def _bounds(
