@@ -90,15 +90,6 @@ def evaluate_gap(
     >>> score = evaluate_gap('samples/landmarks_truth.csv', 'samples/landmarks_predictions.csv')
     >>> score.metric, score.counts['predictions']
     ('GAP', 48)
-
-    A file with other columns, and a confidence in its own:
-
-    >>> import pandas
-    >>> truth = pandas.DataFrame({'photo': ['1', '2'], 'place': ['paris', 'rome']})
-    >>> said = truth.assign(place=['paris', 'oslo'], score=[0.5, 0.75])
-    >>> columns = {'id': 'photo', 'label': 'place', 'confidence': 'score'}
-    >>> evaluate_gap(truth, said, columns=columns).value
-    0.25
     """
     import pyarrow
     from pyarrow import compute
@@ -116,8 +107,7 @@ def evaluate_gap(
     order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
     queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
     queries = {name: column.take(order) for name, column in queries.items()}
-    for part in files.pieces():
-        metric.update(**{name: column[part] for name, column in queries.items()})
+    metric.update(**queries)
     if not metric.compute():
         files.warn_of_other_labels(truths, labels)
     table = None

@@ -216,14 +216,6 @@ def evaluate_first_hit(
     --------
     >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
     'first-hit MAP@5'
-
-    Files with other columns, and one label in each row:
-
-    >>> import pandas
-    >>> truth = pandas.DataFrame({'photo': ['1', '2'], 'whale': ['a', 'b']})
-    >>> listed = pandas.DataFrame({'photo': ['1', '2', '2'], 'whale': ['a', 'c', 'b']})
-    >>> evaluate_first_hit(truth, listed, columns={'id': 'photo', 'label': 'whale'}).value
-    0.75
     """
     metrics = [ReciprocalRank(each) for each in _each(k)]
     files = Files(

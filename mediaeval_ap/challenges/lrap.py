@@ -109,14 +109,6 @@ def evaluate_lrap(
     --------
     >>> evaluate_lrap('samples/sounds_truth.csv', 'samples/sounds_scores.csv').metric
     'LRAP'
-
-    Files with other columns:
-
-    >>> import pandas
-    >>> truth = pandas.DataFrame({'clip': ['1', '2'], 'tag': ['rain', 'bark']})
-    >>> scores = pandas.DataFrame({'clip': ['1', '2'], 'rain': [0.9, 0.8], 'bark': [0.1, 0.2]})
-    >>> evaluate_lrap(truth, scores, columns={'id': 'clip', 'label': 'tag'}).value
-    0.75
     """
     import pyarrow
     from pyarrow import compute
