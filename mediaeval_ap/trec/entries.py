@@ -205,7 +205,9 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
 
     counter = LineCounter()
     code_of: dict[str, int] = {}
-    topics, documents, numbers = _Growing(), _Growing(), _Growing()
+    topics: list[NDArray[Any]] = []
+    documents: list[Documents] = []
+    numbers: list[NDArray[np.float64]] = []
     # One thread, as memory that several free is hardly used again; none would leave signals to
     # pyarrow. What is kept is made here.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
@@ -225,31 +227,10 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     pyarrow.default_memory_pool().release_unused()
     if not counter.n_rows:
         return None
-    topic = Column(topics.array(), list(code_of))
+    topic = Column(np.concatenate(topics), list(code_of))
     lines = counter.line_numbers()
-    return Entries(topic, documents.array(), numbers.array(), source.described(), lines)
-
-
-class _Growing:
-    """An array that grows where it is: pieces and the whole are not there at one time."""
-
-    def __init__(self) -> None:
-        self._array = np.empty(0)
-        self._n = 0
-
-    def append(self, piece: NDArray[Any]) -> None:
-        n = self._n + len(piece)
-        dtype = np.result_type(self._array, piece) if self._n else piece.dtype
-        if dtype != self._array.dtype:
-            self._array = self._array[: self._n].astype(dtype)
-        if n > len(self._array):
-            self._array.resize(max(n, 5 * len(self._array) // 4), refcheck=False)
-        self._array[self._n : n] = piece
-        self._n = n
-
-    def array(self) -> NDArray[Any]:
-        self._array.resize(self._n, refcheck=False)
-        return self._array
+    columns = np.concatenate(documents), np.concatenate(numbers)
+    return Entries(topic, *columns, source.described(), lines)
 
 
 def _documents_of(texts: Any) -> Documents:
