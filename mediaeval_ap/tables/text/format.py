@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from codecs import getincrementaldecoder
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import itemgetter
@@ -67,16 +67,31 @@ class Faults:
 
     def __init__(self, unit: str, most: int = 1) -> None:
         self.counts: Counter[str] = Counter()
-        self.kept: dict[str, list[tuple[int, Wrong]]] = {}  # with the number of each, from 1
+        # With the number of each, from 1.
+        self.kept: defaultdict[str, list[tuple[int, Wrong]]] = defaultdict(list)
         self._unit = unit
         self._most = most
 
-    def add(self, number: int, wrong: Wrong | Callable[[], Wrong], cause: str = '') -> None:
-        """Add a wrong line or row; a function is called only if the fault is kept."""
-        self.counts[cause] += 1
-        if self.counts[cause] <= self._most:
-            first = wrong if isinstance(wrong, Wrong) else wrong()
-            self.kept.setdefault(cause, []).append((number, first))
+    def add(self, number: int, wrong: Wrong) -> None:
+        """Add a wrong line or row by its number."""
+        self.counts[''] += 1
+        if len(kept := self.kept['']) < self._most:
+            kept.append((number, wrong))
+
+    def add_lines(
+        self,
+        first: int,
+        lines: Mapping[int, tuple[Cause, bytes]],
+        explain: Callable[[bytes, Cause], Wrong],
+    ) -> None:
+        """Add wrong lines by their position behind the first of some lines, which has a number.
+
+        There may be millions: only those that are kept are explained.
+        """
+        self.counts.update(cause for cause, _ in lines.values())
+        for position, (cause, line) in lines.items():
+            if len(kept := self.kept[cause]) < self._most:
+                kept.append((first + position, explain(line, cause)))
 
     def look(self, explained: Iterable[Wrong | None], number: int) -> None:
         """Add the wrong ones of consecutive lines or rows, the first of which has a number."""

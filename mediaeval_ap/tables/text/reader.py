@@ -12,7 +12,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -183,9 +182,7 @@ class _Reading:
         """Add the rows and the wrong lines of a piece."""
         if not self._has_begun:
             piece = self._begin(piece)
-        for position, (cause, line) in piece.wrong.items():
-            explain = partial(self._explained, line, cause)
-            self.faults.add(self.lines.next_line + position, explain, cause)
+        self.faults.add_lines(self.lines.next_line, piece.wrong, self._explained)
         self.lines.count(piece.n_lines, piece.rows)
         if isinstance(piece.texts, Sequence):
             for column, fields in zip(self._columns, piece.texts, strict=False):  # or no rows
