@@ -10,41 +10,21 @@ from functools import cached_property
 
 from mediaeval_ap.errors import shown
 
-__all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'SUBSET', 'Layout']
-
 
 @dataclass(frozen=True)
 class Layout:
     """The fields of one kind of table.
 
-    Parameters
-    ----------
-    name : str
-        The name of such a table, for messages.
-    texts : tuple of str
-        The fields of text, in order.
-    number : str or None
-        The field of finite numbers, if any.
-    n_before : int or None
-        The number of text fields before it; by default all.
-    integers : bool
-        True if lines hold integers there, in digits.
-    comment : bytes or None
-        Regular expression for the beginning of a comment line; by default there are no comments.
-        Rows of values are never comments.
-
-    Examples
-    --------
     >>> HYPOTHESIS.fields
     ('corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence')
     """
 
-    name: str
-    texts: tuple[str, ...]
-    number: str | None = None
-    n_before: int | None = None
-    integers: bool = False
-    comment: bytes | None = None
+    name: str  # for messages
+    texts: tuple[str, ...]  # the fields of text, in order
+    number: str | None = None  # the field of finite numbers
+    n_before: int | None = None  # how many texts stand before it; by default all
+    integers: bool = False  # lines hold integers there, in digits
+    comment: bytes | None = None  # a regular expression for the beginning of a comment line
 
     @cached_property
     def is_comment(self) -> Callable[[bytes], object]:

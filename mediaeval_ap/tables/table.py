@@ -44,10 +44,9 @@ ROW_BY_ROW = LineNumbers()
 class LineCounter:
     """Line numbers of the rows read so far; those that follow one another are kept as ranges."""
 
-    def __init__(self, n_lines: int = 0) -> None:
-        self.next_line = n_lines + 1
+    def __init__(self) -> None:
+        self.next_line = 1
         self.n_rows = 0
-        self._n_before = n_lines
         self._parts: list[range | NDArray[np.int64]] = []
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
@@ -61,13 +60,9 @@ class LineCounter:
 
     def line_numbers(self) -> LineNumbers:
         """Return the numbers of all rows so far, not stored if they follow from the first line."""
-        if not self._parts or self._parts[-1][-1] == self._n_before + self.n_rows:  # as they ascend
-            return LineNumbers('line', first=self._n_before + 1)
-        parts = [
-            np.arange(part.start, part.stop) if isinstance(part, range) else part
-            for part in self._parts
-        ]
-        return LineNumbers('line', np.concatenate(parts))
+        if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
+            return LineNumbers('line')
+        return LineNumbers('line', np.concatenate([np.asarray(part) for part in self._parts]))
 
 
 FEW = 100  # so many texts are decoded sooner one by one than together
@@ -161,24 +156,10 @@ ROWS_IN_HTML = 10  # the first rows, of how many there may be
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a table: its name and digest.
+    """The source of a table: its name, and the SHA-256 of its bytes as they are stored."""
 
-    Parameters
-    ----------
-    name : str
-        A path, or what stands for one: ``<stdin>``, ``<DataFrame>``, ``<rows>``.
-    sha256 : str or None
-        SHA-256 of the file as it is stored, or of all that standard input held, in hexadecimal;
-        none for open files and for what was never bytes.
-
-    Examples
-    --------
-    >>> Source('run.txt').sha256 is None
-    True
-    """
-
-    name: str
-    sha256: str | None = None
+    name: str  # a path, or what stands for one: <stdin>, <DataFrame>, <rows>
+    sha256: str | None = None  # none for open files and for what was never bytes
 
 
 class NumberedRows:
@@ -191,7 +172,7 @@ class NumberedRows:
     texts: Callable[..., list[str]]  # of a field, row by row
 
     def place(self, row: int | np.integer) -> str:
-        """Return where a row stands in the source, as messages name it.
+        """Return where a row stands in the source: ``'line 12'`` of text, ``'row 12'`` of values.
 
         Parameters
         ----------
@@ -201,29 +182,14 @@ class NumberedRows:
         Returns
         -------
         str
-            ``'line 12'`` for text, ``'row 12'`` for values, both counted from 1.
+            Its line or row, from 1.
         """
         return f'{self.lines.unit} {self.lines[row]}'
 
     def error(
         self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
     ) -> FormatError:
-        """Make the error of rows that are wrong in one field.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            All wrong rows, from 0, at least one. The error names the first and counts the others.
-        field : str
-            The field at fault.
-        found, expected : str
-            The content of the first row, and the expected content.
-
-        Returns
-        -------
-        FormatError
-            The error, to be raised.
-        """
+        """Return the error of rows that are wrong in a field: it names the first, counts others."""
         place = self.place(rows[0])
         return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
 
@@ -239,40 +205,18 @@ def not_padded(other: Source) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of text: a code per row, into its distinct values.
+    """One column of text: a code for each row, and the distinct text of each code.
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_rows,)
-        For each row, the position of its text in `values`.
-    values : sequence of str
-        The distinct texts.
-
-    Examples
-    --------
     >>> column = Column(np.array([0, 1, 0], dtype=np.int32), ['b', 'a'])
     >>> column.sorted().values, column.sorted().codes.tolist()
     (['a', 'b'], [1, 0, 1])
-    >>> column.select(np.array([True, False, True])).values
-    ['b']
     """
 
     codes: NDArray[np.int32]
     values: Sequence[str]
 
     def sorted(self, key: Callable[[str], Any] | None = None) -> Column:
-        """Return the column with its values in ascending order, so that codes compare as texts do.
-
-        Parameters
-        ----------
-        key : callable, optional
-            The key to sort the values by; by default their code points.
-
-        Returns
-        -------
-        Column
-            The same texts.
-        """
+        """Return the column with its values in ascending order, so that codes compare as texts."""
         keys = self.values if key is None else list(map(key, self.values))
         order = sorted(range(len(keys)), key=keys.__getitem__)
         codes = np.empty(len(order), dtype=np.int32)
@@ -280,66 +224,22 @@ class Column:
         return Column(codes[self.codes], [self.values[code] for code in order])
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
-        """Return some rows, without the values that none of them holds.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, shape (n_rows,)
-            True for the rows to keep.
-
-        Returns
-        -------
-        Column
-            The column of those rows.
-        """
+        """Return some rows, without the values that none of them holds."""
         kept = self.codes[rows]
         used = np.bincount(kept, minlength=len(self.values)) > 0
         codes = (np.cumsum(used, dtype=np.int32) - 1)[kept]
         return Column(codes, [self.values[code] for code in np.flatnonzero(used).tolist()])
 
     def text(self, row: int | np.integer) -> str:
-        """Return the text of a row.
-
-        Parameters
-        ----------
-        row : int
-            The row, from 0.
-
-        Returns
-        -------
-        str
-            Its text.
-        """
+        """Return the text of a row."""
         return self.values[int(self.codes[row])]
 
     def find(self, other: Column) -> NDArray[np.int64]:
-        """Find the texts of another column in this one.
-
-        Parameters
-        ----------
-        other : Column
-            Any column of text.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_rows of other,)
-            This column's code for each row of the other; -1 for a text that is not in this column.
-        """
+        """Return this column's code for the text of each row of another column, or -1."""
         return np.array(self.positions(other.values), dtype=np.int64)[other.codes]
 
     def positions(self, texts: Sequence[str]) -> list[int]:
-        """Find texts among the distinct ones.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            Any texts.
-
-        Returns
-        -------
-        list of int
-            The code of each text; -1 for a text that is not in this column.
-        """
+        """Return the code of each text, or -1."""
         if isinstance(self.values, StoredTexts):
             return self.values.positions(texts)
         code = self.code_of
@@ -398,20 +298,7 @@ class Table(NumberedRows):
 
     @classmethod
     def empty(cls, layout: Layout, source: Source) -> Table:
-        """Return a table without rows, which readers refuse where it would be a mistake.
-
-        Parameters
-        ----------
-        layout : Layout
-            The fields.
-        source : Source
-            Where no rows were found.
-
-        Returns
-        -------
-        Table
-            The table.
-        """
+        """Return a table without rows, which readers refuse where it would be a mistake."""
         nothing = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)
         return cls(layout, dict.fromkeys(layout.texts, nothing), numbers, source)

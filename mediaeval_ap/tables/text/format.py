@@ -219,31 +219,8 @@ def holds_no_row(line: bytes, layout: Layout) -> bool:
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
-    r"""Split one line of a stream into its fields.
+    r"""Split a line of a stream into its fields; None for a blank line or a comment.
 
-    Parameters
-    ----------
-    line : bytes
-        The line, with or without its end.
-    layout : Layout
-        Its fields.
-    source : str
-        Name of the stream, for errors.
-    number : int
-        Number of the line, from 1, for errors.
-
-    Returns
-    -------
-    tuple of str or None
-        The fields; None for a blank line or a comment.
-
-    Raises
-    ------
-    FormatError
-        When the line is wrong.
-
-    Examples
-    --------
     >>> from mediaeval_ap.tables import QUERIES
     >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
     ('alain_juppe',)
