@@ -224,7 +224,9 @@ class Definition:
         """
         if 'depth' not in described:
             return get(described.get('name', ''))
-        fields = {each.name: described.get(each.name) for each in dataclasses.fields(cls)}
+        fields: dict[str, Any] = {
+            each.name: described.get(each.name) for each in dataclasses.fields(cls)
+        }
         for quantities in 'depth', 'denominator':
             if isinstance(fields[quantities], list):
                 fields[quantities] = tuple(fields[quantities])

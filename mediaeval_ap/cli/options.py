@@ -263,9 +263,10 @@ def _measures(values: tuple[str, ...]) -> list[str]:
 
 def _jobs(value: str) -> int:
     try:
-        return choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
+        jobs: int = choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
     except ParameterError as error:
         raise click.BadParameter(str(error).removeprefix('jobs: ')) from error
+    return jobs
 
 
 REFERENCE = argument('reference')

@@ -203,14 +203,15 @@ def tie_bounds(
             )
         }
         bounds = []
-        for each in orders:
+        for each in orders:  # least, mean, greatest
             values = np.divide(
                 each.sums(depth), divisor, out=np.zeros(len(depth)), where=divisor > 0
             )
             values[n_relevant == 0] = definition.without_relevant
             values[list(reasons)] = np.nan
             bounds.append(values)
-        found.append(TieBounds(*bounds, reasons))
+        minimum, expected, maximum = bounds
+        found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
 
 

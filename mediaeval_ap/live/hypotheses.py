@@ -111,7 +111,7 @@ class KnownShots:
     """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each."""
 
     def __init__(self, subset: Table | None) -> None:
-        self.subset = subset and set(zip(*map(subset.texts, VIDEO), strict=True))
+        self.subset = None if subset is None else set(zip(*map(subset.texts, VIDEO), strict=True))
         # Two levels: a shot that is known is found without a tuple of three texts to hash.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
@@ -214,7 +214,9 @@ class Hypotheses:
     def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
         in_order = self._in_order()
-        rows = chain.from_iterable(in_order.irange((name,), (name + 1,)) for name in names)
+        rows: Iterable[Any] = chain.from_iterable(
+            in_order.irange((name,), (name + 1,)) for name in names
+        )
         if self.shots.subset is not None:
             rows = (row for row in rows if self.shots.counts[row[2]])
         return _columns(rows)

@@ -461,9 +461,13 @@ def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int)
     table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, header_style='')
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
         whole = max(map(shown_width, [*header.split(), *cells]), default=1)
-        room = {'min_width': min(whole, LEAST_TEXT)} if is_text else {'width': whole}
-        side = 'left' if is_text else 'right'
-        table.add_column(Text(header), justify=side, overflow='fold', **room)
+        table.add_column(
+            Text(header),
+            justify='left' if is_text else 'right',
+            overflow='fold',
+            width=None if is_text else whole,
+            min_width=min(whole, LEAST_TEXT) if is_text else None,
+        )
     for row in rows[1:]:
         table.add_row(*map(Text.from_ansi, row))
     console = Console(file=io.StringIO(), width=width, color_system='standard')
