@@ -126,29 +126,3 @@ def test_several_runs_and_cutoffs_in_one_table():
     for options in [], ['--per-query']:
         written = run(*COMMANDS['map'], '-k', '5,12', '--format', 'json', *options).stdout
         jsonschema.Draft202012Validator(schema).validate(json.loads(written))
-
-
-@pytest.mark.parametrize(
-    ('truth', 'predictions', 'options'),
-    [
-        (
-            'user,items\nu1,a b\nu2,c\n',
-            'user,items\nu1,b\nu2,d c\n',
-            ['--columns', 'id=user,labels=items'],
-        ),
-        (
-            'item,user\na,u1\nb,u1\nc,u2\n',
-            'u1,b\nu2,d c\n',
-            ['--columns', 'id=1,labels=2', '--truth-columns', 'id=user,label=item'],
-        ),
-    ],
-)
-def test_files_with_other_columns(tmp_path, truth, predictions, options):
-    """AP@2 of u1 is (1/1) / 2, and of u2 (1/2) / 1."""
-    files = tmp_path / 'truth.csv', tmp_path / 'predictions.csv'
-    for file, text in zip(files, (truth, predictions), strict=True):
-        file.write_text(text)
-    result = run('map', *map(str, files), *options, '-K', '2', '--format', 'csv', '--per-query')
-    assert (result.exit_code, result.stderr) == (0, '')
-    values = [row['value'] for row in csv.DictReader(result.stdout.splitlines())]
-    assert values == ['0.5', '0.5', '0.5']

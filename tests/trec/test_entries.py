@@ -1,7 +1,6 @@
 """Qrels and runs are read from every source, and what is wrong is named with its line."""
 
 import gzip
-from contextlib import nullcontext
 from unittest.mock import patch
 
 import numpy as np
@@ -51,30 +50,6 @@ def test_a_pipe_is_read_once(folder):
         pytest.raises(FormatError, match=r"^other, line 3, docno: found 'd1' again for"),
     ):
         evaluate_trec('qrels', 'other')
-
-
-@pytest.mark.parametrize(
-    ('score', 'times', 'outcome'),
-    [('0.5', 1, None), ('high', 2, "^run, line 3, score: found 'high', expected a finite")],
-)
-def test_a_large_file_is_read_again_only_to_name_what_is_wrong(
-    folder, monkeypatch, score, times, outcome
-):
-    """And then once."""
-    opened = []
-    open_source = ByteSource.open
-
-    def counting(source):
-        opened.append(source.name)
-        return open_source(source)
-
-    monkeypatch.setattr(ByteSource, 'open', counting)
-    monkeypatch.setattr(reading, 'BULK_BYTES', 0)
-    rows = [('7', 'd1', 0.7), ('8', 'd1', 0.6), ('7', 'd2', score)]
-    (folder / 'run').write_text(run_text(rows))
-    with nullcontext() if outcome is None else pytest.raises(FormatError, match=outcome):
-        evaluate_trec('qrels', 'run')
-    assert opened.count('run') == times
 
 
 @pytest.mark.parametrize(

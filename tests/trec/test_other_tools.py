@@ -120,18 +120,6 @@ def test_any_ids(tmp_path_factory, run):
     assert scored(path, run) == scored(judged, run)
 
 
-def test_files_that_ranx_writes(tmp_path, monkeypatch):
-    ranx = pytest.importorskip('ranx', reason='ranx is large; the extra benchmarks installs it')
-    monkeypatch.chdir(tmp_path)
-    qrels = {topic: {d: max(n, 1) for d, n in each.items()} for topic, each in JUDGED.items()}
-    judged, run = ranx.Qrels(qrels), ranx.Run(RETURNED, name='mine')
-    for suffix in ('json', 'parquet', 'trec'):
-        judged.save(f'qrels.{suffix}')
-        for other in ('json', 'parquet', 'trec'):
-            run.save(f'run.{other}')
-            assert scored(f'qrels.{suffix}', f'run.{other}') == scored(qrels, RETURNED)
-
-
 def test_integer_ids_keep_their_digits(tmp_path):
     """`InformationRetrievalEvaluator` writes ids as it was given them (6.2.0)."""
     run = {7: {10**25: 0.5, 3: 0.25}, 0: {3: 0.5, 10**25: 0.1}}

@@ -5,11 +5,10 @@ import warnings
 
 import oracle
 import pytest
-import pytrec_eval
 import strategies
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trec_rows import QRELS, RUN, map_column, quiet, run_text
+from trec_rows import QRELS, RUN, quiet, run_text
 
 from mediaeval_ap import definitions, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES, UNJUDGED
@@ -163,25 +162,3 @@ def test_what_is_not_judged_cannot_be_told_from_positives_alone():
         'Returned shots that are not judged leave the ranking (condensed lists)'
     ]
     assert 'unjudged' not in evaluate_trec(QRELS, RUN, 10).parameters
-
-
-@quiet
-@given(qrels, runs, st.integers(1, 2))
-def test_trec_is_pytrec_eval(judged, returned, level):
-    qrel, run = {}, {}
-    for topic, document, relevance in judged:
-        qrel.setdefault(topic, {})[document] = relevance
-    for topic, document, score in returned:
-        run.setdefault(topic, {})[document] = score
-    cutoffs = [5, 10, 15, 'all']
-    evaluator = pytrec_eval.RelevanceEvaluator(qrel, {'map', 'map_cut'}, relevance_level=level)
-    results = evaluator.evaluate(run)
-    evaluation = evaluate_trec(
-        judged, returned, cutoffs, ties='trec_eval-9', relevance_level=level, **LENIENT
-    )
-    for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
-        if topic in results:
-            expected = [results[topic][map_column(k)] for k in cutoffs]
-            assert ap == pytest.approx(expected, abs=ROUNDING)
-        else:
-            assert ap == [0.0] * 4
