@@ -53,8 +53,6 @@ def test_what_is_shown():
     ('options', 'settings'),
     [
         ('-k 10', {'k': 10}),
-        ('--cutoff all', {'k': 'all'}),
-        ('--near 0', {'near': 0}),
         ('--definition trec', {'definition': 'trec'}),
     ],
 )
@@ -62,12 +60,6 @@ def test_options(options, settings):
     written = explained(*options.split(), '--queries', 'queries.txt', '--format', 'json').stdout
     assert json.loads(written) == json.loads(in_python(**settings).to_json())
     assert written != explained('--queries', 'queries.txt', '--format', 'json').stdout
-
-
-def test_subset():
-    Path('subset.txt').write_text('NEWS C_news_0516_2000\n')
-    written = explained('alain_juppe', '--subset', 'subset.txt', '--format', 'json').stdout
-    assert json.loads(written)['n_relevant'] == 1
 
 
 def test_queries_that_are_listed():
@@ -139,10 +131,6 @@ def test_a_file_in_the_place_of_a_name():
         "QUERY: found the file 'other.txt', expected a name; a second run is given with "
         '--against, a file of names with --queries\n'
     )
-
-
-def test_empty_name():
-    assert 'query: found' in explained('', expected=2).stderr
 
 
 def test_unjudged_shots_before_a_hit_are_marked(tmp_path):

@@ -101,10 +101,6 @@ WRONG = {
         ['--resume', 'out', '--part', '1/2', '-o', 'map.csv'],
         '--part writes no result: give --output to evaluate --resume DIR, after all parts',
     ),
-    'per query': (
-        ['--resume', 'out', '--part', '1/2', '--per-query'],
-        '--part writes no result: give --per-query to evaluate --resume DIR, after all parts',
-    ),
     'device': (
         ['--resume', 'out', '/dev/null'],
         'resume: found /dev/null as a run, expected a file, which can be read again',

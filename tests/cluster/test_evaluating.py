@@ -5,19 +5,14 @@ import sys
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Timer
 
 import pytest
 from block_folders import blocks_in
 from dask_cluster import dask_cluster, dying, held
-from hypothesis import given
-from hypothesis import strategies as st
 from stores import stored
-from strategies import allowed, cutoffs, examples, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, definitions
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import ProcessError, ReadError
 from mediaeval_ap.execute import pools
 
@@ -37,13 +32,6 @@ def small_blocks():
         yield
 
 
-@pytest.fixture(scope='module')
-def shared_client(running):
-    running.replenish(2)
-    with running.client() as client:
-        yield client
-
-
 def told(evaluate, *arguments, **settings):
     """All that an evaluation says, and its warnings in their order."""
     with warnings.catch_warnings(record=True) as caught:
@@ -59,36 +47,6 @@ def check_equal(average_precision, run, client, *arguments, **settings):
     expected = told(average_precision.evaluate, run, *arguments, **settings)
     found = told(average_precision.evaluate, run, *arguments, **settings, jobs=client)
     assert found == expected
-
-
-@examples(0.5)
-@given(
-    reference_rows,
-    hypothesis_rows,
-    cutoffs,
-    st.sampled_from(definitions.names()),
-    subsets,
-    st.none() | st.lists(names, min_size=1, max_size=5),
-)
-def test_equal_to_one_process(shared_client, reference, rows, K, definition, subset, asked):
-    subset = None if subset is None else sorted(subset)
-    if subset is not None and not {row[:2] for row in reference} & set(subset):
-        subset = [reference[0][:2]]
-    with warnings.catch_warnings(), TemporaryDirectory() as folder:
-        warnings.simplefilter('ignore')
-        K = allowed(K, definition)
-        average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
-        if asked is None and not average_precision.queries:
-            asked = ['ab']
-        store = stored(rows, Path(folder, 'run.store'), subset)
-        check_equal(average_precision, store, shared_client, asked)
-
-
-def test_a_path_and_names_in_a_file_are_equal(client, store, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path('queries.txt').write_text('name_01\nname_03\nnobody\nname_01\n')
-    average_precision = AveragePrecision(REFERENCE, queries_without_relevant='skip')
-    check_equal(average_precision, Path('run.store'), client, 'queries.txt', measures='nDCG@10 RR')
 
 
 def gated(function, folder, n_free):
@@ -170,18 +128,17 @@ def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_pat
         AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
-def test_a_worker_that_sees_another_store_is_an_error(client, store):
-    stored(RUN[1:], store.path)
-    seen = rf'{store.path}: is another store than the one'
-    with pytest.raises(ReadError, match=seen):
-        AveragePrecision(REFERENCE).evaluate(store, jobs=client)
-
-
-def test_a_run_that_is_no_store_goes_to_the_workers(client, tmp_path):
-    path = tmp_path / 'run.txt'
-    path.write_text(''.join(f'{" ".join(map(str, row))}\n' for row in RUN))
-    check_equal(AveragePrecision(REFERENCE), path, client)
-    check_equal(AveragePrecision(REFERENCE), RUN, client, measures='RR')
+@pytest.mark.parametrize('definition', ['mediaeval-2016', 'trec'])
+def test_equal_to_one_process(client, store, definition):
+    """A store, which workers open, and rows, which they are given."""
+    subset = [('x', 'v')]
+    for run, settings in (
+        (store, {}),
+        (RUN, {'subset': subset, 'judged': [r[:3] for r in REFERENCE]}),
+    ):
+        average_precision = AveragePrecision(REFERENCE, definition=definition, **settings)
+        asked = ['name_01', 'nobody', 'name_03', 'name_01', *average_precision.queries]
+        check_equal(average_precision, run, client, asked, measures='RR')
 
 
 def test_an_executor_of_the_user():

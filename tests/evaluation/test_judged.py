@@ -128,7 +128,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize('form', FORMS)
-@pytest.mark.parametrize('kind', ['text', 'byte order mark', 'rows', 'frame', 'parquet', 'array'])
+@pytest.mark.parametrize('kind', ['text', 'rows', 'frame', 'parquet'])
 def test_three_forms_are_told_by_their_columns(form, kind, tmp_path):
     text, columns = FORMS[form]
     rows = [line.split() for line in text.splitlines() if line[0] != '#']
@@ -140,14 +140,10 @@ def test_three_forms_are_told_by_their_columns(form, kind, tmp_path):
     match kind:
         case 'text':
             path.write_text(f'\n{text}')
-        case 'byte order mark':
-            path.write_text(text, encoding='utf-8-sig')
         case 'parquet':
             frame.assign(more=1).to_parquet(path)
         case 'frame':
             path = frame.assign(more=1)
-        case 'array':
-            path = np.array(frame.values.tolist(), dtype=object)
         case 'rows':
             path = iter(rows)
     settings = {'K': [1, 2, 4], 'definition': 'trec'}
@@ -217,12 +213,6 @@ def test_settings_without_judgements_are_errors(setting):
         AveragePrecision(REFERENCE, judged=SHOTS, unjudged='drop')
 
 
-def test_nothing_changes_without_judgements():
-    evaluation = AveragePrecision(REFERENCE, K=[4]).evaluate(RUN)
-    assert evaluation.judged is None
-    assert list(evaluation.to_frame()) == ['AP@4', 'n_relevant']
-
-
 def test_an_empty_reference_is_a_campaign_that_begins():
     evaluation = AveragePrecision([], K=[4], judged=[]).evaluate(RUN, ['ann'])
     assert (evaluation.ap.tolist(), evaluation.judged.tolist()) == ([[1.0]], [[0.0]])
@@ -246,14 +236,6 @@ def test_blocks_processes_and_stores_give_the_same(unjudged, tmp_path, monkeypat
     others = AveragePrecision(REFERENCE, K=[1, 4], judged=SHOTS[:2], unjudged=unjudged)
     with pytest.raises(FormatError, match=r'plan.json, judged: found .*this folder holds another'):
         others.evaluate('run.txt', resume='blocks')
-
-
-def test_a_live_session_has_its_judgements():
-    for judged in SHOTS, [(*row, 1) for row in REFERENCE]:
-        average_precision = AveragePrecision(REFERENCE, K=[4], judged=judged, unjudged='skip')
-        live, session = average_precision.live(RUN), average_precision(RUN)
-        for query in 'ann', 'bob':
-            assert live.send(query) == session.send(query)
 
 
 def test_runs_are_compared_by_what_was_judged():

@@ -40,7 +40,9 @@ def test_repeated_rows_count_as_repeated_shots_do(counts_again, n_relevant):
 def test_hits(counts_again, hits):
     """Shots are numbered v 1, v 2, v 3, w 2; shot w 2 of the reference is not in the run's."""
     run = read([('x', 'v', shot, 'ann', 0.5) for shot in '123'], HYPOTHESIS)
-    relevance = Relevance(reference_of([*ROWS, ('x', 'v', '3', 'ann')], counts_again), Shots.of(run))
+    relevance = Relevance(
+        reference_of([*ROWS, ('x', 'v', '3', 'ann')], counts_again), Shots.of(run)
+    )
     assert sorted(relevance.relevant_shots('ann').tolist()) == [1, 2]
     assert relevance.relevant_shots('cleo').tolist() == []
     assert relevance.n_in_both == 3

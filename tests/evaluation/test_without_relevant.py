@@ -1,12 +1,9 @@
 """Queries without a relevant item are scored or left out, everywhere in the same way."""
 
-import json
-
 import oracle
 import pandas
 import pytest
 import strategies
-from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -230,17 +227,4 @@ def test_samples_without_a_label():
     assert (found.counts['queries_skipped'], found.parameters['queries_without_relevant']) == (
         2,
         'skip',
-    )
-
-
-def test_the_shell_says_the_same_as_python(tmp_path):
-    (tmp_path / 'queries').write_text('zoe\nalain_juppe\n')
-    files = 'samples/reference.txt', 'samples/hypothesis.txt'
-    options = ['--queries', str(tmp_path / 'queries'), '--queries-without-relevant', 'skip']
-    result = run('evaluate', *files, *options, '-K', '1000', '--format', 'json')
-    (found,) = json.loads(result.stdout)['results']
-    (ap,) = AveragePrecision(files[0], K=[1000])(files[1]).send('alain_juppe').ap
-    assert (found['means'], found['mean_counts']) == ({'MAP@1000': ap}, {'MAP@1000': 1})
-    assert (
-        'samples/reference.txt: 1 of 2 queries have no relevant shot, and are left' in result.stderr
     )

@@ -6,20 +6,15 @@ import warnings
 import commands
 import process_tasks
 import pytest
-import strategies
 from hanging import no_hang
-from hypothesis import given
-from hypothesis import strategies as st
 from stores import stored
 
-from mediaeval_ap import AveragePrecision, choices, definitions
+from mediaeval_ap import AveragePrecision, choices
 from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import evaluating, pools
 from mediaeval_ap.execute.evaluating import Clock
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
-KINDS = ['rows', 'ranking', 'store']
 folder = commands.folder
 
 
@@ -46,64 +41,6 @@ def told(function, *arguments, **settings):
             return repr(error), []
     places = {(each.filename, str(each.message)) for each in caught}
     return result, sorted(places)
-
-
-def run_of(kind, rows, subset, path):
-    """The rows of a run as something else that is a run."""
-    if kind == 'rows':
-        return rows
-    if kind == 'ranking':
-        return Ranking(read(rows, HYPOTHESIS))
-    return stored(rows, path / 'run.store', subset)
-
-
-cases = st.tuples(
-    strategies.reference_rows,
-    strategies.hypothesis_rows,
-    strategies.cutoffs,
-    strategies.subsets,
-    st.sampled_from([each.name for each in definitions.registered()]),
-    st.none() | st.lists(strategies.names, min_size=1),
-    st.sampled_from(KINDS),
-    st.sampled_from(choices.WITHOUT_RELEVANT),
-)
-
-
-def check_the_same(case, path, **settings):
-    """Compare all that an evaluation says and warns of with what one process says."""
-    reference, rows, K, subset, definition, queries, kind, policy = case
-    rows = [(*row[:3], row[3].replace('\xa0', '_'), row[4]) for row in rows]
-    K = strategies.allowed(K, definition)
-    subset = subset and sorted(subset)
-    if subset and not {row[:2] for row in reference} & set(subset):
-        reference = [*reference, (*subset[0], '1', 'ab')]
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        average_precision = AveragePrecision(
-            reference,
-            K,
-            subset=subset,
-            definition=definition,
-            queries_without_relevant=policy,
-        )
-    run = run_of(kind, rows, subset, path)
-    one, of_one = told(average_precision.evaluate, run, queries, **settings)
-    several, of_several = told(average_precision.evaluate, run, queries, jobs=2, **settings)
-    assert of_several == of_one
-    if isinstance(one, str):
-        assert several == one
-        return
-    assert several.to_json(per_query=True) == one.to_json(per_query=True)
-    assert several.ap.tobytes() == one.ap.tobytes()
-    assert (several.inputs, several.counts, several.notes) == (one.inputs, one.counts, one.notes)
-    assert list(map(str, several.warnings)) == list(map(str, one.warnings))
-
-
-@given(cases, st.sampled_from(['', 'P@5 nDCG@3 RR']))
-def test_blocks_give_what_the_whole_gives(tmp_path_factory, case, measures):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pools, 'finished', process_tasks.here)
-        check_the_same(case, tmp_path_factory.mktemp('run'), measures=measures)
 
 
 def test_other_processes_give_what_one_gives(tmp_path):
@@ -237,15 +174,6 @@ def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch, here):
     monkeypatch.chdir('elsewhere')
     several, _ = told(average_precision.evaluate, store, asked, jobs=2)
     assert several.to_json(per_query=True) == one.to_json(per_query=True)
-
-
-def test_an_empty_run_leaves_nothing_where_it_is_scored(tmp_path, monkeypatch, here):
-    monkeypatch.chdir(tmp_path)
-    average_precision = AveragePrecision([('x', 'v', '1', 'a')], subset=[('x', 'v')])
-    run = [('x', 'w', '1', 'a', 0.5)]  # of which the subset leaves nothing
-    found, _ = told(average_precision.evaluate, run, ['a'] * 400, jobs=2)
-    assert found.counts['hypotheses'] == 0
-    assert os.listdir() == []
 
 
 def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):

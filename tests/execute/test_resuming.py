@@ -3,6 +3,7 @@
 import os
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pandas
@@ -14,11 +15,16 @@ from hypothesis import strategies as st
 from stores import stored
 from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, Live, Part, choices, collect, definitions
-from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
+from mediaeval_ap import AveragePrecision, Live, choices, collect, definitions
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.execute import evaluating, pools
 from mediaeval_ap.execute import folder as kept_blocks
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
+
+
+def snapshot(rows):
+    return Ranking(read(rows, HYPOTHESIS))
 
 
 def with_warnings(call):
@@ -57,7 +63,25 @@ def evaluations(draw):
     if policy == 'skip':
         asked.append(reference[0][3])  # else nothing may be left to score
     queries = draw(st.sampled_from([asked, None])) if average_precision.queries else asked
-    return average_precision, draw(hypothesis_rows), queries, draw(st.integers(1, 4))
+    rows = [(*row[:3], row[3].replace('\xa0', '_'), row[4]) for row in draw(hypothesis_rows)]
+    return average_precision, rows, queries, draw(st.integers(1, 4))
+
+
+@given(evaluations(), st.sampled_from(['', 'RR']), st.sampled_from([list, snapshot, stored]))
+def test_processes_give_what_one_gives(evaluation, measures, as_run):
+    average_precision, rows, queries, _ = evaluation
+    subset = average_precision._criteria.subset
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(pools, 'finished', process_tasks.here)
+        patch.setattr(evaluating.Clock, 'pays', lambda *_: True)
+        run = stored(rows, Path(folder, 'run.store'), subset) if as_run is stored else as_run(rows)
+        ask = partial(average_precision.evaluate, run, queries, measures=measures)
+        (one, of_one), (several, of_several) = (
+            with_warnings(ask),
+            with_warnings(partial(ask, jobs=2)),
+        )
+        same(several, one)
+        assert of_several == of_one
 
 
 @given(
@@ -159,13 +183,6 @@ def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, m
     assert [path for path in Path('out').iterdir() if path.name.startswith('.')] == []
 
 
-@pytest.mark.parametrize('kind', ['table', 'store'])
-def test_another_run_in_memory_is_another_plan(average_precision, kind):
-    average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 9), resume='out')
-    with pytest.raises(FormatError, match=r'out/plan\.json, runs: found .* \(SHA-256 .*, expecte'):
-        average_precision.evaluate_part(RUNS[kind]('other.txt'), part=(1, 9), resume='out')
-
-
 def test_rows_that_were_selected_are_another_run(average_precision):
     """Though their table still names the file, and its digest."""
     table = read('run.txt', HYPOTHESIS)
@@ -217,47 +234,8 @@ def test_a_run_that_cannot_be_read_again(average_precision, run, error, reason):
     assert not Path('out').exists()
 
 
-def test_a_run_is_read_where_blocks_are_missing_and_let_go_of(average_precision):
-    """All runs of a command need not fit in memory together."""
-    (kept,) = kept_in('out', average_precision, ['run.txt'])
-    kept.compute_part((1, 2))
-    assert '_read' not in vars(kept)
-    kept.compute()
-    assert '_read' in vars(kept)
-    kept.evaluation()
-    assert '_read' not in vars(kept)
-    kept.compute()
-    assert '_read' not in vars(kept)
-
-
 @pytest.mark.parametrize('part', [(0, 1), (2, 1), (1,), '1/2', None, (1.0, 2), (True, 2)])
 def test_a_part_that_is_none(average_precision, part):
     with pytest.raises(ParameterError, match=r'^part: found .*, expected \(i, n\), with i from 1'):
         average_precision.evaluate_part('run.txt', part=part, resume='out')
     assert not Path('out').exists()
-
-
-def test_more_parts_than_blocks(average_precision):
-    whole = average_precision.evaluate('run.txt', ['ann_1'])
-    parts = [
-        average_precision.evaluate_part('run.txt', ['ann_1'], part=(i, 3), resume='out')
-        for i in (3, 2, 1)
-    ]
-    assert parts == [Part(0, 0), Part(0, 0), Part(1, 0)]
-    same(collect('out')[0], whole)
-
-
-@pytest.mark.parametrize('measures', ['', 'nDCG@10 P@5 RR NumRet'])
-def test_blocks_of_repeated_and_unknown_queries(campaign, measures):
-    """Also where no query of a block has a relevant shot."""
-    average_precision = AveragePrecision('reference.txt', [5])
-    queries = ['eve'] * 4 + ['ann_1', 'ann_1'] * 3 + ['eve', 'bob_3', 'nobody', 'eve', 'eve']
-    whole, told = with_warnings(
-        lambda: average_precision.evaluate('run.txt', queries, measures=measures)
-    )
-    kept, told_again = with_warnings(
-        lambda: average_precision.evaluate('run.txt', queries, measures=measures, resume='out')
-    )
-    same(kept, whole)
-    assert told_again == told
-    assert all(issubclass(kind, DataWarning) for kind, _ in told)
