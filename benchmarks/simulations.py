@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument('--only', type=parts, metavar='PART,...', help='parts to simulate')
     parser.add_argument('--draws', type=int, default=250)
     parser.add_argument('--resamples', type=int, default=1_000, help='of each draw')
-    parser.add_argument('--permutations', type=int, default=1_999, help='of each draw')
+    parser.add_argument('--permutations', type=int, default=4_999, help='of each draw')
     given = parser.parse_args()
     population = synthetic() if given.official is None else official(given.official)
     settings = Settings(given.draws, given.resamples, given.permutations)
