@@ -187,11 +187,6 @@ def check_near(near: object) -> float:
     raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
 
 
-def check_seconds(seconds: object) -> float:
-    """Return the time of a judgement as a float, or raise `ParameterError`."""
-    return check_above_zero(seconds, 'seconds_each')
-
-
 def check_above_zero(number: object, name: str) -> float:
     """Return a finite number above 0 as a float, or raise `ParameterError`."""
     if _is_real(number) and 0 < number < sys.maxsize:

@@ -135,16 +135,6 @@ def changed(result, changes):
     return json.dumps(value)
 
 
-def refusal(text):
-    """The error of a text that is read as results."""
-    stream = io.StringIO(text)
-    stream.name = 'results.json'
-    with pytest.raises(FormatError) as caught:
-        read_results(stream)
-    assert '\n' not in str(caught.value)
-    return str(caught.value).removeprefix('results.json')
-
-
 def wrong_definition(**changes):
     """The changes that make another definition of the one in the JSON."""
     return {f'manifest/definition/{name}': value for name, value in changes.items()}
