@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from mediaeval_ap import __version__
@@ -25,7 +26,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.json_text import parsed_json
-from mediaeval_ap.tables.sources import content_of
+from mediaeval_ap.tables.sources import opening
 
 __all__ = ['collect']
 
@@ -76,7 +77,8 @@ class Folder:
         file = os.path.join(path, PLAN)
         if not os.path.exists(file):
             raise ReadError(path, f'holds no {PLAN}, which evaluate with --resume begins')
-        plan = parsed_json(content_of(file), file)
+        with opening(file):
+            plan = parsed_json(Path(file).read_bytes(), file)
         for field, expected in ('schema', SCHEMA), ('version', __version__):
             if not isinstance(plan, dict) or plan.get(field) != expected:
                 found = shown(plan.get(field) if isinstance(plan, dict) else plan)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
-from mediaeval_ap.errors import FormatError, ReadError, shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import SCHEMA, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, Score
@@ -34,7 +34,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     ----------
     source : str, path-like or file object
         What a command wrote with ``--format json --per-query``, or `Evaluation.to_json` with
-        ``per_query=True``; it may be compressed. No named pipe, to which perhaps nobody writes.
+        ``per_query=True``; it may be compressed.
 
     Returns
     -------
@@ -59,8 +59,6 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     True
     """
     stored = ByteSource(source)
-    if stored.is_named_pipe:
-        raise ReadError(stored.name, 'is a named pipe: read it as standard input (-), or a file')
     with stored.open() as stream:
         value = parsed_json(stream.read(), stored.name)
     if not isinstance(value, dict) or value.get('schema') != SCHEMA:

@@ -1,4 +1,4 @@
-"""JSON text read strictly: each key once, finite numbers."""
+"""JSON text, and JSON lines, with the file in the error."""
 
 from __future__ import annotations
 
@@ -12,17 +12,11 @@ from mediaeval_ap.errors import FormatError, shown
 def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
     """Return the value of JSON text; the error has the name of the file, and what it should be."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):  # of which the standard library keeps the last
-            raise ValueError('a key twice')
-        return value
-
-    def constant(text: str) -> float:
+    def refuse(text: str) -> float:
         raise ValueError(f'{text}, which is no number of JSON')
 
     try:
-        return json.loads(content, object_pairs_hook=unique, parse_constant=constant)
+        return json.loads(content, parse_constant=refuse)
     except json.JSONDecodeError as error:
         found = f'no JSON: {error.msg}'
         raise FormatError(name, f'line {error.lineno}', '', found, expected) from None

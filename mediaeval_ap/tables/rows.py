@@ -35,24 +35,22 @@ def from_rows(
 ) -> Table:
     """Read tuples, one a row; of a layout with one field, a row may be that field itself."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
-    source = Source(name)
     if not rows:
-        raise no_rows(source.name, layout)
+        raise no_rows(name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, source, first)
+        table = _proved(list(zip(*rows, strict=True)), layout, name, first)
     if table is None:
-        _explain(rows, layout, source, first)
+        _explain(rows, layout, name, first)
     return table
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     """Read a pandas DataFrame that has the fields of a layout among its columns."""
-    source = Source('<DataFrame>')
-    names = column_names(frame)
-    check_names(names, layout, source.name)
+    name, names = '<DataFrame>', column_names(frame)
+    check_names(names, layout, name)
     if not len(frame):
-        raise no_rows(source.name, layout)
+        raise no_rows(name, layout)
     columns, integers = [], set()
     for field in layout.fields:
         values = frame.iloc[:, names.index(field)].tolist()
@@ -60,9 +58,9 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
             values = [str(value) if type(value) is int else value for value in values]
             integers.add(field)
         columns.append(values)
-    table = _proved(columns, layout, source)
+    table = _proved(columns, layout, name)
     if table is None:
-        _explain(zip(*columns, strict=True), layout, source)
+        _explain(zip(*columns, strict=True), layout, name)
     return replace(table, integers=frozenset(integers))
 
 
@@ -75,7 +73,7 @@ def from_array(array: NDArray[Any], layout: Layout) -> Table:
     columns = array.T.tolist()
     if layout.number is not None:
         columns[layout.number_at] = _parsed(columns[layout.number_at], layout, name)
-    return from_rows(list(zip(*columns, strict=True)), layout, name=name)
+    return from_rows(zip(*columns, strict=True), layout, name=name)
 
 
 def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
@@ -112,15 +110,15 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _explain(rows: Iterable[object], layout: Layout, source: Source, first: int = 1) -> NoReturn:
+def _explain(rows: Iterable[object], layout: Layout, source: str, first: int = 1) -> NoReturn:
     faults = Faults('row')
     faults.look((explain_row(row, layout) for row in rows), first)
-    faults.refuse(source.name)
+    faults.refuse(source)
     raise AssertionError('no row is wrong')
 
 
 def _proved(
-    columns: Sequence[Sequence[Any]], layout: Layout, source: Source, first: int = 1
+    columns: Sequence[Sequence[Any]], layout: Layout, source: str, first: int = 1
 ) -> Table | None:
     """Return the table if all its values are right, and None on any doubt."""
     texts = {}
@@ -136,7 +134,7 @@ def _proved(
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, source, LineNumbers(first=first))
+    return Table(layout, texts, numbers, Source(source), LineNumbers(first=first))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:

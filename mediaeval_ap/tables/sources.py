@@ -233,15 +233,6 @@ class ByteSource:
         """Return whether it is a regular file, whose bytes can be read again."""
         return self.is_path and stat.S_ISREG(self._status().st_mode)
 
-    @property
-    def is_named_pipe(self) -> bool:
-        """Return whether it is a pipe on disk, for which a reader may wait for ever.
-
-        What the shell hands over as ``/dev/fd/63`` is open already.
-        """
-        is_pipe = self.is_path and stat.S_ISFIFO(self._status().st_mode)
-        return is_pipe and not os.path.realpath(self._path).startswith(('/dev/', '/proc/'))
-
     def first_bytes(self, most: int) -> bytes:
         """Return the first bytes of text in a regular file; nothing where there are none."""
         with suppress(ReadError):  # told by whoever reads it
@@ -346,15 +337,6 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
         reason = getattr(error, 'strerror', None)
         as_kind = f'not readable as {kind}: ' if kind else ''
         raise ReadError(name, reason or f'{as_kind}{error}') from error
-
-
-def content_of(path: str) -> bytes:
-    """Return the content of a regular file; the error of any other comes at once."""
-    with opening(path):
-        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would wait
-            raise ReadError(path, 'is no regular file, expected one')
-        with open(path, 'rb') as file:
-            return file.read()
 
 
 def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:

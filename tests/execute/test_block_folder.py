@@ -1,6 +1,5 @@
 """A folder of blocks holds one evaluation, and what is wrong with it is said in one line."""
 
-import os
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from block_folders import blocks_in, kept_in, part_of
 from mediaeval_ap import Definition, collect
 from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
+from mediaeval_ap.errors import Error, FormatError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import folder as kept_blocks
 from mediaeval_ap.execute import pools
 
@@ -145,13 +144,3 @@ def test_no_path(campaign, folder):
         part_of(resume=folder)
     with pytest.raises(Error, match=r'^collect: found .*, expected the path of a folder$'):
         collect(folder)
-
-
-def test_a_named_pipe_is_no_file_of_a_folder(campaign):
-    """It is refused at once: to open it would wait for somebody who writes to it."""
-    part_of()
-    for path in blocks_in(Path('out'))[0], Path('out/plan.json'):
-        path.unlink()
-        os.mkfifo(path)
-        with pytest.raises(ReadError, match=rf'^{path}: is '):
-            part_of()
