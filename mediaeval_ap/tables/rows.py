@@ -15,7 +15,7 @@ from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, LineNumbers, Source, Table
+from mediaeval_ap.tables.table import Column, Source, Table
 from mediaeval_ap.tables.text.format import (
     AS_INTEGERS,
     AS_TEXT,
@@ -30,18 +30,16 @@ if TYPE_CHECKING:
     import pandas
 
 
-def from_rows(
-    rows: Iterable[Any], layout: Layout, *, first: int = 1, name: str = '<rows>'
-) -> Table:
+def from_rows(rows: Iterable[Any], layout: Layout, *, name: str = '<rows>') -> Table:
     """Read tuples, one a row; of a layout with one field, a row may be that field itself."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
     if not rows:
         raise no_rows(name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, name, first)
+        table = _proved(list(zip(*rows, strict=True)), layout, name)
     if table is None:
-        _explain(rows, layout, name, first)
+        _explain(rows, layout, name)
     return table
 
 
@@ -110,16 +108,14 @@ def explain_row(row: object, layout: Layout) -> Wrong | None:
     return None
 
 
-def _explain(rows: Iterable[object], layout: Layout, source: str, first: int = 1) -> NoReturn:
+def _explain(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
     faults = Faults('row')
-    faults.look((explain_row(row, layout) for row in rows), first)
+    faults.look((explain_row(row, layout) for row in rows), 1)
     faults.refuse(source)
     raise AssertionError('no row is wrong')
 
 
-def _proved(
-    columns: Sequence[Sequence[Any]], layout: Layout, source: str, first: int = 1
-) -> Table | None:
+def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Table | None:
     """Return the table if all its values are right, and None on any doubt."""
     texts = {}
     numbers = None
@@ -134,7 +130,7 @@ def _proved(
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, Source(source), LineNumbers(first=first))
+    return Table(layout, texts, numbers, Source(source))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
