@@ -862,7 +862,7 @@ def compare(
     else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's corrected p is
     that of Carterette (2012). With clusters, p and intervals are of clusters, but wins, ties,
     losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
-    square of the number of queries, as BCa leaves out each in turn.
+    number of queries times that of resamples and permutations.
 
     lwlrap is a mean over labels: queries are resampled, and the whole is computed again. Intervals
     are percentiles. p is twice the smaller tail of the differences at 0, (b + 1) / (n + 1) (Efron

@@ -1,13 +1,12 @@
 """Intervals and tests of runs, on sums over the units that are resampled, flipped or permuted.
 
-SciPy has no interval of a mean over clusters, no flips that all pairs of runs share, and no
-permutations of more than two runs, so these are here. It draws the resamples of the bootstrap, and
-has the quantiles of t and of the normal distribution.
+SciPy has no interval of a mean over clusters, no resamples and flips that all pairs of runs share,
+and no permutations of more than two runs, so these are here. It has the quantiles of t and of the
+normal distribution.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -139,8 +138,9 @@ def bootstrap_intervals(
 ) -> Intervals:
     """Return BCa intervals of runs and pairs, all from one set of resamples.
 
-    SciPy draws the resamples. Its own BCa would leave out each unit by the statistic, in time that
-    grows with the square of their number; sums without one unit are differences.
+    Resamples are those that SciPy draws with this seed. Its BCa would leave out each unit by the
+    statistic, in time that grows with the square of their number; here sums without one unit are
+    differences.
     """
     a, b = pairs
     n_units, n_runs = units.sums.shape
@@ -162,31 +162,16 @@ def bootstrap_intervals(
 def resampled(
     statistics: Callable[[Floats], Floats], n_units: int, resamples: int, seed: int
 ) -> Floats:
-    """Return statistics (rows) of resamples, from how often each has each unit; SciPy draws."""
-    stats = require('scipy.stats', 'compare', 'compare')
-
-    def statistic(drawn: NDArray[np.intp], axis: int) -> Floats:
-        counts = _times_drawn(drawn.reshape(-1, drawn.shape[-1]), n_units)
-        found = statistics(counts)
-        bar.add(len(counts))
-        return found.reshape(-1, *drawn.shape[:-1])
-
-    with (
-        warnings.catch_warnings(),
-        np.errstate(all='ignore'),
-        Bar('bootstrap', resamples, 'resample') as bar,
-    ):
-        warnings.simplefilter('ignore', RuntimeWarning)  # degenerate ones get a reason below
-        drawn: Floats = stats.bootstrap(
-            (np.arange(n_units),),
-            statistic,
-            method='percentile',
-            vectorized=True,
-            n_resamples=resamples,
-            batch=max(1, DRAWN_AT_ONCE // n_units),
-            rng=np.random.default_rng(seed),
-        ).bootstrap_distribution
-    return drawn
+    """Return statistics (rows) of resamples, from how often each has each unit."""
+    generator, found = np.random.default_rng(seed), []
+    n_at_once = max(1, DRAWN_AT_ONCE // n_units)
+    with Bar('bootstrap', resamples, 'resample') as bar:
+        for begin in range(0, resamples, n_at_once):
+            n_rows = min(n_at_once, resamples - begin)
+            drawn = generator.integers(0, n_units, (n_rows, n_units))
+            found.append(statistics(_times_drawn(drawn)))
+            bar.add(n_rows)
+    return np.concatenate(found, axis=1)
 
 
 def _bca(units: Units, sums: Floats, drawn: Floats, level: float) -> Interval:
@@ -217,9 +202,9 @@ def percentiles(drawn: Floats, level: float) -> Interval:
     return Interval(*np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist())
 
 
-def _times_drawn(drawn: NDArray[np.intp], n_units: int) -> Floats:
+def _times_drawn(drawn: NDArray[np.int64]) -> Floats:
     """Return how often each unit is drawn in each resample."""
-    n_resamples = len(drawn)
+    n_resamples, n_units = drawn.shape
     keys = drawn + np.arange(0, n_resamples * n_units, n_units)[:, None]
     counts = np.bincount(keys.ravel(), minlength=n_resamples * n_units)
     return counts.reshape(n_resamples, n_units).astype(np.float64)

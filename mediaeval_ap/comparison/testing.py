@@ -177,13 +177,12 @@ def _tests_of_resamples(
 def _drawn(settings: Settings, runs: Runs) -> Floats:
     """Return the metric of each run (rows) and resample: a mean over labels, in clusters."""
     rows, n_queries = runs.values[0], len(runs.queries)
-    if n_queries == 1:  # which each resample has, and SciPy refuses
-        return np.repeat(np.array([runs.whole]).T, settings.resamples, axis=1)
     n_labels = rows[0, :, 1]
     units = units_of(rows[:, :, 0] * n_labels, np.arange(n_queries))
 
     def of_counts(counts: Floats) -> Floats:
-        return units.means(units.sums.T @ counts.T, counts @ n_labels)
+        with np.errstate(invalid='ignore'):  # resamples without a label are refused below
+            return units.means(units.sums.T @ counts.T, counts @ n_labels)
 
     drawn = resampled(of_counts, n_queries, settings.resamples, settings.seed)
     if n_without := int(np.count_nonzero(np.isnan(drawn[0]))):  # as all runs have one truth
