@@ -48,15 +48,22 @@ def check_destination(path: str) -> None:
         if os.path.exists(path):
             open(path, 'r+b').close()
         else:
-            temporary = _beside(path)
-            open(temporary, 'xb').close()
+            with _beside(path) as temporary:
+                open(temporary, 'xb').close()
+
+
+@contextmanager
+def _beside(path: str) -> Iterator[str]:
+    """Yield the name of a temporary file in the folder of a file; remove it at the end."""
+    folder = os.path.dirname(os.path.realpath(path))
+    temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
+
+    def remove() -> None:
+        with suppress(OSError):
             os.unlink(temporary)
 
-
-def _beside(path: str) -> str:
-    """Return a name in the folder of a file that no file has."""
-    folder = os.path.dirname(os.path.realpath(path))
-    return os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
+    with undone_at_once(remove):
+        yield temporary
 
 
 @contextmanager
@@ -64,13 +71,8 @@ def _written(path: str, content: Writer) -> Iterator[tuple[str, str]]:
     """Write a file beside the one to replace; yield both names; remove it if it stays."""
     with named(path):
         check_destination(path)
-        temporary, target = _beside(path), os.path.realpath(path)
-
-        def remove() -> None:
-            with suppress(OSError):
-                os.unlink(temporary)
-
-        with undone_at_once(remove):
+        target = os.path.realpath(path)
+        with _beside(path) as temporary:
             with open(temporary, 'xb') as file:
                 with suppress(FileNotFoundError):
                     os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
