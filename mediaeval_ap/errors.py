@@ -9,9 +9,7 @@
     ├── ParameterError (ValueError)        an argument is not valid
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
     ├── SessionClosedError (RuntimeError)  a session is used after its end
-    ├── MissingHypothesisError (KeyError)  a hypothesis to remove or change is not there
     ├── ProcessError (RuntimeError)        a process or cluster ended, or cannot do the work
-    ├── CopyError (TypeError)              a live session cannot be copied or pickled
     └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
 
     DataWarning (UserWarning)              data that is scored all the same; `KINDS` has its kinds
@@ -33,12 +31,10 @@ from typing import Any
 
 __all__ = [
     'KINDS',
-    'CopyError',
     'DataWarning',
     'Error',
     'FormatError',
     'MissingExtraError',
-    'MissingHypothesisError',
     'NoOverlapWarning',
     'Note',
     'ParameterError',
@@ -128,16 +124,6 @@ class SessionClosedError(Error, RuntimeError):
 
 class ProcessError(Error, RuntimeError):
     """A process, or a cluster, that ended before its work was done, or cannot do it."""
-
-
-class CopyError(Error, TypeError):
-    """A copy of a live session, which may change while it is copied."""
-
-
-class MissingHypothesisError(Error, KeyError):
-    """A hypothesis to remove or change that is not there."""
-
-    __str__ = Exception.__str__  # a KeyError's would be quoted
 
 
 class UndefinedScoreError(Error, ValueError):

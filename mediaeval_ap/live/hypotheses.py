@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sortedcontainers import SortedKeyList, SortedList
 
 from mediaeval_ap.choices import plain_text
-from mediaeval_ap.errors import MissingHypothesisError, shown
+from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
 from mediaeval_ap.tables.rows import explain_row
@@ -239,7 +239,7 @@ class Hypotheses:
         coded = self._known(row)
         if coded is None or coded not in self._in_order():
             plain_row(row)  # raises if the row is no hypothesis
-            raise MissingHypothesisError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
+            raise ParameterError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
 
     def _known(self, row: Sequence[Any]) -> Coded | None:

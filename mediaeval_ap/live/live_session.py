@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import NoReturn, SupportsIndex
 
-from mediaeval_ap.errors import CopyError, counted, warn_caller
+from mediaeval_ap.errors import counted, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, names_asked, read_counted
@@ -35,7 +35,7 @@ class Live(Session):
     in proportion to the names, and to the hypotheses of those that changed since the last answer.
     Names and shots of removed hypotheses stay in memory.
 
-    A session cannot be copied or pickled (`CopyError`). To save it, write the DataFrame of
+    A session cannot be copied or pickled (`TypeError`). To save it, write the DataFrame of
     ``snapshot().to_frame()``; `AveragePrecision.live` continues from it. After Ctrl-C in the midst
     of a call, do so from a copy that was saved before.
 
@@ -79,7 +79,7 @@ class Live(Session):
         return counted(len(self._hypotheses), 'hypothesis', 'hypotheses')
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise CopyError(
+        raise TypeError(
             f'{SOURCE.name}: a live session cannot be copied or pickled; snapshot() returns a '
             'ranking that can be, and live(snapshot) begins another session'
         )
@@ -147,8 +147,8 @@ class Live(Session):
 
         Raises
         ------
-        MissingHypothesisError
-            When the session does not hold it; a `KeyError`, too.
+        ParameterError
+            When the session does not hold it.
         FormatError
             When the row is no hypothesis.
         """
@@ -167,8 +167,8 @@ class Live(Session):
 
         Raises
         ------
-        MissingHypothesisError
-            When the session does not hold it; a `KeyError`, too.
+        ParameterError
+            When the session does not hold it.
         FormatError
             When the row is no hypothesis, or the confidence no finite number; nothing has changed.
         """

@@ -65,15 +65,13 @@ class Described(ABC):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
-        per_query : bool
-            Of a result: include the values of each query. Otherwise as of `to_csv`.
+        path, per_query
+            As of `to_csv`; of a result, `per_query` includes the values of each query.
 
         Returns
         -------
         str or None
-            The text, in the shape that every command writes; None if it is written to a file.
+            As of `to_csv`, in the shape that every command writes.
         """
         return self._written('json', path, per_query)
 
@@ -82,11 +80,8 @@ class Described(ABC):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write, as `to_csv` does.
-        per_query : bool
-            Of a result: begin with the values of each query; of a diagnosis: show all queries
-            instead of the costliest. Otherwise as of `to_csv`.
+        path, per_query
+            As of `to_csv`; of a diagnosis, `per_query` shows all queries, not the costliest.
 
         Returns
         -------
@@ -96,18 +91,7 @@ class Described(ABC):
         return self._written('markdown', path, per_query)
 
     def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of LaTeX (booktabs) with three decimals, or write them to a file.
-
-        Parameters
-        ----------
-        path, per_query
-            As of `to_markdown`.
-
-        Returns
-        -------
-        str or None
-            As of `to_csv`.
-        """
+        """Return tables of LaTeX (booktabs), as `to_markdown` does those of Markdown."""
         return self._written('latex', path, per_query)
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from live_sessions import ROW, WRONG_ROWS, check_live
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import FormatError, MissingHypothesisError, ParameterError
+from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.live.hypotheses import GrowingColumns
 
 
@@ -37,7 +37,7 @@ def test_messages_say_what_was_found():
         '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
         'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
     )
-    with pytest.raises(MissingHypothesisError) as missing:
+    with pytest.raises(ParameterError) as missing:
         live.remove(ROW)
     assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
     live.add(ROW)

@@ -1,0 +1,1 @@
+/work/main/.venv/bin/python -m mediaeval_ap explain samples/reference.txt samples/hypothesis.txt --queries samples/queries.txt --definition hits --format json

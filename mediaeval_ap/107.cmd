@@ -1,0 +1,1 @@
+/work/main/.venv/bin/python -m mediaeval_ap help warnings
