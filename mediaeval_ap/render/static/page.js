@@ -171,5 +171,5 @@ const Page = (() => {
     URL.revokeObjectURL(link.href);
   };
   const ready = begin();
-  return { byId, counted, draw, element, fixed, printable, ready, resort, save, saves, settled };
+  return { byId, counted, draw, element, field, fixed, printable, ready, resort, save, saves, settled };
 })();
