@@ -118,16 +118,11 @@ def evaluate_map(
     files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
-    n_labels = 0
-
-    def labels(part: slice) -> tuple[Any, Any]:
-        nonlocal n_labels
-        true = relevant.take(users[part])
-        n_labels += len(true.flatten())
-        return true, predicted.take(files.rows[part])
-
-    found = files.updated(metrics, labels)
+    found = files.updated(
+        metrics, lambda part: (relevant.take(users[part]), predicted.take(files.rows[part]))
+    )
     first, n_relevant = metrics[0], found[0][1]
+    n_labels = relevant.n_labels(users)
     if n_repeated := n_labels - int(n_relevant.sum()):
         once = f'repeat another of their user; {first.definition} counts them once'
         note = Note(once, n_repeated, n_labels, 'labels')

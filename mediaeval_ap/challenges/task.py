@@ -243,34 +243,29 @@ class LabelsById:
 
         self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
         if 'labels' in records.layout.by_role:
-            self.ids, self._fields = unique_ids(records), records['labels']
-            if is_list(self._fields):
-                offsets = self._fields.offsets.to_numpy()
-                self._fields = _with_empty(offsets, self._fields.values)
-            return
-        records.refuse_empty('id')
-        records.refuse_empty('label')
-        records.refuse_several('label')
-        ids = records['id'].dictionary_encode()
-        self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
-        ends = np.bincount(self.codes).cumsum()
-        labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
-        self._fields = _with_empty(np.append(0, ends), labels)
+            self.ids, lists = unique_ids(records), records['labels']
+            lists = lists if is_list(lists) else split(lists)
+            offsets, labels = lists.offsets.to_numpy(), lists.values
+        else:
+            records.refuse_empty('id')
+            records.refuse_empty('label')
+            records.refuse_several('label')
+            ids = records['id'].dictionary_encode()
+            self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
+            offsets = np.append(0, np.bincount(self.codes).cumsum())
+            labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
+        # Behind them stands an empty list, for ids that the file lacks.
+        self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
+
+    def n_labels(self, places: NDArray[np.int64]) -> int:
+        """Return the number of labels of the ids at some places."""
+        return int(np.diff(self._lists.offsets)[places].sum())
 
     def take(self, places: NDArray[np.int64]) -> pyarrow.LargeListArray:
         """Return the lists of the ids at some places; an empty one for place -1."""
         import pyarrow
 
-        if not is_list(self._fields):
-            return split(taken(self._fields, places))
-        return self._fields.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
-
-
-def _with_empty(offsets: NDArray[np.int64], labels: pyarrow.Array) -> pyarrow.LargeListArray:
-    """Return lists of labels, and behind them an empty one."""
-    import pyarrow
-
-    return pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
+        return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
 
 
 def unique_ids(records: Records) -> pyarrow.Array:
