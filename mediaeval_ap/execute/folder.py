@@ -64,7 +64,8 @@ class Folder:
         before = cls.open(folder.path).plan if os.path.exists(file) else {}
         for field, wanted in plan.items():
             if before and field != 'names' and before.get(field) != wanted:
-                expected = f'{_told(wanted)}; this folder holds another evaluation: choose another'
+                advice = 'this folder holds another evaluation: choose another folder, or delete it'
+                expected = f'{_told(wanted)}; {advice}'
                 raise FormatError(file, '', field, _told(before.get(field)), expected)
         if not before or (any(plan['names']) and before['names'] != plan['names']):
             content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
@@ -205,5 +206,6 @@ def _told(value: Any) -> str:
         return ', '.join(map(_told, value)) or 'none'
     if isinstance(value, dict) and 'name' in value:
         digest = value.get('sha256')
-        return f'{value["name"]} (SHA-256 {digest[:16]}…)' if digest else str(value['name'])
+        more = f'SHA-256 {digest[:16]}…' if digest else value.get('formula', '')
+        return f'{value["name"]} ({more})' if more else str(value['name'])
     return 'none' if value is None else str(value)

@@ -13,7 +13,7 @@ from mediaeval_ap.errors import Error, FormatError, WithoutRelevantWarning, Writ
 from mediaeval_ap.execute import folder as kept_blocks
 from mediaeval_ap.execute import pools
 
-REMEDY = 'this folder holds another evaluation: choose another'
+REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
 
 
@@ -21,11 +21,11 @@ OTHERS = {
     'K': ({'K': [5]}, 'K: found 5, all, expected 5'),
     'definition': (
         {'definition': 'hits'},
-        'definition: found trec, expected hits',
+        'definition: found trec (S(k) / R), expected hits (S(k) / H)',
     ),
     'definition of that name': (
         {'definition': MINE},
-        'definition: found trec, expected trec',
+        'definition: found trec (S(k) / R), expected trec (S(k) / min(R, k))',
     ),
     'measures': ({'measures': 'RR P@5'}, 'measures: found none, expected RR, P@5'),
     'reference': (
