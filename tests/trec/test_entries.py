@@ -8,7 +8,6 @@ import pandas
 import polars
 import pytest
 import pytrec_eval
-import strategies
 from hanging import no_hang
 from hostile.containers import pipe_of
 from hypothesis import assume, given
@@ -20,7 +19,6 @@ from mediaeval_ap.arrays import WIDEST
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.tables.text import format
 from mediaeval_ap.trec import entries
 from mediaeval_ap.trec.entries import Entries, pair_keys
 
@@ -138,11 +136,6 @@ numbers = st.one_of(
     # Halfway between two doubles.
     st.integers(2**53, 2**54 - 1).map(lambda integer: f'{integer * 2 + 1}.000'),
 )
-other_numbers = st.one_of(
-    st.floats().map(repr),
-    st.text('0123456789.-+eE', min_size=1, max_size=24),
-    st.sampled_from(['1_0', '1e400', 'inf', '0x1p3']),
-)
 ends = st.sampled_from(['\n', '\r\n', ' \n', '\n\n', '\n \t\r\n'])
 
 
@@ -181,19 +174,6 @@ def test_right_lines_are_never_in_doubt(path, block, n_bytes):
     found = read_in_blocks(path, RUN_LAYOUT, n_bytes)
     table = read(path, RUN_LAYOUT)
     assert found == rows_of(table['qid'], table.texts('docno'), table)
-
-
-@strategies.examples(3)
-@pytest.mark.parametrize(
-    ('layout', 'line'), [(RUN_LAYOUT, '7 Q0 d 1 {} me\n'), (layouts.QRELS, '7 0 d {}\n')]
-)
-@given(fields=st.lists(numbers | other_numbers, min_size=1, max_size=20))
-def test_numbers_are_read_as_python_reads_them(path, layout, line, fields):
-    path.write_text(''.join(map(line.format, fields)))
-    found = read_in_blocks(path, layout, 100)
-    if found is not None:
-        assert all(format.is_number(field.encode(), layout) for field in fields)
-        assert found[2] == [repr(float(field)) for field in fields]
 
 
 def few_keys(topic, documents):
