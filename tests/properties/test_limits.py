@@ -1,18 +1,15 @@
-"""How many bytes a compressed file or one of Parquet may come to; what wrong lines cost."""
+"""How many bytes a compressed file or one of Parquet may come to."""
 
 import bz2
 import gzip
 import io
 import lzma
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow
 import pytest
 from click.testing import CliRunner
-from hostile import sixteen_mib
 from hostile.entries import REFERENCE, A, B
 from pyarrow import parquet
 
@@ -97,34 +94,3 @@ def test_commands_name_the_variable(tmp_path, monkeypatch):
         'Error: run.gz: decompresses to 28 bytes or more, expected at most 27: raise the limit by '
         'the environment variable MEDIAEVAL_AP_MAX_BYTES\n'
     )
-
-
-# A few of the worst of `sixteen_mib.py`, which prints how long each takes.
-WORST = [
-    ('words', 'validate-python'),
-    ('words', 'validate-all'),
-    ('one-line-of-fields', 'evaluate'),
-    ('upper-case', 'validate'),
-    ('short-names', 'evaluate'),
-]
-
-
-@pytest.mark.parametrize(
-    ('shape', 'command', 'mib', 'most'),
-    [
-        # A million wrong lines: to keep an object of each would take more.
-        ('words', 'validate-python', 2, 150_000_000),
-        *(pytest.param(*case, 16, 1_000_000_000, marks=pytest.mark.slow) for case in WORST),
-    ],
-)
-def test_problems_take_little_memory(shape, command, mib, most):
-    """In a process of a process, as the memory of the one that starts it counts for it as well."""
-    done = subprocess.run(
-        [sys.executable, sixteen_mib.__file__, shape, command, str(mib)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    peak, code = re.search(r', (\d+) MiB, exit code (\d+)$', done.stdout).groups()
-    assert code in {'0', '1'}
-    assert int(peak) << 20 < most

@@ -19,7 +19,6 @@ from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.tables import QUERIES, columnar, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
-from mediaeval_ap.tables.text.format import is_finite_decimal
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
@@ -94,21 +93,6 @@ def test_one_label(label, predictions, door):
         return
     expected = oracle.reciprocal_rank(label, oracle.words(predictions), 5)
     assert challenges.evaluate_first_hit(truth, answers).value == float(expected)
-
-
-@given(fields, fields, doors)
-@example('a\v0.5', 'a', 'csv')
-@example('a\vb 0.5', 'a\vb', 'csv')
-def test_a_label_and_its_confidence(field, label, door):
-    assume(oracle.words(label) == [label])
-    truth = stored(['id', 'landmark_id'], [('1', label)], door)
-    answers = stored(['id', 'landmarks'], [('1', field)], door)
-    words = oracle.words(field)
-    if words and not (len(words) == 2 and is_finite_decimal(words[1].encode())):
-        with pytest.raises(FormatError):
-            challenges.evaluate_gap(truth, answers)
-        return
-    assert challenges.evaluate_gap(truth, answers).value == float(words[:1] == [label])
 
 
 @given(st.text(f'{SPACES}ab', min_size=1))

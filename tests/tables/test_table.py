@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from line_files import causes_and_lines
 
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read, table
-from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables import SUBSET, read, table
 from mediaeval_ap.tables.table import LineCounter, StoredTexts, encoded, texts_at
 
 letters = st.sampled_from(['a', 'b', 'c'])
@@ -22,14 +20,6 @@ def test_rows_within_another_table(rows, others):
     assert table.within(other).tolist() == [row in others for row in rows]
     videos = {video for _, video in others}
     assert table.within(other, ['video_id']).tolist() == [row[1] in videos for row in rows]
-
-
-def test_leniently_read_rows_know_their_lines():
-    data = b'\na b c d 1\n\na\na b c d x\n a  b c d 2\n'
-    lenient = read_leniently(io.BytesIO(data), HYPOTHESIS)
-    assert lenient.table.lines.numbers.tolist() == [2, 5, 6]
-    assert [line for _, line, _ in causes_and_lines(lenient)] == [4, 5]
-    assert read_leniently(io.BytesIO(b'a b c d 1\n\n'), HYPOTHESIS).table.lines.numbers is None
 
 
 def test_selected_rows_keep_their_lines():
@@ -98,17 +88,6 @@ def test_texts_at_positions(texts, data, block):
         patch.setattr(table, 'TEXTS_IN_BLOCK', block)
         assert here.together(at) == expected
     assert texts_at(here, at) == texts_at(in_order, at) == expected
-
-
-def test_many_positions():
-    in_order = [f'{number:03}' for number in range(1000)]
-    backwards = np.arange(1000)[::-1]
-    assert texts_at(stored(in_order), backwards) == in_order[::-1]
-
-
-def test_steps_are_refused():
-    with pytest.raises(ValueError, match='found a step of 2, expected texts one after another'):
-        stored('abc')[::2]
 
 
 @given(texts, texts, st.sampled_from([str, lambda text: (len(text), text)]))

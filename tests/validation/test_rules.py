@@ -145,11 +145,6 @@ def test_right_rows_of_another_file(run, files, role, fits):
     assert problem[1:] == (role, 1, '', f'a first row that fits {fits} file')
 
 
-def test_every_kind_is_tested_alone():
-    tested = {problem.split()[0] for problem, _, _ in ERRORS + WARNINGS}
-    assert tested | {'long-line'} == set(KINDS)
-
-
 def test_what_lists_hold_is_expected():
     lists = {'videos': b'y v\n', 'evidence': b'ann x v written 1\n'}
     problems = validate(

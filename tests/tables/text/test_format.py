@@ -180,12 +180,6 @@ def test_the_remedy_of_another_file_is_told_of_its_lines_alone():
     assert fits == [True, False, True]
 
 
-def test_a_line_that_only_lacks_a_field_is_no_other_file():
-    problems = validate(io.BytesIO(f'{ROW}\nx v 1 ann\n'.encode()), rules='none')
-    (problem,) = (each for each in problems if each.line == 2)
-    assert problem.remedy == problem.kind.remedy
-
-
 @pytest.mark.parametrize(
     ('line', 'layout', 'name'),
     [

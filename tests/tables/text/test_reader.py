@@ -3,7 +3,6 @@
 import io
 import math
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import submissions
@@ -16,8 +15,8 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import read_leniently
-from mediaeval_ap.tables.text import fast, format, reader
-from mediaeval_ap.tables.text.format import Cause, cause_of, count_fields, find_fields, split
+from mediaeval_ap.tables.text import format, reader
+from mediaeval_ap.tables.text.format import Cause, cause_of, split
 
 
 @pytest.mark.parametrize(
@@ -107,14 +106,6 @@ def test_rows_are_those_of_the_strict_parser(content):
     assert raised.value.further == max(lenient_table.faults.counts.total() - 1, 0)
 
 
-def test_lenient_reading_passes_over_comments():
-    data = b'# a\n7 0 d 1\n#\xff\n 8  0 d x\n\n# b c 1\n9 0 d 2'
-    found = read_leniently(io.BytesIO(data), QRELS)
-    assert found.table.lines.numbers.tolist() == [2, 4, 7]
-    assert found.table.texts('qid') == ['7', '8', '9']
-    assert [each[:2] for each in causes_and_lines(found)] == [(Cause.NUMBER, 4)]
-
-
 def test_lines_that_are_not_kept_are_not_held():
     """Of each cause the first are, and of a long line what is wrong with it."""
     content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
@@ -124,13 +115,6 @@ def test_lines_that_are_not_kept_are_not_held():
     *_, last = causes_and_lines(read_leniently(io.BytesIO(content), SUBSET))[-1]
     assert len(pickle.dumps(last)) < 1000
     assert last.found.startswith("4 fields in 'x v w yyy")
-
-
-@given(
-    st.lists(st.sampled_from([b'a', b'\xc3\xa9e', b' ', b'\t', b'  ']), max_size=9).map(b''.join)
-)
-def test_fields_of_a_line_are_counted_as_they_are_found(line):
-    assert count_fields(line) == len(find_fields(line))
 
 
 dirty = [b'\v', b'\f', b'\r', b'\0', b'\xff', b'\xc3', b'\xc3\xa9', b'\xed\xa0\x80', b'\xf0\x9f']
@@ -189,12 +173,3 @@ def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, mo
     )
     wrong = causes_and_lines(read_leniently(io.BytesIO(data), SUBSET))
     assert [cause for cause, *_ in wrong] == [Cause.LENGTH] * (not expected)
-
-
-def test_work_is_in_order_and_few_items_are_begun():
-    begun = []
-    items = (begun.append(item) or item for item in range(50))
-    with ThreadPoolExecutor(2) as threads:
-        for n_done, result in enumerate(fast.results_of(str, items, threads)):
-            assert result == str(n_done)
-            assert len(begun) <= n_done + fast.N_THREADS + 1
