@@ -11,8 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.diagnosis.findings import FOUND
-from mediaeval_ap.diagnosis.loss import KINDS, PARTS
+from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError, WithoutRelevantWarning
 from mediaeval_ap.render.formats import render
 
@@ -47,36 +46,10 @@ def table_of(text, title):
     return [row.split() for row in iter(lambda: next(lines, ''), '')]
 
 
-def test_loss_of_a_run():
-    assert tuple(FOUND) == (*KINDS, 'absent')
-    diagnosis = explain()
-    text = shown(diagnosis)
-    (header,) = [line for line in text.splitlines() if line.startswith('LOST TO')]
-    assert header.split() == ['LOST', 'TO', 'AP', 'queries', 'meaning']
-    rows = table_of(text, 'LOST TO')
-    assert [row[0] for row in rows] == [*PARTS, 'all']
-    assert [float(row[1]) for row in rows[:-1]] == pytest.approx(
-        list(diagnosis.mean_parts.values()), abs=0.0005
-    )
-    assert float(rows[-1][1]) == pytest.approx(1 - diagnosis.map, abs=0.0005)
-    n_queries = {row[0]: int(row[2]) for row in rows[:-1]}
-    assert n_queries['spelling'] == n_queries['copresent'] == 1
-    assert n_queries['noise'] == n_queries['cutoff'] == 0
-
-
 def test_width():
     diagnosis, other = explain(), explain(RUN[:3])
     for each in diagnosis, diagnosis.of(QUERY), diagnosis.against(other):
         assert max(map(cell_len, shown(each, 60).splitlines())) <= 60
-
-
-def test_names():
-    text = shown(explain())
-    (confused,) = table_of(text, 'CONFUSED QUERY')
-    assert confused == [QUERY, 'bob', '0.083', '1', '1.000', '7', 'edits']  # (3/3 - 3/6) / 6
-    (missed,) = table_of(text, 'NEAR MISS OF')
-    assert missed == [QUERY, 'anne_lee', '0.100', '0.000', '1', '1', *'+e at 4'.split()]  # 3/5 / 6
-    assert 'These gains do not add up.' in text
 
 
 def test_costliest_queries_with_the_part_that_costs_most():
@@ -88,24 +61,6 @@ def test_costliest_queries_with_the_part_that_costs_most():
     text = shown(explain(), per_query=True)
     assert 'COSTLIEST' not in text
     assert [row[0] for row in table_of(text, 'query')] == [QUERY, 'bob', 'dan', 'all']
-
-
-def test_relevant_shots_and_definitions_of_a_query():
-    text = shown(explain().of(QUERY))
-    rows = table_of(text, 'RELEVANT SHOT')
-    found = {row[0]: ' '.join(row[1:]) for row in rows}
-    assert {shot: fate[2:-6] for shot, fate in found.items() if shot != 'x/v/6'} == {
-        'x/v/1': 'under the query ann_lee',
-        'x/v/2': 'under a near spelling anne_lee',
-        'x/v/3': 'under others shown in it bob',
-        'x/v/4': 'under a wrong person bob',
-        'x/v/5': 'under part of the name lee',
-    }
-    assert found['x/v/6'].startswith('not at all')
-    text = shown(explain(RUN[:2]).of(QUERY))
-    rows = {row[0]: ' '.join(row[2:]) for row in table_of(text, 'DEFINITION')}
-    assert rows['mediaeval-2016'] == 'in use'
-    assert rows['trec'] == 'divides by R = 6 instead of N = 2'
 
 
 def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
@@ -120,19 +75,6 @@ def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
     assert ' '.join(rows[10][6:]) == '21 more confident'
     assert ' '.join(rows[11][6:]) == '23 nearer'
     assert '13 ranks below 10 without a hit left out' in text
-
-
-def test_difference_names_the_better_run_and_the_part():
-    one, other = explain(RUN[:4]), explain(RUN[1:4])
-    text = shown(one.against(other))
-    assert f'{other.map - one.map:+.3f} over 3 queries' in text
-    (better,) = table_of(text, 'BETTER')
-    assert better[0] == QUERY
-    assert 'WORSE' not in text
-    rows = table_of(text, 'DIFFERENCE')
-    assert [row[0] for row in rows] == [*PARTS, 'all']
-    total = sum(float(row[1]) for row in rows[:-1])
-    assert total == pytest.approx(other.map - one.map, abs=len(PARTS) * 0.0005)  # three decimals
 
 
 @pytest.mark.parametrize(('ap', 'mean'), [('ap', 'map'), ('difference', 'difference')])
@@ -251,14 +193,6 @@ def test_runs_need_names_that_differ(names):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN[1:]), names=names)
     with pytest.raises(ParameterError, match='quer'):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN, ['ann']), names=['one', 'two'])
-
-
-def test_runs_are_named_by_their_files(tmp_path):
-    found = []
-    for name in 'run.txt', 'other.txt':
-        (tmp_path / name).write_text('x v 1 ann 0.5\n')
-        found.append(explain_drawn(tmp_path / name))
-    assert {row['run'] for row in rows_of(found[0].plot.loss(found[1]))} == {'run', 'other'}
 
 
 def test_figures_of_names_and_ranks(monkeypatch):

@@ -17,7 +17,7 @@ from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render import figures, page, palette
 from mediaeval_ap.render.document import Terms
-from mediaeval_ap.render.page import on_page, style_sheet
+from mediaeval_ap.render.page import on_page
 
 HOSTILE = [
     *('<script>alert(1)</script>', '"quoted" & \'single\'', 'a.b[0].c', '[0]', 'datum.x'),
@@ -193,16 +193,6 @@ def test_every_part_of_the_loss_has_its_own_colour():
     assert len(set(palette.PARTS.values())) == len(PARTS)
 
 
-def test_lines_have_all_values_and_gaps_where_there_is_none():
-    chart = figures.map_by_k(['one', 'two'], [1, 10], [[0.1, None], [0.2, 0.3]])
-    values = [(row['series'], row['x'], row['value']) for row in rows_of(chart)]
-    assert values == [('one', '1', 0.1), ('one', '10', None), ('two', '1', 0.2), ('two', '10', 0.3)]
-    (ends,) = {
-        json.dumps(layer['data']['values']) for layer in chart.to_dict()['layer'] if 'data' in layer
-    }
-    assert [row['series'] for row in json.loads(ends)] == ['two']
-
-
 values = st.floats(0, 1)
 
 
@@ -232,15 +222,6 @@ def test_of_many_runs_the_best_of_each_team_is_named_and_the_others_are_grey():
     assert grey not in few['layer'][0]['encoding']['color']['scale']['range']
 
 
-@given(st.lists(st.tuples(values, values), max_size=30))
-def test_scatter_counts_every_query_once(pairs):
-    queries = [f'query {i}' for i in range(len(pairs))]
-    rows = figures.coinciding(queries, [a for a, _ in pairs], [b for _, b in pairs])
-    assert {(row['x'], row['y']): row['count'] for row in rows} == {
-        pair: pairs.count(pair) for pair in pairs
-    }
-
-
 @examples(1 / 2)
 @given(
     st.lists(st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0, 1.5)), min_size=1)
@@ -265,12 +246,6 @@ def test_other_bounds():
         'to -3.00': 1,
         'above -2.00': 1,
     }
-
-
-def test_precision_recall_follows_the_ranks():
-    chart = figures.precision_recall(['run'], [[2, 3, 9]], 4)
-    rows = [(row['rank'], row['x'], row['value']) for row in rows_of(chart)]
-    assert rows == [(2, 1 / 4, 1 / 2), (3, 2 / 4, 2 / 3), (9, 3 / 4, 3 / 9)]
 
 
 @of_each(ALL)
@@ -314,14 +289,6 @@ def test_contrast_is_enough_on_paper(shade):
     del colours['grid']  # not needed to read a figure
     assert contrast(colours['text'], paper) >= 4.5
     assert {name for name, colour in colours.items() if contrast(colour, paper) < 3} == set()
-
-
-def test_the_style_sheet_has_every_variable_in_light_and_dark():
-    sheet = style_sheet()
-    for name, (light, dark) in palette.COLOURS.items():
-        assert sheet.count(f'--figure-{name}: {light};') == 2  # on the screen, and printed
-        assert sheet.count(f'--figure-{name}: {dark};') == 1
-    assert len({light for light, _ in palette.COLOURS.values()}) == len(palette.COLOURS)
 
 
 CHART = figures.leaderboard(['one', 'two'], [0.5, 0.25], [0.4, 0.2], [0.6, 0.3])

@@ -173,15 +173,6 @@ def test_the_best_values_are_bold_if_there_are_any():
     assert re.sub(r'\x1b\[[01]m', '', text) == render(document, 'table')
 
 
-def test_captions_are_folded_and_words_beside_numbers_are_not_cut():
-    long = Captioned(MARKED.grid, 'One two three four five six.', 'tab:x')
-    document = Document(lambda: [long], dict)
-    lines = render(document, 'table', 14).splitlines()
-    assert lines[:3] == ['One two three', 'four five six.', '']
-    assert {'0.750', '[0.5,1.0]'} <= {word for line in lines for word in line.split()}
-    assert max(map(len, lines)) <= 14
-
-
 @pytest.mark.parametrize('format', FORMATS)
 def test_names_are_never_numbers_and_rows_may_lack(format):
     text = shown(Grid(['query', 'AP@1'], [['1e3', 0.5], ['nan', 0.25]]), format)
@@ -200,15 +191,6 @@ def test_markdown_code_spans():
     assert '| `` a`b ``' in shown(Grid(['query'], [['a`b']]), 'markdown')
     assert '| ```` a```b`` ````' in shown(Grid(['query'], [['a```b``']]), 'markdown')
     assert r'| `a\|b`' in shown(Grid(['query'], [['a|b']]), 'markdown')
-
-
-@pytest.mark.parametrize(
-    ('format', 'heading'),
-    [('table', 'a`b (trec)'), ('markdown', '**`` a`b `` (trec)**'), ('latex', '% a`b (trec)')],
-)
-def test_headings(format, heading):
-    document = Document(lambda: [Heading('a`b', 'trec')], dict, lambda: Grid([], []))
-    assert render(document, format) == f'{heading}\n'
 
 
 def test_json_has_no_character_that_a_terminal_obeys():

@@ -5,10 +5,9 @@ import hashlib
 import re
 
 import pytest
-from jinja2 import UndefinedError
 from page_text import PageText, data_of, unpacked
 
-from mediaeval_ap.render.page import figure, p_value, packed, page, static
+from mediaeval_ap.render.page import p_value, packed, page, static
 
 HOSTILE = '</script><script>alert(1)</script>'
 TITLE = f'A {HOSTILE}, turned \u202e around'
@@ -81,16 +80,6 @@ def test_data_and_bundle_arrive_as_they_are():
 def test_packed_text_is_letters_and_figures(text):
     assert re.fullmatch('[A-Za-z0-9+/]*=*', packed(text))
     assert unpacked(f'id="page-data">{packed(text)}<') == text
-
-
-def test_what_a_template_lacks_is_an_error():
-    with pytest.raises(UndefinedError, match='is undefined'):
-        page('campaign.html.j2', title='', data={}, bundle=BUNDLE)
-
-
-def test_a_missing_number_is_a_dash():
-    shown = [figure(None), figure(0.5), figure(1 / 3, 4), figure(-0.0001), figure(-0.01)]
-    assert shown == ['–', '0.500', '0.3333', '0.000', '-0.010']
 
 
 @pytest.mark.parametrize(

@@ -68,20 +68,9 @@ def test_table(evaluation):
     assert shown([evaluation], per_query=True) == TABLE
 
 
-def test_table_of_means(evaluation):
-    lines = TABLE.splitlines(keepends=True)
-    assert shown([evaluation]) == ''.join(lines[:2] + lines[8:])
-
-
 def test_several_runs(evaluation):
     assert shown([evaluation] * 2, per_query=True) == '\n'.join([TABLE, TABLE, RUNS])
     assert shown([evaluation] * 2) == f'{RUNS}\n{SHARED}'
-
-
-def test_runs_by_several_definitions_have_a_column_of_them(evaluation):
-    other = replace(evaluation, definition=definitions.get('trec'))
-    table = shown([evaluation, other])
-    assert table.startswith('Over 3 queries:\n\nrun     definition        MAP@1    MAP@2\n')
 
 
 OVER = (

@@ -5,14 +5,13 @@ import json
 import os
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
 from mediaeval_ap.definitions import Definition, Repeats, get
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.sources import Source
 from mediaeval_ap.trec import evaluate_trec
@@ -107,17 +106,6 @@ def compared(result):
     values = {name: repr(column[order].tolist()) for name, column in each.values.items()}
     n_relevant = None if each.n_relevant is None else each.n_relevant[order].tolist()
     return queries, values, n_relevant, each.floor, each.left_out
-
-
-def test_a_file(tmp_path):
-    path = tmp_path / 'results.json.gz'
-    evaluation().to_json(path, per_query=True)
-    (again,) = read_results(path)
-    assert again.to_dict() == evaluation().to_dict()
-    assert np.array_equal(again.map, evaluation().map)
-    assert again.definition == MEAN
-    with pytest.raises(ReadError, match=r'none\.json: No such file'):
-        read_results(tmp_path / 'none.json')
 
 
 def changed(result, changes):

@@ -1,7 +1,6 @@
 """What results and the objects that make them show, and the files that results write."""
 
 import gzip
-import json
 
 import pytest
 
@@ -92,14 +91,6 @@ def test_all_queries_are_shown_where_there_is_a_choice(average_precision):
     comparison = compare({'one': average_precision.evaluate(RUN)}, resamples=10)
     with pytest.raises(TypeError, match='per_query'):
         comparison.to_csv(per_query=True)
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_a_measure_without_any_value_has_no_mean(average_precision):
-    evaluation = average_precision.evaluate(RUN, ['zoe'], measures='RR')
-    assert json.loads(evaluation.to_json())['results'][0]['means']['RR'] is None
-    assert evaluation.to_frame(mean=True)['RR'].isna().tolist() == [True, True]
-    assert repr(evaluation).endswith('\n  RR     none over 0 queries')
 
 
 def test_a_row_for_each_run(average_precision):
