@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from mediaeval_ap.campaign.campaign_report import ANOTHER_PERSON, confused_of
 from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
 from mediaeval_ap.definitions import check_cutoff
 from mediaeval_ap.errors import ParameterError, shown
@@ -41,11 +40,13 @@ class CampaignPlot(ComparisonPlot):
         rankings: Mapping[str, Any],
         losses: Mapping[str, Mapping[str, Mapping[str, float]]],
         teams: Mapping[str, str],
+        confused: Sequence[Mapping[str, Any]],
     ) -> None:
         super().__init__(comparison)
         self._teams = [teams[run] for run in comparison.runs]
         self._diagnoses = [diagnoses[run] for run in comparison.runs]
         self._hits, self._losses = rankings['hits'], losses
+        self._confused = confused
 
     def loss(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the parts of the loss of each run.
@@ -114,8 +115,7 @@ class CampaignPlot(ComparisonPlot):
         altair.LayerChart
             A bar for each query with the name under which its relevant shots were returned.
         """
-        rows = confused_of(dict(zip(self._comparison.runs, self._diagnoses, strict=True)))
-        most = [row for row in rows if row['kind'] == ANOTHER_PERSON][: check_cutoff(n, 'n')]
+        most = self._confused[: check_cutoff(n, 'n')]
         queries, names = ([row[field] for row in most] for field in ('query', 'name'))
         return figures.confused(queries, names, [sum(row['counts'].values()) for row in most])
 

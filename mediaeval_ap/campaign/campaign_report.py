@@ -95,7 +95,9 @@ class CampaignReport(Paged):
         require('altair', 'report', 'plot')
         from mediaeval_ap.campaign.campaign_plot import CampaignPlot
 
-        return CampaignPlot(self.comparison, self.diagnoses, self.rankings, self.losses, self.teams)
+        confused = [row for row in self._confused if row['kind'] == ANOTHER_PERSON]
+        parts = self.diagnoses, self.rankings, self.losses, self.teams
+        return CampaignPlot(self.comparison, *parts, confused)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report, for JSON: the data of the page.
