@@ -149,12 +149,11 @@ class Ranking(NearestFirst):
             at = places(name.codes, confidence, shots)
             bar.add()
             names, numbers = NamesByLength.sorting(name.values)
-            name_at = numbers[at.name]
-            held = np.bincount(name_at, minlength=len(names))
-            places_by_name = order_of_narrow(name_at).astype(np.int32)
+            at = at._replace(name=numbers[at.name])
+            held = np.bincount(at.name, minlength=len(names))
+            places_by_name = order_of_narrow(at.name).astype(np.int32)
             bar.add()
         self._table = table
-        at = at._replace(name=name_at)
         self._set(table.source, shots, names, at, places_by_name, held)
 
     def _set(
