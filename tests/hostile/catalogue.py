@@ -7,12 +7,11 @@ if __name__ == '__main__':
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from hostile.containers import CONTAINERS
-from hostile.discovery_2015 import DISCOVERY_2015
 from hostile.lines import LINES
 from hostile.tables import TABLES
 from hostile.trec import TREC_FILES
 
-CATALOGUE = [*LINES, *CONTAINERS, *TABLES, *TREC_FILES, *DISCOVERY_2015]
+CATALOGUE = [*LINES, *CONTAINERS, *TABLES, *TREC_FILES]
 
 
 def make(folder: Path) -> None:
