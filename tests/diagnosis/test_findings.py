@@ -78,6 +78,7 @@ def test_names_are_in_the_order_of_the_ranking():
     found = AveragePrecision(reference).explain([('x', 'v', '1', *each) for each in returned])
     (shot,) = found.of('anna').relevant
     assert (shot.rank, shot.names, shot.adds) == (1, ('annb', 'annc', 'bob'), 0)
+    assert found.of('anna').to_csv().splitlines()[1] == 'anna,x,v,1,1,noise,annb annc bob,0.0'
     with pytest.raises(ParameterError) as caught:
         found.of('bob')
     assert str(caught.value) == (
