@@ -153,16 +153,6 @@ def test_what_trec_eval_prints(ties):
     assert ours == printed
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_single_precision_gives_other_values(ties):
-    """What is printed is no accident: trec_eval 9 would print others."""
-    by_version = [
-        evaluate_trec(ties / 'qrels', ties / 'run', 'all', ties=each, **WITH_C).map[0]
-        for each in ('trec_eval', 'trec_eval-9')
-    ]
-    assert f'{by_version[0]:.4f}' != f'{by_version[1]:.4f}'
-
-
 PAGE = (Path(__file__).parents[2] / 'docs/figures-of-2016.md').read_text()
 
 
