@@ -1,4 +1,4 @@
-"""Sessions about hypotheses that come, change and are withdrawn while queries are answered."""
+"""Sessions that answer queries while hypotheses are added, changed and removed."""
 
 from mediaeval_ap.live.live_session import Live
 

@@ -1,4 +1,4 @@
-"""The session about hypotheses that come, change and are withdrawn."""
+"""The session about hypotheses that are added, changed and removed."""
 
 from __future__ import annotations
 

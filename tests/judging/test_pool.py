@@ -98,15 +98,6 @@ def test_who_found_what(pool):
     assert AveragePrecision(REFERENCE, definition='trec').pool(RUNS).notes == []
 
 
-def test_first_ranks_and_near_names_count_as_returned():
-    evaluator = AveragePrecision(REFERENCE)
-    assert evaluator.pool(RUNS, depth=1).returned_by == {0: 1, 1: 4, 2: 0}
-    assert evaluator.pool(RUNS, depth=2).returned_by == {0: 1, 1: 3, 2: 1}
-    anne = {'a': [('x', 'v', '1', 'anne', 0.5)]}  # a quarter of its letters from ann
-    assert evaluator.pool(anne, near=0.25).returned_by == {0: 4, 1: 1}
-    assert evaluator.pool(anne, near=0.2).returned_by == {0: 5, 1: 0}
-
-
 def test_teams_can_be_given():
     pool = AveragePrecision(REFERENCE).pool(RUNS, teams={'a_2': 'other'})
     assert [each.team for each in pool.without] == ['a', 'b', 'other']

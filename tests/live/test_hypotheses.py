@@ -4,13 +4,10 @@ from collections import deque
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from live_sessions import ROW, WRONG_ROWS, check_live
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.live.hypotheses import GrowingColumns
 
 
 @pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
@@ -57,27 +54,3 @@ def test_rows_are_any_sequence_of_texts_and_a_number():
         assert (*ROW[:4], one) in live
     live.remove((*ROW[:4], 1))
     assert live.snapshot().table.confidence.tolist() == [1.0] * 3
-
-
-def test_text_of_subclasses_is_kept_as_text():
-    live = AveragePrecision([ROW[:4]], [10]).live()
-    live.add((*map(np.str_, ROW[:4]), 0.5))
-    assert ROW in live
-    live.add((*map(np.str_, ('y', 'w', '7', 'bob')), 0.5))
-    shots = live._hypotheses.shots
-    texts = [*live._hypotheses.names.values, *shots.ids.values, *sum(shots.videos.values, ())]
-    assert {type(text) for text in texts} == {str}
-
-
-@given(st.lists(st.lists(st.integers(0, 99), max_size=90), max_size=5))
-def test_what_was_read_of_columns_stays(batches):
-    columns, everything, views = GrowingColumns(number=np.int32), [], []
-    for batch in batches:
-        columns.extend(number=np.array(batch, dtype=np.int32))
-        everything.extend(batch)
-        views.append((columns['number'], list(everything)))
-    for view, expected in views:
-        assert view.tolist() == expected
-    assert len(columns) == len(everything)
-    odd = np.arange(1, len(everything), 2)
-    assert columns.select(odd)['number'].tolist() == everything[1::2]

@@ -92,7 +92,7 @@ class Changes(RuleBasedStateMachine):
     def remove_what_is_not_there(self, row):
         if row not in self.rows:
             for work in (self.live.remove, lambda row: self.live.update(row, confidence=0.25)):
-                with pytest.raises(KeyError):
+                with pytest.raises(ParameterError, match='no hypothesis'):
                     work(row)
 
     @rule(wrong=st.sampled_from(WRONG_ROWS), rows=st.lists(st.tuples(*strategies.fields)))
