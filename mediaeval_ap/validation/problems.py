@@ -16,8 +16,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
-from mediaeval_ap.tables.table import Source
-from mediaeval_ap.tables.text.reader import LenientTable
+from mediaeval_ap.tables.table import Source, Table
 
 SCHEMA = 'mediaeval-ap/problems/1'
 
@@ -138,29 +137,25 @@ class Finding:
         return self.problems()
 
 
-def problem_at(
-    kind: str, file: LenientTable, line: int, detail: Detail, remedy: str = ''
-) -> Problem:
+def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str = '') -> Problem:
     """Return the problem of a kind in a line; its remedy may be that of the kind."""
-    known = KINDS[kind]
-    source = file.table.source.name
+    known, source = KINDS[kind], table.source.name
     return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
 
 
-def at_place(kind: str, file: LenientTable, line: int, detail: Detail) -> Finding:
+def at_place(kind: str, table: Table, line: int, detail: Detail) -> Finding:
     """Return the one problem of a whole file, in a line."""
-    problem = problem_at(kind, file, line, detail)
-    return Finding(KINDS[kind], 1, lambda: iter((problem,)))
+    return Finding(KINDS[kind], 1, lambda: iter([problem_at(kind, table, line, detail)]))
 
 
 def at_rows(
-    kind: str, file: LenientTable, rows: NDArray[np.int64], describe: Callable[[int], Detail]
+    kind: str, table: Table, rows: NDArray[np.int64], describe: Callable[[int], Detail]
 ) -> Finding:
     """Return the problems of some rows, which ascend and are described when they are asked for."""
 
     def problems() -> Iterator[Problem]:
         for row in map(int, rows):
-            yield problem_at(kind, file, file.table.lines[row], describe(row))
+            yield problem_at(kind, table, table.lines[row], describe(row))
 
     return Finding(KINDS[kind], len(rows), problems)
 

@@ -45,9 +45,11 @@ _is_name = re.compile('[a-z_]+').fullmatch
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
     """Yield what every rule finds in the files that are given, by role."""
-    run, evidence, shots = files['hypothesis'], files.get('evidence'), files.get('shots')
     for file in files.values():
         yield from wrong_format(file)
+    tables = {role: file.table for role, file in files.items()}
+    run, evidence, shots = (tables.get(role) for role in ('hypothesis', 'evidence', 'shots'))
+    assert run is not None
     yield from repeated_rows(run)
     yield several_names(run)
     yield from misspelt_names(run)
@@ -57,29 +59,30 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
         ('reference', 'unreferenced-video', VIDEO),
         ('reference', 'unreferenced-name', NAME),
     ):
-        if role in files:
-            yield without(kind, run, files[role], fields)
+        if role in tables:
+            yield without(kind, run, tables[role], fields)
     if campaign != 'none':
-        for file in filter(None, (run, evidence)):
-            yield wrong_texts('name', file, 'person_name', _is_name, 'a name of a-z and _ only')
-            if shots:
-                yield from unknown_shots(file, shots)
-        if evidence:
-            lists = [files[role] for role in ('videos', 'shots') if role in files]
+        for table in (run, evidence):
+            if table is not None:
+                yield wrong_texts(
+                    'name', table, 'person_name', _is_name, 'a name of a-z and _ only'
+                )
+                if shots is not None:
+                    yield from unknown_shots(table, shots)
+        if evidence is not None:
+            lists = [tables[role] for role in ('videos', 'shots') if role in tables]
             yield from wrong_evidence(evidence, run, lists)
 
 
-def wrong_evidence(
-    evidence: LenientTable, run: LenientTable, lists: Sequence[LenientTable]
-) -> Iterator[Finding]:
+def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Iterator[Finding]:
     """Find evidence of unlisted videos or another modality, and names with too many or none."""
-    table, names = evidence.table, evidence.table['person_name']
+    names = evidence['person_name']
     if lists:
-        known = [table.within(each.table, fields_of(table, VIDEO)) for each in lists]
+        known = [evidence.within(each, fields_of(evidence, VIDEO)) for each in lists]
         rows = np.flatnonzero(~np.logical_or.reduce(known))
         describe = partial(_missing, evidence, VIDEO, lists)
         yield at_rows('unknown-video', evidence, rows, describe)
-    (field,) = MODALITIES.keys() & table.columns.keys()
+    (field,) = MODALITIES.keys() & evidence.columns.keys()
     *words, last = MODALITIES[field]
     expected = f'{", ".join(words)} or {last}'
     yield wrong_texts('modality', evidence, field, MODALITIES[field].__contains__, expected)
@@ -87,7 +90,7 @@ def wrong_evidence(
     first = first_equal(names.codes)
 
     def repeats(row: int) -> Detail:
-        found = f'{shown(names.text(row))} again, as in {table.place(first[row])}'
+        found = f'{shown(names.text(row))} again, as in {evidence.place(first[row])}'
         return ('person_name', found, 'each name once')
 
     rows = np.flatnonzero(first != np.arange(len(first)))
@@ -118,20 +121,20 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
             yield wrong_lines(kind, cause, file)
     if not file.faults.counts and not len(table):
         error = no_row_of_text(table.source.name, table.layout, file.n_lines)
-        yield at_place('empty', file, 1, ('', error.found, error.expected))
+        yield at_place('empty', table, 1, ('', error.found, error.expected))
     if file.other:
         found = f'a first row that fits {file_of(file.other)}'
         detail = '', found, f'one of {file_of(table.layout.name)}'
-        yield at_place('other-file', file, table.lines[0], detail)
+        yield at_place('other-file', table, table.lines[0], detail)
     if number == 'timestamp':
         seconds = table.confidence
 
         def describe(row: int) -> Detail:
             return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
 
-        yield at_rows('timestamp', file, np.flatnonzero(seconds < 0), describe)
+        yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), describe)
     for field in fields_of(table, ('start_time', 'end_time')):
-        yield wrong_texts('timestamp', file, field, _is_time, NOT_NEGATIVE)
+        yield wrong_texts('timestamp', table, field, _is_time, NOT_NEGATIVE)
 
 
 def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
@@ -140,19 +143,19 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     def problems() -> Iterator[Problem]:
         for line, wrong in file.faults.kept[cause]:
             detail = wrong.field, wrong.found, wrong.expected
-            yield problem_at(kind, file, line, detail, wrong.remedy)
+            yield problem_at(kind, file.table, line, detail, wrong.remedy)
 
     return Finding(KINDS[kind], file.faults.counts[cause], problems)
 
 
 def wrong_texts(
-    kind: str, file: LenientTable, field: str, is_right: Callable[[str], object], expected: str
+    kind: str, table: Table, field: str, is_right: Callable[[str], object], expected: str
 ) -> Finding:
     """Find the rows whose text in a field is wrong; each distinct text is looked at once."""
-    column = file.table[field]
+    column = table[field]
     is_wrong = np.array([not is_right(value) for value in column.values], dtype=np.bool_)
     rows = np.flatnonzero(is_wrong[column.codes])
-    return at_rows(kind, file, rows, lambda row: (field, shown(column.text(row)), expected))
+    return at_rows(kind, table, rows, lambda row: (field, shown(column.text(row)), expected))
 
 
 def _is_time(text: str) -> bool:
@@ -164,34 +167,34 @@ def _is_time(text: str) -> bool:
 # The spelling of names.
 
 
-def misspelt_names(file: LenientTable) -> Iterator[Finding]:
+def misspelt_names(table: Table) -> Iterator[Finding]:
     """Find names one edit from an earlier one, not in NFC, or in upper case, each where it begins.
 
     An edit is an insertion, a deletion or a substitution.
     """
-    distinct = first_occurrences(file.table['person_name'].codes)
-    names = file.table.texts('person_name', distinct)
-    text = file.table['person_name'].text
+    distinct = first_occurrences(table['person_name'].codes)
+    names = table.texts('person_name', distinct)
+    text = table['person_name'].text
     neighbours = earlier_neighbours(names)
     is_near = neighbours >= 0
-    before = np.empty(len(file.table), np.int64)  # set for these: the row of the earlier name
+    before = np.empty(len(table), np.int64)  # set for these: the row of the earlier name
     before[distinct[is_near]] = distinct[neighbours[is_near]]
 
     def near(row: int) -> Detail:
-        where = f'{shown(text(before[row]))} of {file.table.place(before[row])}'
+        where = f'{shown(text(before[row]))} of {table.place(before[row])}'
         return ('person_name', f'{shown(text(row))}, one edit from {where}', 'one spelling')
 
     def mend(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
         return ('person_name', quoted(text(row)), quoted(mended(text(row))))
 
-    yield at_rows('near-names', file, distinct[is_near], near)
+    yield at_rows('near-names', table, distinct[is_near], near)
     as_nfc = partial(unicodedata.normalize, 'NFC')
     for kind, mended, quoted in (
         ('not-nfc', as_nfc, _in_ascii),
         ('upper-case', _in_lower_case, shown),
     ):
         wrong = [at for at, name in enumerate(names) if mended(name) != name]
-        yield at_rows(kind, file, distinct[wrong], partial(mend, mended, quoted))
+        yield at_rows(kind, table, distinct[wrong], partial(mend, mended, quoted))
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
@@ -232,56 +235,51 @@ def _in_ascii(name: str) -> str:
 # Shots, videos and names that another file lacks.
 
 
-def unknown_shots(file: LenientTable, shots: LenientTable) -> Iterator[Finding]:
+def unknown_shots(table: Table, shots: Table) -> Iterator[Finding]:
     """Find rows whose shot is not listed; the video is wrong where none of its shots is."""
-    if 'shot_id' not in file.table.columns:
+    if 'shot_id' not in table.columns:
         return
-    table = file.table
-    rows = np.flatnonzero(~table.within(shots.table, fields_of(table, SHOT)))
-    has_known_video = table.within(shots.table, fields_of(table, VIDEO))
+    rows = np.flatnonzero(~table.within(shots, fields_of(table, SHOT)))
+    has_known_video = table.within(shots, fields_of(table, VIDEO))
 
     def describe(row: int) -> Detail:
         if not has_known_video[row]:
-            return _missing(file, VIDEO, [shots], row)
+            return _missing(table, VIDEO, [shots], row)
         shot = shown(table['shot_id'].text(row))
-        listed = printable(shots.table.source.name)
+        listed = printable(shots.source.name)
         return ('shot_id', shot, f'a shot of its video in {listed}')
 
-    yield at_rows('unknown-shot', file, rows, describe)
+    yield at_rows('unknown-shot', table, rows, describe)
 
 
-def without(kind: str, file: LenientTable, others: LenientTable, fields: Sequence[str]) -> Finding:
+def without(kind: str, table: Table, others: Table, fields: Sequence[str]) -> Finding:
     """Find videos or names that another file lacks, each where it stands first."""
-    table = file.table
     first = first_equal(row_key(table, fields))
     counts = np.bincount(first, minlength=len(table))
     is_first = first == np.arange(len(table))
-    rows = np.flatnonzero(is_first & ~table.within(others.table, fields_of(table, fields)))
+    rows = np.flatnonzero(is_first & ~table.within(others, fields_of(table, fields)))
 
     def describe(row: int) -> Detail:
-        field, found, expected = _missing(file, fields, [others], row)
+        field, found, expected = _missing(table, fields, [others], row)
         n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
         return (field, f'{found} in {n_rows}', expected)
 
-    return at_rows(kind, file, rows, describe)
+    return at_rows(kind, table, rows, describe)
 
 
-def _missing(
-    file: LenientTable, fields: Sequence[str], lists: Sequence[LenientTable], row: int
-) -> Detail:
+def _missing(table: Table, fields: Sequence[str], lists: Sequence[Table], row: int) -> Detail:
     """Describe the video or name of a row that lists lack; a video with its corpus, if any."""
-    texts = [shown(file.table[field].text(row)) for field in fields_of(file.table, fields)]
+    texts = [shown(table[field].text(row)) for field in fields_of(table, fields)]
     what = 'a video' if fields[-1] == 'video_id' else 'a name'
-    listed = ' or '.join(printable(each.table.source.name) for each in lists)
+    listed = ' or '.join(printable(each.source.name) for each in lists)
     return (fields[-1], ' of corpus '.join(reversed(texts)), f'{what} of {listed}')
 
 
 # Shots, names and confidences that come more than once.
 
 
-def repeated_rows(file: LenientTable) -> Iterator[Finding]:
+def repeated_rows(table: Table) -> Iterator[Finding]:
     """Find rows with the shot and the name of an earlier row, with its confidence or another."""
-    table = file.table
     shot_and_name = row_key(table, table.layout.texts)
     _, confidence = np.unique(table.confidence, return_inverse=True)
     same = first_equal(combine([shot_and_name, confidence]))  # the first row that says the same
@@ -295,7 +293,7 @@ def repeated_rows(file: LenientTable) -> Iterator[Finding]:
         found = f'{quoted(row)} again, as in {table.place(same[row])}'
         return (table.layout.texts[0], found, 'each row once')
 
-    yield at_rows('repeated-row', file, np.flatnonzero(is_right & ~is_first), repeats)
+    yield at_rows('repeated-row', table, np.flatnonzero(is_right & ~is_first), repeats)
 
     rows = np.flatnonzero(is_right & is_first)
     before = np.arange(len(table))
@@ -306,13 +304,15 @@ def repeated_rows(file: LenientTable) -> Iterator[Finding]:
         earlier = f'{float(table.confidence[before[row]])!r}, as in {table.place(before[row])}'
         return ('confidence', found, f'{earlier}, or no second row')
 
-    yield at_rows('two-confidences', file, np.flatnonzero(before != np.arange(len(table))), differs)
+    yield at_rows(
+        'two-confidences', table, np.flatnonzero(before != np.arange(len(table))), differs
+    )
 
 
-def several_names(file: LenientTable) -> Finding:
+def several_names(table: Table) -> Finding:
     """Find shots that are returned under several names, each where its second name stands."""
-    names = file.table['person_name']
-    shot = row_key(file.table, SHOT)
+    names = table['person_name']
+    shot = row_key(table, SHOT)
     distinct = first_occurrences(combine([shot, names.codes]))
     before = np.empty(len(shot), np.int64)  # set for distinct pairs: the first row of their shot
     before[distinct] = distinct[first_equal(shot[distinct])]
@@ -322,24 +322,24 @@ def several_names(file: LenientTable) -> Finding:
     def describe(row: int) -> Detail:
         first = before[row]
         later, earlier = (shown(names.text(each)) for each in (row, first))
-        where = f'{later} after {earlier} of {file.table.place(first)}'
+        where = f'{later} after {earlier} of {table.place(first)}'
         found = f'{where}, {n_further[first] + 1} names in all'
         return ('person_name', found, 'one name, or several people')
 
     rows = further[first_occurrences(before[further])]
-    return at_rows('several-names', file, rows, describe)
+    return at_rows('several-names', table, rows, describe)
 
 
-def alike_confidences(file: LenientTable) -> Iterator[Finding]:
+def alike_confidences(table: Table) -> Iterator[Finding]:
     """Find that two or more confidences are all equal, or tie in single precision alone."""
-    confidence = file.table.confidence
+    confidence = table.confidence
     right = np.flatnonzero(np.isfinite(confidence))
     distinct, first = np.unique(confidence[right], return_index=True)
     first = right[first]
     if len(right) > 1 == len(distinct):
         found = f'{float(distinct[0])!r} in each of {len(right):,} rows'
         detail = 'confidence', found, 'higher confidences for surer hypotheses'
-        yield at_rows('equal-confidences', file, first, lambda _: detail)
+        yield at_rows('equal-confidences', table, first, lambda _: detail)
     if not len(right):
         return
     with np.errstate(over='ignore'):  # what single precision cannot hold is infinite in it
@@ -349,9 +349,9 @@ def alike_confidences(file: LenientTable) -> Iterator[Finding]:
     before[first] = np.minimum.reduceat(first, starts).repeat(np.diff(starts, append=len(first)))
 
     def describe(row: int) -> Detail:
-        tied = f'{float(confidence[before[row]])!r} of {file.table.place(before[row])}'
+        tied = f'{float(confidence[before[row]])!r} of {table.place(before[row])}'
         found = f'{float(confidence[row])!r}, which is {tied} in single precision'
         return ('confidence', found, 'equal confidences, or ones further apart')
 
     rows = np.flatnonzero(before != np.arange(len(before)))
-    yield at_rows('single-precision', file, rows, describe)
+    yield at_rows('single-precision', table, rows, describe)
