@@ -109,10 +109,10 @@ class Accumulator(ABC):
 
 
 # A finite double is an integer of 53 bits times a power of two. For each power that occurs, these
-# integers are added in two halves, as 64 bits would soon overflow with whole ones.
+# integers are added in two halves, as 64 bits would soon overflow with whole ones. A high half has
+# 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are users.
 MANTISSA_BITS = 53
 LOW_BITS = 26
-MAX_TERMS = 1 << 35  # a high half has 27 bits and a sign: the sum of so many fits in 64 bits
 
 
 class ExactSums:
@@ -120,7 +120,6 @@ class ExactSums:
 
     def __init__(self, n_groups: int = 1) -> None:
         self.n_groups = n_groups
-        self.n_terms = 0
         self._halves: dict[int, NDArray[np.int64]] = {}  # by exponent, shape (2, n_groups)
 
     def add(self, values: NDArray[np.float64], groups: NDArray[np.integer] | None = None) -> None:
@@ -128,7 +127,6 @@ class ExactSums:
         some = np.flatnonzero(values != 0)
         if not len(some):
             return
-        self._expect_room(len(some))
         fractions, exponents = np.frexp(values[some])
         mantissas = np.ldexp(fractions, MANTISSA_BITS).astype(np.int64)
         lowest = int(exponents.min())
@@ -139,16 +137,13 @@ class ExactSums:
         sums = np.zeros((2, *shape), dtype=np.int64)
         np.add.at(sums[0].reshape(-1), cells, mantissas >> LOW_BITS)
         np.add.at(sums[1].reshape(-1), cells, mantissas & ((1 << LOW_BITS) - 1))
-        self.n_terms += len(some)
         for offset in range(shape[0]):
             self._add_halves(lowest + offset, sums[:, offset])
 
     def __add__(self, other: ExactSums) -> ExactSums:
         """Return the sums of both, group by group."""
-        self._expect_room(other.n_terms)
         total = ExactSums(self.n_groups)
         for each in (self, other):
-            total.n_terms += each.n_terms
             for exponent, halves in each._halves.items():
                 total._add_halves(exponent, halves)
         return total
@@ -167,7 +162,3 @@ class ExactSums:
             self._halves[exponent] += halves
         elif halves.any():
             self._halves[exponent] = halves.copy()  # which may be those of another
-
-    def _expect_room(self, n_terms: int) -> None:
-        if (found := self.n_terms + n_terms) > MAX_TERMS:
-            raise ParameterError(f'found {found} terms of a sum, expected at most {MAX_TERMS}')

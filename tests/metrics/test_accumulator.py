@@ -20,7 +20,6 @@ from mediaeval_ap.metrics import (
     LabelRankingAveragePrecision,
     MeanAveragePrecision,
     ReciprocalRank,
-    accumulator,
 )
 from mediaeval_ap.metrics.accumulator import ExactSums
 
@@ -153,21 +152,3 @@ def test_sums_are_not_shared():
     both = one + other
     both.add(np.array([0.5]))
     assert [each.fraction() for each in (one, other, both)] == [0, Fraction(1, 2), 1]
-
-
-def test_as_many_terms_as_can_be_counted(monkeypatch):
-    largest_halves = (
-        1 << accumulator.LOW_BITS,
-        1 << (accumulator.MANTISSA_BITS - accumulator.LOW_BITS),
-    )
-    assert all(accumulator.MAX_TERMS * half < 2**63 for half in largest_halves)
-    monkeypatch.setattr(accumulator, 'MAX_TERMS', 10)
-    one, other = ExactSums(), ExactSums()
-    one.add(np.ones(6))
-    other.add(np.ones(4))
-    both = one + other
-    assert both.fraction() == 10
-    for more in lambda: both.add(np.ones(1)), lambda: both + other:
-        with pytest.raises(ParameterError, match=r'found 1\d terms of a sum, expected at most'):
-            more()
-    assert both.fraction() == 10
