@@ -29,8 +29,6 @@ from mediaeval_ap.choices import (
     check_near,
     check_part,
     check_policy,
-    check_unjudged,
-    check_without_relevant,
 )
 from mediaeval_ap.definitions import (
     ALL,
@@ -41,20 +39,16 @@ from mediaeval_ap.definitions import (
     check_cutoffs,
     depths,
 )
-from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query, in_subset
-from mediaeval_ap.evaluation.data_warnings import repeated_rows
-from mediaeval_ap.evaluation.judged import Judged, Judgements
-from mediaeval_ap.evaluation.relevance import Reference
+from mediaeval_ap.errors import ParameterError, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
 from mediaeval_ap.evaluation.scoring import names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.evaluating import ask, in_blocks
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import REFERENCE, SUBSET, Table, read
+from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.inputs import Names, Rows
-from mediaeval_ap.tables.reading import read_one_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -136,28 +130,9 @@ class AveragePrecision:
         unjudged: Unjudged = 'nonrelevant',
         judged_only: bool = False,
     ) -> None:
-        definition = definitions.get(definition)
-        cutoffs = check_cutoffs(K, definition)
-        videos = None if subset is None else read(subset, SUBSET)
-        policy = check_unjudged(unjudged, judged_only, judged)
-        if judged is None:
-            whole = read(reference, REFERENCE)
-        else:
-            whole = read_one_of(reference, [REFERENCE])
-        table = in_subset(whole, videos)
-        if len(whole) and not len(table):
-            name = printable(table.source.name)
-            raise ParameterError(f'{name}: no row of this reference is in the subset')
-        judgements = None
-        if judged is not None:
-            listed = Judged.read(judged).within(videos)
-            table, n_dropped = listed.applied(table, drop=judged_only)
-            judgements = Judgements(listed, policy, n_dropped)
-        known = Reference(table, definition.counts_again, whole['person_name'].values)
-        skip_or_count = check_without_relevant(queries_without_relevant)
-        self._criteria = Criteria(known, cutoffs, definition, videos, skip_or_count, judgements)
-        again = definition.counts_again
-        warn_caller(repeated_rows(table.source.name, len(table), known.n_repeated, kept=again))
+        how = definition, subset, queries_without_relevant
+        self._criteria = Criteria.read(reference, K, *how, judged, unjudged, judged_only)
+        warn_caller(self._criteria.repeated_rows())
 
     def __repr__(self) -> str:
         return f'AveragePrecision({self._criteria})'

@@ -198,11 +198,6 @@ def test_a_closed_live_session_does_nothing(average_precision):
             call()
 
 
-def test_bad_run_raises_before_the_first_query(average_precision):
-    with pytest.raises(errors.FormatError, match='confidence'):
-        average_precision([('x', 'v', '1', 'ann', 'high')])
-
-
 def test_evaluation(average_precision):
     evaluation = average_precision.evaluate(RUN, ['bob', 'nobody', 'ann'])
     assert evaluation.queries == ['bob', 'nobody', 'ann']
@@ -261,14 +256,6 @@ def test_manifest(tmp_path):
             },
         },
     }
-
-
-def test_queries_from_a_file(average_precision, tmp_path):
-    path = tmp_path / 'queries.txt'
-    path.write_text('\ufeffbob\r\n\r\nann', encoding='utf-8')
-    evaluation = average_precision.evaluate(RUN, path)
-    assert evaluation.queries == ['bob', 'ann']
-    assert evaluation.to_dict()['manifest']['inputs']['queries']['name'] == str(path)
 
 
 @pytest.mark.parametrize('queries', [[], ['ann', None], 3, ['ann\n']])

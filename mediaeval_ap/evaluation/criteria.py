@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap.choices import TEXT, WithoutRelevant, is_text, parameter_of_skipped, plain_text
-from mediaeval_ap.definitions import Cutoff, Definition
+from mediaeval_ap import definitions
+from mediaeval_ap.choices import (
+    TEXT,
+    Unjudged,
+    WithoutRelevant,
+    check_unjudged,
+    check_without_relevant,
+    is_text,
+    parameter_of_skipped,
+    plain_text,
+)
+from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs
 from mediaeval_ap.errors import (
     DataWarning,
     FormatError,
@@ -22,13 +32,14 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
-from mediaeval_ap.evaluation.judged import Judgements
+from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries, repeated_rows
+from mediaeval_ap.evaluation.judged import Judged, Judgements
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, Source, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
 from mediaeval_ap.tables.inputs import Names, Rows
+from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import consistent
 
 if TYPE_CHECKING:
@@ -121,6 +132,45 @@ class Criteria:
 
     queries_without_relevant: WithoutRelevant = 'count'
     judgements: Judgements | None = None
+
+    @classmethod
+    def read(
+        cls,
+        reference: Rows,
+        K: Any,
+        definition: str | Definition,
+        subset: Rows | None,
+        queries_without_relevant: WithoutRelevant,
+        judged: Rows | None,
+        unjudged: Unjudged,
+        judged_only: bool,
+    ) -> Criteria:
+        """Check and read what `AveragePrecision` is given."""
+        definition = definitions.get(definition)
+        cutoffs = check_cutoffs(K, definition)
+        videos = None if subset is None else read(subset, SUBSET)
+        policy = check_unjudged(unjudged, judged_only, judged)
+        may_be_empty = judged is not None
+        whole = read_one_of(reference, [REFERENCE]) if may_be_empty else read(reference, REFERENCE)
+        table = in_subset(whole, videos)
+        if len(whole) and not len(table):
+            name = printable(table.source.name)
+            raise ParameterError(f'{name}: no row of this reference is in the subset')
+        judgements = None
+        if judged is not None:
+            listed = Judged.read(judged).within(videos)
+            table, n_dropped = listed.applied(table, drop=judged_only)
+            judgements = Judgements(listed, policy, n_dropped)
+        known = Reference(table, definition.counts_again, whole['person_name'].values)
+        skip_or_count = check_without_relevant(queries_without_relevant)
+        return cls(known, cutoffs, definition, videos, skip_or_count, judgements)
+
+    def repeated_rows(self) -> list[DataWarning]:
+        """Return the warning that the reference repeats rows, if it does."""
+        table, known = self.reference.table, self.reference
+        again = self.definition.counts_again
+        n_rows = len(table) + (0 if again else known.n_repeated)
+        return repeated_rows(table.source.name, n_rows, known.n_repeated, kept=again)
 
     def __str__(self) -> str:
         name, names = shown(self.reference.table.source.name), self.reference.queries

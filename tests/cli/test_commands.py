@@ -37,10 +37,7 @@ def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments, message):
         ['reference.txt'],
         ['reference.txt', 'run.txt', '-K', '0'],
         ['reference.txt', 'run.txt', '-K', '1,'],
-        ['reference.txt', 'run.txt', '-K', '1.5'],
-        ['reference.txt', 'run.txt', '-K', 'ALL'],
         ['reference.txt', 'run.txt', '-K', str(2**63)],
-        ['reference.txt', 'run.txt', '-K', '9' * 5000],
         ['-', '-'],
         ['reference.txt', '-', '--queries', '-'],
         ['reference.txt', 'run.txt', '--keep-going', '--definition', 'by-k', '-K', 'all'],
@@ -141,16 +138,14 @@ def test_each_kind_of_warning_is_explained():
     assert re.findall(r'^[a-z-]+$', explained, re.MULTILINE) == [*errors.KINDS]
 
 
-def test_version_and_help():
+def test_version():
     assert run('--version').stdout == f'mediaeval-ap, version {__version__}\n'
-    assert run('-h').stdout.startswith('Usage: mediaeval-ap')
 
 
-@pytest.mark.parametrize('arguments', ['--version', 'map --help'])
-def test_what_cannot_be_printed_is_one_line(arguments):
+def test_what_cannot_be_printed_is_one_line():
     with open('/dev/full', 'w') as full:
         done = subprocess.run(
-            [*COMMAND, *arguments.split()], stdout=full, stderr=subprocess.PIPE, text=True
+            [*COMMAND, '--version'], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (1, 'Error: <stdout>: No space left on device\n')
 

@@ -10,7 +10,6 @@ from commands import expected, run
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
-from mediaeval_ap.render.document import Document, Grid
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
 
@@ -36,13 +35,6 @@ def test_options(folder):
         'evaluate', 'reference.txt', 'run.txt', '--queries', '-', *options, input='zoe\nann'
     )
     assert json.loads(result.stdout)['results'][0]['means']['MAP@10'] == 1
-
-
-def test_several_runs(folder):
-    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt')
-    assert result.stdout == render(describe([expected()] * 2), 'table')
-    result = run('evaluate', 'reference.txt', 'run.txt', 'run.txt', '--per-query')
-    assert result.stdout == render(describe([expected()] * 2, per_query=True), 'table')
 
 
 def test_the_best_run_first_by_its_mean_at_the_last_cutoff(folder):
@@ -124,18 +116,6 @@ def test_rank(folder):
     assert result.exit_code == 0
     assert [json.loads(line)['shot_id'] for line in result.stdout.splitlines()] == ['1', '2']
     assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 2
-
-
-def test_rank_and_stream_take_the_options_of_evaluate(folder):
-    named = {'subset': 'subset.txt', 'definition': 'by-k'}
-    options = ['--subset', 'subset.txt', '--definition', 'by-k']
-    average_precision = AveragePrecision('reference.txt', [2], **named)
-    ap, n_relevant = average_precision('run.txt').send('bob')
-    result = run('stream', 'reference.txt', 'run.txt', '-K', '2', *options, input='bob')
-    assert result.stdout == f'bob\t{n_relevant}\t{ap[0]}\n'
-    result = run('rank', 'reference.txt', 'run.txt', 'bob', '--format', 'csv', *options)
-    table = average_precision.rank('run.txt', 'bob', 20)
-    assert result.stdout == render(Document.from_grid(Grid.from_frame(table)), 'csv')
 
 
 def test_judgements(folder):

@@ -65,25 +65,6 @@ def test_parts(campaign):
     assert Path('parts.json').read_bytes() == Path('whole.json').read_bytes()
 
 
-def test_parts_warn_of_the_run_and_collect_of_the_values(campaign):
-    Path('foreign.txt').write_text('y v 1 ann_1 0.5\n')
-    arguments = ['evaluate', 'reference.txt', 'foreign.txt', '--queries', 'queries.txt']
-    arguments += ['--definition', 'trec']
-    whole = run(*arguments)
-    part = run(*arguments, '--resume', 'out', '--part', '1/2')
-    again = run(*arguments, '--resume', 'out', '--part', '1/2')
-    strict = run(*arguments, '--resume', 'out', '--part', '2/2', '--strict')
-    collected = run('evaluate', '--resume', 'out')
-    about_names, about_run, about_values = whole.stderr.splitlines()
-    assert about_run.startswith('Warning: foreign.txt: 0 of 1 returned shots occur in ')
-    assert part.stderr.splitlines()[:-1] == [about_names, about_run]
-    assert len(again.stderr.splitlines()) == 1
-    told = f'{about_names}\n{about_run.replace("Warning", "Error")}\n'
-    assert (strict.exit_code, strict.stderr) == (1, told)
-    assert (collected.stdout, collected.stderr) == (whole.stdout, f'{about_values}\n')
-    assert run('evaluate', '--resume', 'out', '--quiet').stderr == ''
-
-
 WRONG = {
     'no folder': (
         ['--part', '1/2'],

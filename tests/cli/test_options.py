@@ -4,7 +4,6 @@ import pytest
 from commands import RUN, run
 
 from mediaeval_ap.cli import main
-from mediaeval_ap.trec.measures import parse_measures
 
 CUTOFF_COMMANDS = sorted(
     name for name, each in main.commands.items() if 'cutoffs' in {p.name for p in each.params}
@@ -54,14 +53,6 @@ def test_integers_out_of_bounds(folder, arguments, bounds):
         assert result.stderr.endswith(expected)
     for value in least, largest:
         assert 'an integer from' not in run(*arguments, str(value)).stderr
-
-
-def test_measures_of_several_options():
-    pytest.importorskip('ir_measures')
-    arguments = ['a', 'b', '--measures', 'P@5', '--measures', "RR, nDCG(dcg='log2')@10"]
-    with main.commands['evaluate'].make_context('evaluate', arguments) as context:
-        measures = parse_measures(context.params['measures'])
-    assert list(map(str, measures)) == ['P@5', 'RR', 'nDCG@10']
 
 
 @pytest.mark.parametrize('command', ['evaluate', 'evaluate-trec'])

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
-from mediaeval_ap.cli import main
 from mediaeval_ap.errors import (
     DataWarning,
     NoOverlapWarning,
@@ -171,12 +169,3 @@ def test_no_hint_where_a_path_is_meant(tmp_path):
         with pytest.raises(ReadError) as caught:
             average_precision.evaluate([(*ROWS[0], 0.5)], path)
         assert 'list' not in str(caught.value)
-
-
-def test_the_command_takes_a_file():
-    files = ['samples/reference.txt', 'samples/hypothesis.txt']
-    result = CliRunner().invoke(main, ['evaluate', *files, '--queries', 'ann_lee'])
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr == (
-        'Error: ann_lee: No such file or directory; --queries takes a file of names, one per line\n'
-    )
