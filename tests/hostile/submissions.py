@@ -1,4 +1,4 @@
-"""What fuzzers call: files of TREC and of 2015, and lines that may be wrong.
+"""What fuzzers call: files of TREC, and lines that may be wrong.
 
 A call with hostile bytes has a result, or an error of one printable line.
 """
@@ -15,10 +15,9 @@ from unittest.mock import patch
 from line_files import causes_and_lines
 
 from hostile.entries import A, B
-from mediaeval_ap import PersonDiscovery2015, evaluate_trec
+from mediaeval_ap import evaluate_trec
 from mediaeval_ap.errors import DataWarning, Error, FormatError
-from mediaeval_ap.render.formats import FORMATS, render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import read, reading
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently
@@ -141,31 +140,3 @@ def validated(data):
         listed = json.loads(render(listed_problems(findings), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')
         assert len(re.findall('^.+?:[0-9]+: (?:error|warning): \\[', text, re.M)) == len(listed)
-
-
-REFERENCE_2015 = [('v', '1', 'ann'), ('v', '2', 'bob'), ('w', '1', 'ann')]
-SHOTS_2015 = [(video, shot) for video in 'vw' for shot in '12']
-EVIDENCE_REFERENCE_2015 = [('v', '1', 'ann', 'image'), ('v', '2', 'bob', 'both')]
-LABELS_2015 = (
-    BETWEEN.join([b'v 1 ann 0.5\nv 2 ann 0.5\nw 1 bob 1e-7\n', b'ann v 1 image\nbob v 2 audio\n']),
-    BETWEEN.join([b'v 1 bobb 1\r\n\nv 1  bobb 2', b'\xef\xbb\xbfann w 1 both\n']),
-)
-
-
-def evaluate_2015(data):
-    """Labels and evidence, and the labels alone; the report in every format."""
-    paths = {name: folder() / name for name in ('labels', 'evidence')}
-    for name, content in parts_of(data, list(paths)).items():
-        paths[name].write_bytes(content)
-    for ratio, seen in ((0.95, EVIDENCE_REFERENCE_2015), (0, None)):
-        discovery = PersonDiscovery2015(
-            SHOTS_2015, REFERENCE_2015, evidence_reference=seen, ratio=ratio
-        )
-        given = list(paths.values()) if seen else [paths['labels']]
-        evaluation = outcome(lambda scorer=discovery, given=given: scorer.evaluate(*given))
-        if evaluation is not None:
-            assert ((evaluation.ap >= 0) & (evaluation.ap <= 1)).all()
-            assert 0 <= (evaluation.ewmap or 0) <= evaluation.map
-            reports = {each: render(describe([evaluation]), each) for each in FORMATS}
-            assert json.loads(reports['json'])['results'][0]['means']['MAP'] == evaluation.map
-            assert all(line.isprintable() for line in reports['table'].split('\n'))

@@ -11,8 +11,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from mediaeval_ap import AveragePrecision, evaluate_trec, tables, validate
-from mediaeval_ap.challenges import evaluate_map
+from mediaeval_ap import AveragePrecision, tables, validate
 from mediaeval_ap.errors import ReadError
 from mediaeval_ap.tables import sources
 
@@ -108,29 +107,6 @@ def test_a_run(tmp_path, changing, suffix):
 def test_validation(run, changing):
     with pytest.raises(ReadError, match=MESSAGE):
         validate(run)
-
-
-def test_a_large_run(run, changing, monkeypatch):
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    with pytest.raises(ReadError, match=MESSAGE):
-        AveragePrecision(REFERENCE).evaluate(run)
-
-
-@pytest.mark.parametrize('role', [0, 1])
-def test_trec(tmp_path, changing, role):
-    files = [('7 0 d1 1\n', [('7', 'd1', 1)]), ('7 Q0 d1 1 0.5 me\n', [('7', 'd1', 0.5)])]
-    given = [rows for _, rows in files]
-    given[role] = tmp_path / 'file'
-    given[role].write_text(files[role][0])
-    with pytest.raises(ReadError, match=MESSAGE):
-        evaluate_trec(*given)
-
-
-def test_csv(tmp_path, changing):
-    path = tmp_path / 'truth.csv'
-    path.write_text('customer_id,article_id\nu,7\n')
-    with pytest.raises(ReadError, match=MESSAGE):
-        evaluate_map(path, path)
 
 
 @pytest.mark.parametrize('wrap', [lambda file: file, io.BufferedReader, io.TextIOWrapper])

@@ -8,7 +8,7 @@ import pytest
 from live_sessions import check_live
 from metric_rows import columns_of, update
 
-from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     LabelRankingAveragePrecision,
@@ -79,19 +79,6 @@ def test_what_scores_and_what_is_scored(copied):
         assert scored.definition.repeats is evaluation.definition.repeats
     live = copied(average_precision).live(RUN)
     assert live.send('ann') == average_precision.live(RUN).send('ann')
-
-
-@each_way
-def test_other_results(copied):
-    discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
-    result = discovery.evaluate([('v', '1', 'ann', 0.5)])
-    assert copied(discovery).evaluate([('v', '1', 'ann', 0.5)]).map == copied(result).map == 1.0
-    trec = evaluate_trec([('7', 'd', 1)], [('7', 'd', 0.5)], [10])
-    assert copied(trec).to_dict() == trec.to_dict()
-    score = challenges.evaluate_gap(
-        SAMPLES / 'landmarks_truth.csv', SAMPLES / 'landmarks_predictions.csv', per_query=True
-    )
-    assert copied(score).to_dict() == score.to_dict()
 
 
 ACCUMULATORS = {

@@ -81,20 +81,6 @@ def test_lists_of_labels(rows, door):
     assert evaluate() == pytest.approx(float(sum(values) / len(values)), **CLOSE)
 
 
-@given(fields, fields, doors)
-@example('a\vb', 'a\vb', 'csv')
-def test_one_label(label, predictions, door):
-    header = ['Image', 'Id']
-    truth = stored(header, [('1', label)], door)
-    answers = stored(header, [('1', predictions)], door)
-    if oracle.words(label) != [label]:
-        with pytest.raises(FormatError):
-            challenges.evaluate_first_hit(truth, answers)
-        return
-    expected = oracle.reciprocal_rank(label, oracle.words(predictions), 5)
-    assert challenges.evaluate_first_hit(truth, answers).value == float(expected)
-
-
 @given(st.text(f'{SPACES}ab', min_size=1))
 def test_names_in_lines(name):
     """What is between words in a field is between fields in a line, and not around a name."""

@@ -26,7 +26,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.reading import Origin, OriginKind, lines_of_standard_input
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.tables.text import fast, format
+from mediaeval_ap.tables.text import format
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -272,30 +272,6 @@ def test_wrong_origins(origin):
         read(origin, REFERENCE)
 
 
-@pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
-def test_sources_that_cannot_be_read(tmp_path, suffix):
-    path = tmp_path / f'run{suffix}'
-    whole = COMPRESSORS[suffix](TEXT.encode() * 50)
-    for content, reason in [
-        (whole[:-9], '.+'),
-        (b'\x1f\x8c not text', 'is neither compressed nor text: its first bytes are 1f 8c 20 6e'),
-        (b'\0 not text', 'is neither compressed nor text: its first bytes are 00 20 6e 6f'),
-    ]:
-        path.write_bytes(content)
-        with pytest.raises(ReadError, match=f'^{path}: {reason}$'):
-            read(path, HYPOTHESIS)
-
-
-@pytest.mark.parametrize(
-    ('name', 'message'),
-    [('', 'Is a directory'), ('loop', 'Too many levels'), ('\0', 'no path holds a NUL')],
-)
-def test_paths_that_are_no_file(tmp_path, name, message):
-    (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
-    with pytest.raises(ReadError, match=message):
-        read(f'{tmp_path}/{name}', HYPOTHESIS)
-
-
 @pytest.mark.parametrize('compress', [*COMPRESSORS.values()])
 def test_compressed_whatever_the_suffix(tmp_path, compress):
     """As a path, an open file, bytes in memory and a pipe that gives one byte at a time."""
@@ -316,29 +292,6 @@ def test_compressed_whatever_the_suffix(tmp_path, compress):
     with ThreadPoolExecutor(1) as thread:
         thread.submit(write)
         assert rows_of(read(tmp_path / 'pipe', HYPOTHESIS)) == ROWS
-
-
-@pytest.mark.parametrize(('suffix', 'content'), [('', bytes), ('.gz', gzip.compress)])
-def test_large_files_take_the_bulk_reader(tmp_path, monkeypatch, suffix, content):
-    """And smaller ones do not; a compressed file counts for several times its size."""
-    taken = []
-    proved = fast.proved_block
-    monkeypatch.setattr(fast, 'proved_block', lambda *given: taken.append(1) or proved(*given))
-    path = tmp_path / f'run.txt{suffix}'
-    path.write_bytes(content(TEXT.encode()))
-    factor = 4 if suffix else 1
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', path.stat().st_size * factor)
-    read(path, HYPOTHESIS)
-    assert not taken
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', path.stat().st_size * factor - 1)
-    assert rows_of(read(path, HYPOTHESIS)) == ROWS
-    assert taken
-
-
-def test_no_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, 'stdin', None)
-    with pytest.raises(ReadError, match='<stdin>: is closed'):
-        read('-', HYPOTHESIS)
 
 
 def test_name_that_is_not_utf8(tmp_path):
@@ -431,3 +384,9 @@ def test_stream_without_data_yet(tmp_path):
         pytest.raises(ReadError, match='no data yet'),
     ):
         read(pipe, HYPOTHESIS)
+
+
+def test_no_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, 'stdin', None)
+    with pytest.raises(ReadError, match='<stdin>: is closed'):
+        read('-', HYPOTHESIS)

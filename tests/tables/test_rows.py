@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 from mediaeval_ap.tables.rows import from_rows
 
 RUN = [('x', 'v', '01', 'ann', 0.5), ('x', 'v', '02', 'bob', -1e-7)]
@@ -25,14 +25,6 @@ def test_arrays_hold_rows(dtype):
         assert table.source.name == '<ndarray>'
     average_precision = AveragePrecision(np.array([row[:4] for row in RUN]), 10)
     assert len(average_precision.live(array)) == 2
-
-
-def test_every_table_may_be_an_array():
-    reference = [row[:4] for row in RUN]
-    assert list(read(np.array(reference), REFERENCE).rows()) == reference
-    assert list(read(np.array([['x', 'v']]), SUBSET).rows()) == [('x', 'v')]
-    for queries in (np.array(['ann', 'bob']), np.array([['ann'], ['bob']])):
-        assert read(queries, QUERIES).texts('person_name') == ['ann', 'bob']
 
 
 @pytest.mark.parametrize('text', ['nan', '0,5', ' 0.5', ''])
