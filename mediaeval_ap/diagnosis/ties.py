@@ -105,16 +105,16 @@ def tied_hits(
     nothing = np.full(len(hits), NONE)
     if counts_again:
         return TiedHits(np.zeros_like(above), above, end - above, nothing)
-    # Shots that a block holds again, unless one above holds them, too.
-    listed = np.arange(end.max(initial=0))
-    first = first_equal(shots[: len(listed)])
-    again = listed[starts[np.searchsorted(starts, listed, side='right') - 1] <= first]
-    again = again[first[again] < again]
-    if repeats is Repeats.IRRELEVANT:  # others keep their ranks
-        again = again[np.isin(again, relevant)]
-    begin, n_again = again.searchsorted(above), again.searchsorted(end) - again.searchsorted(above)
-    size = end - above
-    if repeats is Repeats.DROP:  # ranks among the shots that are not dropped
+    # Shots that a block holds again, unless one above holds them, too. Of those that keep their
+    # ranks, only relevant ones matter.
+    drops = repeats is Repeats.DROP
+    listed = np.arange(end.max(initial=0)) if drops else relevant
+    first = listed[first_equal(shots[listed])]
+    again, first_of = listed[first < listed], first[first < listed]
+    again = again[starts[np.searchsorted(starts, again, side='right') - 1] <= first_of]
+    begin, size = again.searchsorted(above), end - above
+    n_again = again.searchsorted(end) - begin
+    if drops:  # ranks among the shots that are not dropped
         n_new = np.append(0, (first == listed).cumsum())
         above, size = n_new[above], n_new[end] - n_new[above]
     else:  # the order of a block that is one shot says nothing

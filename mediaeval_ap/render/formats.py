@@ -470,7 +470,9 @@ def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int)
         )
     for row in rows[1:]:
         table.add_row(*map(Text.from_ansi, row))
-    console = Console(file=io.StringIO(), width=width, color_system='standard')
+    console = Console(
+        file=io.StringIO(), width=width, color_system='standard', legacy_windows=False
+    )
     with console.capture() as capture:
         console.print(table, crop=False)
     return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
