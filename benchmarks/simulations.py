@@ -6,7 +6,6 @@ over all its queries is the truth. `--only` simulates some parts; a page is kept
 """
 
 import argparse
-import gc
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -47,7 +46,6 @@ def main() -> None:
     given = parser.parse_args()
     population = synthetic() if given.official is None else official(given.official)
     settings = Settings(given.draws, given.resamples, given.permutations)
-    gc.freeze()  # statsmodels collects garbage in each call, which is slow with many objects
     about = (
         f'{date.today()}; {len(population.names)} runs, {len(population.clusters)} queries in '
         f'{population.n_videos} videos, AP@{K[OF_CLAIMS]}; {given.draws:,} draws, seed {SEED}'

@@ -576,7 +576,7 @@ def report(
     named = options.with_names(scored or to_score, names)
     by_name = named_runs(named, None if scored else settings['baseline'])
     of_page = () if asked else ('jinja2', 'markdown_it')
-    modules = ('scipy', 'statsmodels', 'altair', 'vl_convert', *of_page)
+    modules = ('scipy', 'altair', 'vl_convert', *of_page)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
     criteria = {name: settings.pop(name) for name in CRITERIA if name != 'reference'}

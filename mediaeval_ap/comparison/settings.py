@@ -73,9 +73,8 @@ def for_resamples(settings: Settings, runs: Any, **asked: object) -> Settings:
 
 
 def require_libraries() -> None:
-    """Refuse to begin the work without the libraries that it ends with."""
-    for library in ('scipy', 'statsmodels'):
-        require(library, 'compare', 'compare')
+    """Refuse to begin the work without the library that it ends with."""
+    require('scipy', 'compare', 'compare')
 
 
 def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:

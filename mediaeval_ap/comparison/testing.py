@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import math
 import string
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -35,7 +35,6 @@ from mediaeval_ap.comparison.sampling import (
 from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError, require, shown
 
-METHODS = {'holm': 'holm', 'bh': 'fdr_bh'}  # as statsmodels calls them
 Word = Literal['passed', 'worse', 'not better']
 POWER = 0.8  # as is usual
 DIGITS = 12  # to which values are equal that are sums of rounded terms
@@ -236,16 +235,17 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
 def queries_for_power(dz: float, level: float) -> int:
     """Return the least number of queries for an effect size, at most `MOST_QUERIES` + 1.
 
-    By the power of the two-sided t test of one pair of runs, without a correction: that of
-    statsmodels, whose solver fails for very large and very small effects.
+    By the power of the two-sided t test of one pair of runs, without a correction.
     """
-    power = require('statsmodels.stats.power', 'compare', 'compare').TTestPower().power
+    stats = require('scipy.stats', 'compare', 'compare')
     size, tail = abs(dz), alpha_of(level) / 2
 
     def suffices(n_queries: int) -> bool:
+        df, shift = n_queries - 1, size * math.sqrt(n_queries)
+        critical = stats.t.isf(tail, df)
         # Where a tail is next to 1, or to 0, SciPy may have nan for it.
-        above = np.nan_to_num(power(size, n_queries, tail, alternative='larger'), nan=1)
-        below = np.nan_to_num(power(size, n_queries, tail, alternative='smaller'), nan=0)
+        above = np.nan_to_num(stats.nct.sf(critical, df, shift), nan=1)
+        below = np.nan_to_num(stats.nct.cdf(-critical, df, shift), nan=0)
         return bool(above + below >= POWER)
 
     return 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=suffices)
@@ -283,20 +283,17 @@ def _corrected(
 
 
 def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
-    """Return p corrected for all hypotheses of the family, by statsmodels."""
-    if not p:
-        return []
-    multitest = require('statsmodels.stats.multitest', 'compare', 'compare')
-    # Holm's correction ends with a collection of all garbage, which takes a tenth of a second where
-    # there are many objects: it passes over those that are frozen.
-    if is_ours := not gc.get_freeze_count():  # else the caller has frozen some, and may want it so
-        gc.freeze()
-    try:
-        corrected: list[float] = multitest.multipletests(p, method=METHODS[correction])[1].tolist()
-    finally:
-        if is_ours:
-            gc.unfreeze()
-    return corrected
+    """Return p corrected for all hypotheses of the family: Holm, or Benjamini and Hochberg."""
+    order = np.argsort(p, kind='stable')
+    rising, n = np.array(p)[order], len(p)
+    if correction == 'holm':
+        corrected = np.maximum.accumulate(rising * np.arange(n, 0, -1))
+    else:
+        shares = rising / (np.arange(1, n + 1) / n)
+        corrected = np.minimum.accumulate(shares[::-1])[::-1]
+    found = np.empty(n)
+    found[order] = np.minimum(corrected, 1)
+    return found.tolist()
 
 
 def _intervals(

@@ -141,18 +141,15 @@ def test_runs_are_named_by_their_files():
     assert json.loads(again.stdout) == written
 
 
-@pytest.mark.parametrize(
-    ('files', 'library'),
-    [(['reference.txt', 'bad.txt', 'best.txt'], 'scipy'), (['bad.json'], 'statsmodels')],
-)
-def test_a_missing_extra_is_told_before_the_work(monkeypatch, files, library):
-    monkeypatch.setitem(sys.modules, library, None)
+@pytest.mark.parametrize('files', [['reference.txt', 'bad.txt', 'best.txt'], ['bad.json']])
+def test_a_missing_extra_is_told_before_the_work(monkeypatch, files):
+    monkeypatch.setitem(sys.modules, 'scipy', None)
     Path('bad.txt').write_text('c0 v0 1 ann high\n')
     Path('bad.json').write_text('{"bad')
     result = run('compare', *files)
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr == (
-        f"Error: compare: {library} is not installed; pip install 'mediaeval-ap[compare]'\n"
+        "Error: compare: scipy is not installed; pip install 'mediaeval-ap[compare]'\n"
     )
 
 
