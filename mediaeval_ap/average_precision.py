@@ -377,27 +377,8 @@ class AveragePrecision:
     ) -> Diagnosis:
         """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
 
-        One thing after another is repaired, in this order, and each part is the AP that its repair
-        adds:
-
-        ``repeats``
-            Each relevant shot counts once, where it is returned first. Negative where the
-            definition counts shots again.
-        ``ties``
-            Shots that were returned under the query come first among its hypotheses of equal
-            confidence. What was returned only under other names stays.
-        ``confidence``
-            Shots that were returned under the query come before all others.
-        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
-            Relevant shots that were returned, but not under the query, come to the front. A shot
-            belongs to the first of these that one of its names in the run is of: a name within
-            `near` of the query; another person (of the reference or the queries) who is not in
-            that shot; a name of nobody that shares a word with the query; a name of nobody; names
-            that are all right for that shot.
-        ``absent``
-            Relevant shots that were not returned are put at the front.
-        ``cutoff``, ``unanswerable``
-            What remains: the definition allows no more at this cutoff, or no shot is relevant.
+        One thing after another is repaired, and each part is the AP that its repair adds:
+        `Diagnosis` has them in their order.
 
         Parameters
         ----------
@@ -606,11 +587,9 @@ class AveragePrecision:
         Returns
         -------
         Pool
-            How many relevant shots so many teams returned; and for each team MAP and ranks of all
-            runs by the reference without the relevant shots that only this team returned, equal bit
-            for bit to those of `evaluate` with that reference and these queries. With judgements,
-            the lowest and highest MAP of each run over all labels that the unjudged shots of the
-            pool could get, and the orders of two runs that hold whatever these are.
+            Who returned the relevant shots; MAP and ranks without what only one team returned,
+            equal bit for bit to those of `evaluate` with that reference; with judgements, bounds
+            over all labels that the unjudged shots of the pool could get.
 
         Raises
         ------
@@ -705,19 +684,6 @@ class AveragePrecision:
             When no run returns a shot under a name near a query; without the extra ``compare``,
             which mtc needs.
 
-        Notes
-        -----
-        For mtc, a logistic regression gives each pair the probability p that it is relevant, from
-        the teams, ranks, distances and confidences of the runs, and the judgements. First comes the
-        largest p (1 - p) times the variance over runs of the derivative of expected AP by p; the
-        score of a shot is the sum over its pairs. Relevant shots that no run returned high enough
-        count in no expected AP.
-
-        References
-        ----------
-        B. Carterette, J. Allan and R. Sitaraman, "Minimal test collections for retrieval
-        evaluation", SIGIR 2006.
-
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[100])
@@ -727,20 +693,12 @@ class AveragePrecision:
         'hypothesis has it at 1'
         """
         from mediaeval_ap.judging.candidates import pool_pairs
-        from mediaeval_ap.judging.judging_queue import Chooser, Queue
+        from mediaeval_ap.judging.judging_queue import first_queue
 
         n, by = check_limit(n, 'n'), check_policy('by', by, JUDGED_BY)
         strategy = check_policy('strategy', strategy, STRATEGIES)
         pairs = pool_pairs(*self._pooled(runs, queries, teams, depth, near))
-        settings = {'n': n, 'by': by, 'strategy': strategy}
-        found = Queue(
-            n,
-            {**pairs.parameters, **settings},
-            pairs.inputs,
-            pairs.warnings,
-            _chooser=Chooser(pairs, by, strategy),
-            _labels=pairs.known(),
-        )
+        found = first_queue(pairs, n, by, strategy)
         warn_caller(found.warnings)
         return found
 

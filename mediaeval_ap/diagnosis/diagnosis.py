@@ -82,8 +82,27 @@ FEW_LETTERS = 4  # more edits say nothing but that the names differ
 class Diagnosis(Described):
     """The loss of a run, split into parts; `AveragePrecision.explain` makes it.
 
-    The loss 1 - AP of each query is split by repairing one thing after another. Each part is the AP
-    that its repair adds, so the parts add up to the loss.
+    The loss 1 - AP of each query is split by repairing one thing after another, in this order. Each
+    part is the AP that its repair adds, so the parts add up to the loss:
+
+    ``repeats``
+        Each relevant shot counts once, where it is returned first. Negative where the
+        definition counts shots again.
+    ``ties``
+        Shots that were returned under the query come first among its hypotheses of equal
+        confidence. What was returned only under other names stays.
+    ``confidence``
+        Shots that were returned under the query come before all others.
+    ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
+        Relevant shots that were returned, but not under the query, come to the front. A shot
+        belongs to the first of these that one of its names in the run is of: a name within
+        `near` of the query; another person (of the reference or the queries) who is not in
+        that shot; a name of nobody that shares a word with the query; a name of nobody; names
+        that are all right for that shot.
+    ``absent``
+        Relevant shots that were not returned are put at the front.
+    ``cutoff``, ``unanswerable``
+        What remains: the definition allows no more at this cutoff, or no shot is relevant.
 
     Parameters
     ----------
@@ -92,9 +111,7 @@ class Diagnosis(Described):
     near : float
         The largest distance at which a name is taken for another spelling of a query.
     parts : dict of str to ndarray of float64, shape (n_queries,)
-        The parts of the loss, in the order of the repairs: ``repeats``, ``ties``, ``confidence``,
-        ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``, ``absent``,
-        ``cutoff``, ``unanswerable``.
+        The parts of the loss, in the order of the repairs.
     ties : dict of str to TieBounds
         Average precision over all orders of ties: of ``equal_confidence``, and of what is left to
         ``arbitrary`` order behind temporal rank.

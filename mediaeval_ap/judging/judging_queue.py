@@ -123,6 +123,19 @@ class Queue(Described):
     parameters, inputs, warnings
         Of the manifest, and what there was to warn of.
 
+    Notes
+    -----
+    For mtc, a logistic regression gives each pair the probability p that it is relevant, from
+    the teams, ranks, distances and confidences of the runs, and the judgements. First comes the
+    largest p (1 - p) times the variance over runs of the derivative of expected AP by p; the
+    score of a shot is the sum over its pairs. Relevant shots that no run returned high enough
+    count in no expected AP.
+
+    References
+    ----------
+    B. Carterette, J. Allan and R. Sitaraman, "Minimal test collections for retrieval
+    evaluation", SIGIR 2006.
+
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
@@ -259,3 +272,16 @@ class Queue(Described):
             for each in self.lines
         ]
         return Grid([*fields, 'score', 'reason'], rows)
+
+
+def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:
+    """Return the queue of what could be judged, before anything else is."""
+    settings = {'n': n, 'by': by, 'strategy': strategy}
+    return Queue(
+        n,
+        {**pairs.parameters, **settings},
+        pairs.inputs,
+        pairs.warnings,
+        _chooser=Chooser(pairs, by, strategy),
+        _labels=pairs.known(),
+    )
