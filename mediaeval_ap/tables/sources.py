@@ -224,14 +224,18 @@ class ByteSource:
             return ''
         return format_of(start)
 
-    def _status(self) -> os.stat_result:
+    def _stored_size(self) -> int | None:
+        """Return the size of a regular file, whose bytes can be read again; None for others."""
+        if not self.is_path:
+            return None
         with opening(self.name):
-            return os.stat(self._path)
+            status = os.stat(self._path)
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     @property
     def is_stored(self) -> bool:
         """Return whether it is a regular file, whose bytes can be read again."""
-        return self.is_path and stat.S_ISREG(self._status().st_mode)
+        return self._stored_size() is not None
 
     def first_bytes(self, most: int) -> bytes:
         """Return the first bytes of text in a regular file; nothing where there are none."""
@@ -244,7 +248,7 @@ class ByteSource:
     def size(self) -> int:
         """Estimate how many bytes reading will give; 0 for what is not a regular file."""
         factor = COMPRESSED_SIZE_FACTOR if self.format else 1
-        return self._status().st_size * factor if self.is_stored else 0
+        return (self._stored_size() or 0) * factor
 
     def described(self) -> Source:
         """Return its name, and the digest of what `open` has read of it."""
