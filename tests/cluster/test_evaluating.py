@@ -1,6 +1,7 @@
 """Evaluations on a real cluster, equal bit for bit to those of one process."""
 
 import os
+import signal
 import sys
 import time
 import warnings
@@ -13,7 +14,7 @@ from dask_cluster import dask_cluster, dying, held
 from stores import stored
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import ProcessError, ReadError
+from mediaeval_ap.errors import DataWarning, ProcessError, ReadError
 from mediaeval_ap.execute import pools
 
 REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
@@ -165,4 +166,30 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
         cluster.add_worker('--no-nanny', PYTHONPATH=path)
         with pytest.raises(ProcessError, match=r'^a worker on .*: found .* rapidfuzz=0\.0\.1'):
+            AveragePrecision(REFERENCE).evaluate(store, jobs=client)
+
+
+@pytest.mark.parametrize(
+    ('who', 'told'),
+    [
+        ('scheduler', 'this scheduler does not answer$'),
+        ('worker', 'nothing is heard of worker tcp'),
+    ],
+)
+def test_who_does_not_answer_is_a_warning(store, tmp_path, calls, monkeypatch, who, told):
+    monkeypatch.setattr(pools, 'SECONDS', 1)
+    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
+    with dask_cluster(tmp_path) as cluster, cluster.client() as client:
+        silent = (cluster.add_worker('--no-nanny'), cluster.scheduler)[who == 'scheduler']
+
+        def stop_and_go():
+            while not has_begun(calls, 6):
+                time.sleep(0.005)
+            silent.send_signal(signal.SIGSTOP)
+            time.sleep(5)
+            (calls / 'go').touch()
+            silent.send_signal(signal.SIGCONT)
+
+        Timer(0, stop_and_go).start()
+        with pytest.warns(DataWarning, match=f'^{client.scheduler.address}: {told}'):
             AveragePrecision(REFERENCE).evaluate(store, jobs=client)
