@@ -70,8 +70,10 @@ def pool(
 @main.command(
     'judge-next',
     examples=[
+        'mediaeval-ap judge-next reference.txt hypothesis.txt --queries queries.txt -n 5 '
+        '--strategy rank-sum',
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap judge-next reference.txt hypothesis.txt "
-        'sure=- -n 5 --strategy rank-sum',
+        'sure=- -o next.csv',
     ],
 )
 @options.REFERENCE
