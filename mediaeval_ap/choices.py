@@ -22,7 +22,6 @@ BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
 POOL_DEPTH = 20  # ranks of a run that a pool is made of
 TO_JUDGE = 100  # lines of a queue
-SECONDS_EACH = 4.4  # that somebody looks at a shot
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
