@@ -91,7 +91,18 @@ class Described(ABC):
         return self._written('markdown', path, per_query)
 
     def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of LaTeX (booktabs), as `to_markdown` does those of Markdown."""
+        """Return tables of LaTeX (booktabs) with three decimals, or write them to a file.
+
+        Parameters
+        ----------
+        path, per_query
+            As of `to_markdown`.
+
+        Returns
+        -------
+        str or None
+            As of `to_csv`.
+        """
         return self._written('latex', path, per_query)
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
