@@ -269,7 +269,7 @@ class AveragePrecision:
         resume: str | os.PathLike[str],
         progress: bool = False,
         measures: str | Iterable[str] = (),
-        jobs: int | Literal['all'] = 1,
+        jobs: int | Literal['all'] | Executor | Client = 1,
     ) -> Part:
         """Score a run on one of n shares of the queries, and keep the values in a folder.
 
