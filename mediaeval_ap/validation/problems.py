@@ -211,13 +211,8 @@ class Findings:
         return self._names.index(problem.source), problem.line
 
 
-def describe(findings: Findings, most: int | None = None) -> Document:
-    """Return findings as a document, with `most` problems of each kind (all that are kept)."""
-    return describe_runs({findings.inputs['hypothesis'].name: findings}, most)
-
-
-def describe_runs(findings: Mapping[str, Findings], most: int | None = None) -> Document:
-    """Return the findings of runs, by name, as a document; of several, JSON is a list."""
+def describe(findings: Mapping[str, Findings], most: int | None = None) -> Document:
+    """Return the findings of runs, by name, as a document; of several runs, JSON is a list."""
 
     def blocks() -> Iterator[Block]:
         for run, each in findings.items():

@@ -105,7 +105,7 @@ def test_json(folder):
     assert everything['problems'] == [
         {**dataclasses.asdict(each), 'kind': str(each.kind)} for each in validate('bad.txt')
     ]
-    rows = render(describe(examine([('x', 'v', '1', 'A', 0.5)])), 'json')
+    rows = render(describe({'run': examine([('x', 'v', '1', 'A', 0.5)])}), 'json')
     for each in document, everything, json.loads(rows):
         jsonschema.validate(each, schema, jsonschema.Draft202012Validator)
     with pytest.raises(jsonschema.ValidationError):

@@ -135,8 +135,8 @@ def validated(data):
     for rules in ('2016', '2015', 'none'):
         submission = {role: io.BytesIO(content) for role, content in parts.items()}
         findings = examine(**submission, rules=rules)
-        text = render(listed_problems(findings), 'table')
+        text = render(listed_problems({'run': findings}), 'table')
         assert all(line.isprintable() for line in text.split('\n'))
-        listed = json.loads(render(listed_problems(findings), 'json'))['problems']
+        listed = json.loads(render(listed_problems({'run': findings}), 'json'))['problems']
         assert len(listed) == findings.count('error') + findings.count('warning')
         assert len(re.findall('^.+?:[0-9]+: (?:error|warning): \\[', text, re.M)) == len(listed)

@@ -70,9 +70,9 @@ def test_runs(tmp_path, entry):
         further = len(wrong) - 1
         more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
         assert as_message(wrong[0]) + more == error
-    text = render(describe(findings), 'table')
+    text = render(describe({'run': findings}), 'table')
     assert all(line.isprintable() for line in text.split('\n'))
-    assert len(json.loads(render(describe(findings), 'json'))['problems']) == len(problems)
+    assert len(json.loads(render(describe({'run': findings}), 'json'))['problems']) == len(problems)
 
 
 HARMFUL = {

@@ -68,7 +68,9 @@ def test_findings_can_be_pickled(tmp_path, monkeypatch):
     again = pickle.loads(pickle.dumps(findings))
     assert again.problems() == findings.problems()
     for form, most in [('table', 2), ('json', 1), ('json', None)]:
-        assert render(describe(again, most), form) == render(describe(findings, most), form)
+        assert render(describe({'run': again}, most), form) == render(
+            describe({'run': findings}, most), form
+        )
     (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
     assert str(empty.kind) == 'empty'
 
