@@ -174,7 +174,7 @@ def main() -> None:
         paragraphs += played(given.official, *case, most)
         print(*case, file=sys.stderr, flush=True)
     if given.most is None:
-        machine.write_page('replay', paragraphs, ['statsmodels'])
+        machine.write_page('replay', paragraphs, ['scipy'])
     print('\n\n'.join(paragraphs))
 
 

@@ -7,6 +7,9 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
+import numpy as np
+from scipy import stats
+
 
 def differences(a, b):
     return [Fraction(x) - Fraction(y) for x, y in zip(a, b, strict=True)]
@@ -91,3 +94,17 @@ def cluster_of(query, reference):
     shots = {row[:3] for row in reference if row[3] == query}
     counts = Counter((corpus, video) for corpus, video, _ in shots)
     return min(counts, key=lambda video: (-counts[video], video)) if counts else None
+
+
+def power_of_t(dz, n, level):
+    """Return the power of a t test on n differences of effect dz, from what t is.
+
+    t = (z + dz √n) / s, where s² is a chi-square over its degrees of freedom: the mean over s, by
+    its quantiles, of the probability that t is beyond either bound.
+    """
+    bound = stats.t.isf((1 - level) / 2, n - 1)
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    s = stats.chi(n - 1).ppf((nodes + 1) / 2) / np.sqrt(n - 1)
+    center = dz * np.sqrt(n)
+    beyond = stats.norm.sf(bound * s - center) + stats.norm.cdf(-bound * s - center)
+    return weights @ beyond / 2

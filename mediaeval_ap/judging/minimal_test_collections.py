@@ -16,7 +16,6 @@ given that something is relevant.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ PRIOR_JUDGEMENTS = 20  # that the prior is worth
 MOST_ANCHORS = 500  # pairs that carry the prior into the fit: all of them take 20 times as long
 PRIOR_BOUNDS = 0.02, 0.95
 BOUNDS = 1e-4, 1 - 1e-4  # of what is not judged: nothing is certain before somebody has looked
+LARGEST_GRADIENT = 1e-7  # of the log-likelihood where the fit ends
 PRIOR_OF_QUERY = 2  # judgements that agree with the prior, for what was found in a query
 
 
@@ -45,8 +45,7 @@ class RelevanceModel:
     """
 
     def __init__(self, pairs: PoolPairs) -> None:
-        self._glm = require('statsmodels.genmod.generalized_linear_model', 'compare', 'judge-next')
-        self._families = require('statsmodels.genmod.families', 'compare', 'judge-next')
+        self._optimize = require('scipy.optimize', 'compare', 'judge-next')
         self._query, self._n_queries = pairs.query, len(pairs.queries)
         is_returned, reciprocal = pairs.ranks > 0, pairs.reciprocal_ranks
         mean = reciprocal.mean(axis=0)
@@ -72,8 +71,13 @@ class RelevanceModel:
 
     def probabilities(self, labels: Labels) -> Floats:
         """Fit the model to labels, and return each pair's probability, or its label."""
-        known = np.flatnonzero(labels >= 0)
         columns = np.column_stack([self._columns, self._found_in_query(labels)])
+        p: Floats = np.clip(_logistic(columns @ self._fitted(columns, labels)), *BOUNDS)
+        return np.where(labels >= 0, labels, p)
+
+    def _fitted(self, columns: Floats, labels: Labels) -> Floats:
+        """Return the coefficients at which prior and labels are likeliest."""
+        known = np.flatnonzero(labels >= 0)
         of_prior = columns[self._anchors]
         of_prior[:, -1] = 0
         of_coefficient = np.zeros((1, columns.shape[1]))
@@ -82,14 +86,25 @@ class RelevanceModel:
         y = np.concatenate([self.prior[self._anchors], [0.5], labels[known]])
         weights = np.ones(len(y))
         weights[: len(of_prior)] = PRIOR_JUDGEMENTS / len(of_prior)
-        with warnings.catch_warnings(), np.errstate(all='ignore'):
-            # Columns that depend on one another share a coefficient.
-            warnings.simplefilter('ignore')
-            family = self._families.Binomial()
-            fitted = self._glm.GLM(y, x, family=family, freq_weights=weights).fit()
-            p: Floats = np.clip(fitted.predict(columns), *BOUNDS)
-        p[known] = labels[known]
-        return p
+
+        def loss(coefficients: Floats) -> tuple[float, Floats]:
+            z = x @ coefficients
+            return weights @ (np.logaddexp(0, z) - y * z), (weights * (_logistic(z) - y)) @ x
+
+        def curvature(coefficients: Floats) -> Floats:
+            p = _logistic(x @ coefficients)
+            matrix: Floats = (x.T * (weights * p * (1 - p))) @ x
+            return matrix
+
+        fitted: Floats = self._optimize.minimize(
+            loss,
+            np.zeros(x.shape[1]),
+            jac=True,
+            hess=curvature,
+            method='trust-exact',  # which takes columns that depend on one another
+            options={'gtol': LARGEST_GRADIENT},
+        ).x
+        return fitted
 
     def _found_in_query(self, labels: Labels) -> Floats:
         """Return how many more of a query's other judged pairs are relevant than expected."""
@@ -99,6 +114,11 @@ class RelevanceModel:
         n_others = np.bincount(query, known, minlength=self._n_queries)[query] - known
         surplus: Floats = of_query / (n_others + PRIOR_OF_QUERY)
         return surplus
+
+
+def _logistic(z: Floats) -> Floats:
+    p: Floats = 1 / (1 + np.exp(-z))
+    return p
 
 
 class _Parts(NamedTuple):

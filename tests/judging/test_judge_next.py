@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.judging.minimal_test_collections import ExpectedAP
+from mediaeval_ap.judging.candidates import UNJUDGED
+from mediaeval_ap.judging.minimal_test_collections import PRIOR_JUDGEMENTS, ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -218,6 +219,27 @@ def test_probabilities_follow_the_judgements():
         assert p[at].tolist() == [label, label]
         means.append(np.delete(p, at).mean())
     assert means[0] < np.delete(before, at).mean() < means[1]
+
+
+@given(st.data())
+def test_the_fit_is_where_the_likelihood_is_largest(data):
+    """Of prior and judgements: what each column says of the residuals adds up to 0."""
+    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
+    model, labels = queue._chooser.model, queue._labels.copy()
+    for pair in range(len(labels)):
+        labels[pair] = data.draw(st.sampled_from([UNJUDGED, 0, 1]))
+    known = labels >= 0
+    columns = np.column_stack([model._columns, model._found_in_query(labels)])
+    fit = model._fitted(columns, labels)
+    p = 1 / (1 + np.exp(-columns @ fit))
+    of_prior = columns[model._anchors]
+    of_prior[:, -1] = 0
+    of_anchors = 1 / (1 + np.exp(-of_prior @ fit))
+    weight = PRIOR_JUDGEMENTS / len(of_prior)
+    equations = weight * (model.prior[model._anchors] - of_anchors) @ of_prior
+    equations += (labels[known] - p[known]) @ columns[known]
+    equations[-1] += 0.5 - 1 / (1 + np.exp(-fit[-1]))
+    assert equations == pytest.approx(np.zeros(len(fit)), abs=1e-6)  # where the search ends
 
 
 @pytest.mark.parametrize('strategy', STRATEGIES)

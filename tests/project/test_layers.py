@@ -56,7 +56,7 @@ def test_packages_hold_nothing_but_imports():
 
 
 # What takes long to import, or comes with an extra; it is imported where it is used.
-HEAVY = {'pandas', 'pyarrow', 'scipy', 'statsmodels', 'altair', 'jinja2', 'vl_convert', 'dask'}
+HEAVY = {'pandas', 'pyarrow', 'scipy', 'altair', 'jinja2', 'vl_convert', 'dask'}
 COMMANDS = sorted(main.commands)
 
 
