@@ -43,7 +43,7 @@ def measure(path: str) -> None:
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
-    render(describe(findings, most=20), 'table')
+    render(describe({'run': findings}, most=20), 'table')
     times.append(perf_counter())
     peak = peak_mib()
     n_problems = len(findings.problems())

@@ -89,7 +89,8 @@ class RelevanceModel:
 
         def loss(coefficients: Floats) -> tuple[float, Floats]:
             z = x @ coefficients
-            return weights @ (np.logaddexp(0, z) - y * z), (weights * (_logistic(z) - y)) @ x
+            value = float(weights @ (np.logaddexp(0, z) - y * z))
+            return value, (weights * (_logistic(z) - y)) @ x
 
         def curvature(coefficients: Floats) -> Floats:
             p = _logistic(x @ coefficients)
