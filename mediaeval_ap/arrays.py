@@ -214,23 +214,14 @@ def width_for(n_bytes: int) -> int:
     return -(-n_bytes // WORD) * WORD
 
 
-def windows(
-    buffer: NDArray[np.uint8], begins: NDArray[np.int64], n_words: int
-) -> NDArray[np.uint64]:
-    """Return the bytes from some positions on as words, an array of shape (n, n_words)."""
-    size = n_words * WORD
-    # Overlapping items of one byte each that are not numbers are copied fastest.
-    view = np.ndarray((len(buffer) - size + 1,), f'V{size}', buffer, strides=(1,))
-    words: NDArray[np.uint64] = view[begins].view('<u8').reshape(-1, n_words)
-    return words
-
-
 def words_at(
     buffer: NDArray[np.uint8], begins: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """Return texts of at most `WIDEST` bytes as words; the buffer goes on that far past starts."""
-    n_words = width_for(int(sizes.max(initial=1))) // WORD
-    words = windows(buffer, begins, n_words)
-    for position in range(n_words):
+    width = width_for(int(sizes.max(initial=1)))
+    # Overlapping items of one byte each that are not numbers are copied fastest.
+    view = np.ndarray((len(buffer) - width + 1,), f'V{width}', buffer, strides=(1,))
+    words: NDArray[np.uint64] = view[begins].view('<u8').reshape(-1, width // WORD)
+    for position in range(width // WORD):
         words[:, position] &= AMONG_FIRST[position][sizes]
     return words

@@ -10,35 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.choices import (
-    JUDGED_BY,
-    NEAR,
-    POOL_DEPTH,
-    STRATEGIES,
-    TO_JUDGE,
-    TREC_DEPTH,
-    Cluster,
-    Correction,
-    IntervalKind,
-    JudgedBy,
-    Strategy,
-    Unjudged,
-    WithoutRelevant,
-    check_jobs,
-    check_limit,
-    check_near,
-    check_part,
-    check_policy,
-)
-from mediaeval_ap.definitions import (
-    ALL,
-    Cutoff,
-    Definition,
-    ap_column,
-    check_cutoff,
-    check_cutoffs,
-    depths,
-)
+from mediaeval_ap.definitions import ALL, Cutoff, Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
 from mediaeval_ap.evaluation.scoring import names_asked, read_counted
@@ -125,9 +97,9 @@ class AveragePrecision:
         *,
         subset: Rows | None = None,
         definition: str | Definition = definitions.DEFAULT,
-        queries_without_relevant: WithoutRelevant = 'count',
+        queries_without_relevant: choices.WithoutRelevant = 'count',
         judged: Rows | None = None,
-        unjudged: Unjudged = 'nonrelevant',
+        unjudged: choices.Unjudged = 'nonrelevant',
         judged_only: bool = False,
     ) -> None:
         how = definition, subset, queries_without_relevant
@@ -158,16 +130,12 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis
-            A run. It is read here, not at the first query.
+            A run. It is read here, in O(n log n) time for n hypotheses, not at the first query.
 
         Returns
         -------
         Session
             A primed coroutine: ``send(query)`` returns ``(ap, n_relevant)``.
-
-        Notes
-        -----
-        Takes O(n log n) time for n hypotheses.
         """
         run = read_counted(self._criteria, hypothesis)
         warn_caller(run.warnings_with([]))
@@ -187,6 +155,8 @@ class AveragePrecision:
     ) -> Evaluation:
         """Score a run on many queries at once.
 
+        Takes time in proportion to queries times distinct names of the run, once it is read.
+
         Parameters
         ----------
         hypothesis : str, path-like, file object, DataFrame, iterable of tuples, Store or Ranking
@@ -198,9 +168,9 @@ class AveragePrecision:
         progress : bool
             Show progress on standard error, if it takes longer than half a second.
         measures : str or iterable of str
-            Measures of ir_measures to add, between spaces or commas, such as
-            ``'nDCG@10 P@5 RR'``. They are computed on the
-            rankings that `export_trec` writes: of 1000 shots, or the largest cutoff of a measure.
+            Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``.
+            They are computed on the rankings that `export_trec` writes: of 1000 shots, or the
+            largest cutoff of a measure.
         jobs : int, 'all', Executor or Client
             The number of processes that share the queries at most; ``'all'`` for one on each core;
             or an executor of `concurrent.futures`, or a client of Dask, that does all of them.
@@ -240,10 +210,6 @@ class AveragePrecision:
         WithoutRelevantWarning
             When some queries have no relevant shot, or are no names of the reference.
 
-        Notes
-        -----
-        Takes time in proportion to queries times distinct names of the run, once it is read.
-
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
@@ -251,7 +217,7 @@ class AveragePrecision:
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        n_jobs, name = check_jobs(jobs), check_name(name)
+        n_jobs, name = choices.check_jobs(jobs), check_name(name)
         asked = ask(self._criteria, queries, measures)
         (run,) = in_blocks(asked, [hypothesis], resume, [name])
         run.compute(n_jobs)
@@ -286,17 +252,7 @@ class AveragePrecision:
         -------
         Part
             How many blocks were computed, and how many were there already. `mediaeval_ap.collect`
-            puts them together.
-
-        Raises
-        ------
-        ParameterError
-            When the part is not two integers i and n, i from 1 to n.
-
-        Warns
-        -----
-        DataWarning
-            Of the run and the queries, where a block is computed. `collect` warns of the values.
+            puts them together, and warns of the values.
 
         Examples
         --------
@@ -310,7 +266,7 @@ class AveragePrecision:
         Part(computed=1, found=0)
         Part(computed=0, found=1)
         """
-        part, n_jobs = check_part(part), check_jobs(jobs)
+        part, n_jobs = choices.check_part(part), choices.check_jobs(jobs)
         if resume is None:
             raise ParameterError('resume: found None, expected the path of a folder')
         (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
@@ -324,7 +280,7 @@ class AveragePrecision:
         hypothesis, query
             A run and a name.
         k : int, optional
-            The number of hypotheses; by default the largest cutoff.
+            The number of hypotheses, which is positive; by default the largest cutoff.
 
         Returns
         -------
@@ -334,11 +290,6 @@ class AveragePrecision:
             ``precision`` down to that rank. Hypotheses that the definition drops are left out. Its
             ``attrs`` have AP at that cutoff, as ``AP@10``, and ``n_relevant``, the number of
             relevant shots.
-
-        Raises
-        ------
-        ParameterError
-            When the query is not a name, or k no positive integer.
 
         Examples
         --------
@@ -350,7 +301,7 @@ class AveragePrecision:
         import pandas
 
         query = check_query(query)
-        depth = max(depths(self.K)) if k is None else check_cutoff(k)
+        depth = max(definitions.depths(self.K)) if k is None else check_cutoff(k)
         cutoff = ALL if k is None and ALL in self.K else depth
         run = read_counted(replace(self._criteria, K=[cutoff]), hypothesis)
         about_query = self._criteria.reference.about_unknown([query])
@@ -361,7 +312,7 @@ class AveragePrecision:
         frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
         (((ap,),), (n_relevant,)) = run.scorer.score_hits([query], [hits])
-        frame.attrs = {ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
+        frame.attrs = {definitions.ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
         return frame
 
     @shows_progress
@@ -371,7 +322,7 @@ class AveragePrecision:
         queries: Names | None = None,
         *,
         k: Cutoff = 100,
-        near: float = NEAR,
+        near: float = choices.NEAR,
         progress: bool = False,
         name: str | None = None,
     ) -> Diagnosis:
@@ -394,11 +345,6 @@ class AveragePrecision:
         -------
         Diagnosis
             The parts by query and in the mean, names that were confused, and each query in detail.
-
-        Raises
-        ------
-        ParameterError
-            When k or `near` is wrong.
 
         Notes
         -----
@@ -423,7 +369,7 @@ class AveragePrecision:
         """
         given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
         cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
-        return self._diagnoses(hypothesis, queries, cutoffs, near, name)[0]
+        return self.explain_at(hypothesis, queries, K=cutoffs, near=near, name=name)[0]
 
     @shows_progress
     def explain_at(
@@ -432,7 +378,7 @@ class AveragePrecision:
         queries: Names | None = None,
         *,
         K: Cutoff | Iterable[Cutoff] | None = None,
-        near: float = NEAR,
+        near: float = choices.NEAR,
         progress: bool = False,
         name: str | None = None,
     ) -> list[Diagnosis]:
@@ -457,18 +403,13 @@ class AveragePrecision:
         >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
         [(10, 0.299), (100, 0.213)]
         """
-        criteria = self._criteria
-        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        return self._diagnoses(hypothesis, queries, cutoffs, near, name)
-
-    def _diagnoses(
-        self, hypothesis: Run, queries: Names | None, K: list[Cutoff], near: float, name: str | None
-    ) -> list[Diagnosis]:
         from mediaeval_ap.diagnosis.diagnosis import diagnose
 
-        criteria, name, near = self._criteria, check_name(name), check_near(near)
+        criteria = self._criteria
+        cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
+        name, near = check_name(name), choices.check_near(near)
         asked = criteria.read_queries(queries)
-        found = diagnose(criteria, read_counted(criteria, hypothesis), asked, K, near)
+        found = diagnose(criteria, read_counted(criteria, hypothesis), asked, cutoffs, near)
         warn_caller(found[0].warnings)  # all have the same
         return [each._called(name) for each in found]
 
@@ -479,19 +420,21 @@ class AveragePrecision:
         queries: Names | None = None,
         *,
         k: Cutoff | None = None,
-        near: float = NEAR,
+        near: float = choices.NEAR,
         teams: Mapping[str, str] | None = None,
         baseline: str | None = None,
-        correction: Correction = 'holm',
-        interval: IntervalKind | None = None,
+        correction: choices.Correction = 'holm',
+        interval: choices.IntervalKind | None = None,
         level: float = choices.LEVEL,
-        cluster: Cluster | None = None,
+        cluster: choices.Cluster | None = None,
         resamples: int = choices.RESAMPLES,
         permutations: int | None = None,
         seed: int = 0,
         progress: bool = False,
     ) -> CampaignReport:
         """Compare and diagnose the runs of a campaign, for one page about all of them.
+
+        Each run is read once. Takes the time of `evaluate` and `explain` for each, and `compare`.
 
         Parameters
         ----------
@@ -524,10 +467,6 @@ class AveragePrecision:
         ParameterError, MissingExtraError
             When there is no run, or two have one name; without the extra ``compare``.
 
-        Notes
-        -----
-        Each run is read once. Takes the time of `evaluate` and `explain` for each, and `compare`.
-
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
@@ -543,7 +482,7 @@ class AveragePrecision:
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]
         (loss_at,) = check_cutoffs([by_default if k is None else k], criteria.definition, 'k')
-        near = check_near(near)
+        near = choices.check_near(near)
         settings = checked_settings(
             baseline=baseline,
             correction=correction,
@@ -569,8 +508,8 @@ class AveragePrecision:
         queries: Names | None = None,
         *,
         teams: Mapping[str, str] | None = None,
-        depth: int = POOL_DEPTH,
-        near: float = NEAR,
+        depth: int = choices.POOL_DEPTH,
+        near: float = choices.NEAR,
         progress: bool = False,
     ) -> Pool:
         """Say who found the relevant shots, and score all runs without what one team found.
@@ -593,11 +532,8 @@ class AveragePrecision:
 
         Raises
         ------
-        ParameterError
-            When the depth is no positive integer, or unjudged shots leave the ranking
-            (``unjudged='skip'``).
-        MissingExtraError
-            When the extra ``compare`` is not installed, and there are two runs or more.
+        ParameterError, MissingExtraError
+            With ``unjudged='skip'``; without the extra ``compare``, for two runs or more.
 
         Warns
         -----
@@ -640,7 +576,7 @@ class AveragePrecision:
         by_name = named(runs)
         of_runs = teams_of(teams, by_name)
         asked = self._criteria.read_queries(queries)
-        depth, near = check_cutoff(depth, 'depth'), check_near(near)
+        depth, near = check_cutoff(depth, 'depth'), choices.check_near(near)
         return self._criteria, by_name, asked, of_runs, depth, near
 
     @shows_progress
@@ -649,12 +585,12 @@ class AveragePrecision:
         runs: Iterable[Any] | Mapping[str, Any],
         queries: Names | None = None,
         *,
-        n: int = TO_JUDGE,
-        by: JudgedBy = 'shot',
-        strategy: Strategy = 'mtc',
+        n: int = choices.TO_JUDGE,
+        by: choices.JudgedBy = 'shot',
+        strategy: choices.Strategy = 'mtc',
         teams: Mapping[str, str] | None = None,
-        depth: int = POOL_DEPTH,
-        near: float = NEAR,
+        depth: int = choices.POOL_DEPTH,
+        near: float = choices.NEAR,
         progress: bool = False,
     ) -> Queue:
         """Return the next shots or pairs to judge, so that the order of runs becomes right soon.
@@ -695,8 +631,8 @@ class AveragePrecision:
         from mediaeval_ap.judging.candidates import pool_pairs
         from mediaeval_ap.judging.judging_queue import first_queue
 
-        n, by = check_limit(n, 'n'), check_policy('by', by, JUDGED_BY)
-        strategy = check_policy('strategy', strategy, STRATEGIES)
+        n, by = choices.check_limit(n, 'n'), choices.check_policy('by', by, choices.JUDGED_BY)
+        strategy = choices.check_policy('strategy', strategy, choices.STRATEGIES)
         pairs = pool_pairs(*self._pooled(runs, queries, teams, depth, near))
         found = first_queue(pairs, n, by, strategy)
         warn_caller(found.warnings)
@@ -735,7 +671,7 @@ class AveragePrecision:
         run: str | os.PathLike[str],
         queries: Names | None = None,
         *,
-        k: int = TREC_DEPTH,
+        k: int = choices.TREC_DEPTH,
         tag: str = 'mediaeval_ap',
     ) -> None:
         """Write a run and the reference as files that every TREC tool reads.

@@ -10,9 +10,10 @@ No numpy here: the command lists the choices in its help.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from numbers import Real
 from operator import index
-from typing import Any, Literal, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
@@ -110,7 +111,7 @@ def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy
 
 
 def check_without_relevant(policy: object) -> WithoutRelevant:
-    """Return what becomes of queries without a relevant item as plain text, or refuse it."""
+    """Validate `queries_without_relevant`."""
     return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
 
 
@@ -167,37 +168,28 @@ def check_part(part: Any) -> tuple[int, int]:
     raise ParameterError(f'part: found {shown(part)}, expected (i, n), with i from 1 to n')
 
 
-def _is_real(value: object) -> TypeGuard[float]:
+def _double(number: Any, name: str, is_right: Callable[[Any], bool], expected: str) -> float:
+    """Return a number as a float, or raise `ParameterError`."""
     # Compared as it is: an integer may be too large for a double.
-    return isinstance(value, Real) and not isinstance(value, bool)
+    if isinstance(number, Real) and not isinstance(number, bool) and is_right(number):
+        return float(number)
+    raise ParameterError(f'{name}: found {shown(number)}, expected a number {expected}')
 
 
 def check_ratio(ratio: object) -> float:
-    """Return a number from 0 to 1, or raise `ParameterError`."""
-    if _is_real(ratio) and 0 <= ratio <= 1:
-        return float(ratio)
-    raise ParameterError(f'ratio: found {shown(ratio)}, expected a number from 0 to 1')
+    return _double(ratio, 'ratio', lambda x: 0 <= x <= 1, 'from 0 to 1')
 
 
 def check_near(near: object) -> float:
-    """Return the largest distance between spellings of a name as a float."""
-    if _is_real(near) and 0 <= near < 1 and float(near) < 1:
-        return float(near)
-    raise ParameterError(f'near: found {shown(near)}, expected a number from 0 to below 1')
+    return _double(near, 'near', lambda x: 0 <= x < 1 and float(x) < 1, 'from 0 to below 1')
 
 
 def check_above_zero(number: object, name: str) -> float:
-    """Return a finite number above 0 as a float, or raise `ParameterError`."""
-    if _is_real(number) and 0 < number < sys.maxsize:
-        return float(number)
-    raise ParameterError(f'{name}: found {shown(number)}, expected a number above 0')
+    return _double(number, name, lambda x: 0 < x < sys.maxsize, 'above 0')
 
 
 def check_level(level: object) -> float:
-    """Return a level of confidence, or raise `ParameterError`."""
-    if _is_real(level) and 0 < level < 1:
-        return float(level)
-    raise ParameterError(f'level: found {shown(level)}, expected a number between 0 and 1')
+    return _double(level, 'level', lambda x: 0 < x < 1, 'between 0 and 1')
 
 
 def alpha_of(level: float) -> float:

@@ -187,15 +187,9 @@ class Definition:
         dict
             Its fields, with lists for tuples and the value of `repeats`; and ``formula``.
         """
-        return {
-            'name': self.name,
-            'formula': self.formula,
-            'depth': list(self.depth),
-            'denominator': list(self.denominator),
-            'without_relevant': self.without_relevant,
-            'repeats': self.repeats.value,
-            'source': self.source,
-        }
+        described = {'name': self.name, 'formula': self.formula, **vars(self)}
+        lists = {'depth': list(self.depth), 'denominator': list(self.denominator)}
+        return described | lists | {'repeats': self.repeats.value}
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any]) -> Definition:

@@ -36,7 +36,7 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import Column, Layout, Table, layouts, read
+from mediaeval_ap.tables import Column, Table, layouts, read
 from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
 
@@ -87,7 +87,7 @@ class PersonDiscovery2015:
     ReadError, FormatError
         When a table cannot be read, has a shot that is not among the shots, or another source.
     ParameterError
-        When the ratio is not from 0 to 1, or the limit no positive integer.
+        When the ratio is not from 0 to 1.
 
     Notes
     -----
@@ -118,7 +118,7 @@ class PersonDiscovery2015:
         self.ratio = float(ratio)
         self._without_relevant = check_without_relevant(queries_without_relevant)
         known = _read_shots(Origin.of(shots))
-        relevant = self._read(reference, layouts.REFERENCE_2015)
+        relevant = read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots.of(_with_corpus(known))
         self._names = relevant['person_name']
@@ -127,12 +127,12 @@ class PersonDiscovery2015:
         self._n_relevant = np.bincount(self._relevant // len(self._known))
         self._counted = np.ones(len(self._known), dtype=np.bool_)
         if consensus is not None:
-            table = self._read(consensus, layouts.CONSENSUS_2015)
+            table = read(consensus, layouts.CONSENSUS_2015)
             self._inputs['consensus'] = table.source
             self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
         self._evidence: set[tuple[str, int, str]] = set()
         if evidence_reference is not None:
-            table = self._read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
+            table = read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
             for name, shot, source in self._said(table):
                 self._evidence.update((name, shot, also) for also in SOURCES[source])
@@ -168,7 +168,8 @@ class PersonDiscovery2015:
         Returns
         -------
         Evaluation2015
-            AP and correctness of each query, and the means.
+            AP and correctness of each query, and the means. A name without evidence is wrong; a
+            query without name or relevant shot counts as correct.
 
         Raises
         ------
@@ -180,12 +181,7 @@ class PersonDiscovery2015:
         Warns
         -----
         DataWarning, NoOverlapWarning, WithoutRelevantWarning
-            When a query is repeated; no shot of the run, or no query, is in the reference; some
-            queries are no names of it; some have no relevant shot.
-
-        Notes
-        -----
-        A name without evidence is wrong; a query without name or relevant shot counts as correct.
+            As `AveragePrecision.evaluate`.
 
         Examples
         --------
@@ -198,10 +194,10 @@ class PersonDiscovery2015:
         run_name = check_name(name)
         if (evidence is not None) != ('evidence_reference' in self._inputs):
             raise ParameterError('give evidence and evidence_reference together, or neither')
-        run = self._read(labels, layouts.HYPOTHESIS_2015)
+        run = read(labels, layouts.HYPOTHESIS_2015)
         tables = {'labels': run}
         if evidence is not None:
-            tables['evidence'] = self._read(evidence, layouts.EVIDENCE_2015)
+            tables['evidence'] = read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
             tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
@@ -271,9 +267,6 @@ class PersonDiscovery2015:
         nearest = partial(nearest_name, names=without_placeholders(known))
         reference = printable(self._inputs['reference'].name)
         return unknown_queries(unknown, len(queries), reference, nearest)
-
-    def _read(self, origin: Any, layout: Layout) -> Table:
-        return read(origin, layout)
 
     def _ap(
         self,

@@ -19,8 +19,14 @@ from mediaeval_ap.ranking.edit_distances import WIDTHS, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots, shot_order
 from mediaeval_ap.ranking.tie_breaking import Places
-from mediaeval_ap.store.columns import SUFFIX, check_column, map_column, wrong
-from mediaeval_ap.store.manifest import Manifest, read_manifest
+from mediaeval_ap.store.manifest import (
+    SUFFIX,
+    Manifest,
+    check_column,
+    map_column,
+    read_manifest,
+    wrong,
+)
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
 from mediaeval_ap.tables.table import StoredTexts
 

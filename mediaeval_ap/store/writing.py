@@ -15,8 +15,14 @@ from mediaeval_ap.atomic_files import named, undone_at_once
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.store.columns import write_column
-from mediaeval_ap.store.manifest import Input, Manifest, RunCounts, Subset, why_not_replaced
+from mediaeval_ap.store.manifest import (
+    Input,
+    Manifest,
+    RunCounts,
+    Subset,
+    why_not_replaced,
+    write_column,
+)
 from mediaeval_ap.store.store import LETTERS, TEXTS, Store, open_store
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import encoded

@@ -19,9 +19,8 @@ from mediaeval_ap.tables.sources import (
     PARQUET,
     ByteSource,
     is_regular,
-    max_bytes,
     opening,
-    refuse_beyond,
+    refuse_beyond_limit,
 )
 from mediaeval_ap.tables.table import Source, Table
 from mediaeval_ap.tables.text.fast import text_column
@@ -59,12 +58,6 @@ def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     return read
 
 
-def fields_of(layout: Layout, source: str, schema: pyarrow.Schema) -> Sequence[str]:
-    """Return the fields of a layout, all of which have to be there."""
-    check_names(schema.names, layout, source)
-    return layout.fields
-
-
 def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Source]:
     """Read the columns that `choose` names when it is given the schema, of a file or a table."""
     if isinstance(origin, ByteSource):
@@ -78,8 +71,7 @@ def names_of_columns(source: ByteSource) -> list[str]:
     from pyarrow import parquet
 
     with _opened(source) as (stream, _):
-        names: list[str] = parquet.read_schema(stream).names
-    return names
+        return list(parquet.read_schema(stream).names)
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:
@@ -238,12 +230,15 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, So
     with _opened(source) as (stream, described):
         schema = parquet.read_schema(stream)
         names = list(choose(schema))
-        _refuse_nested(source.name, schema, names)
+        for field in map(schema.field, names):
+            if pyarrow.types.is_nested(field.type):
+                found = f'a column of {str(field.type).partition("<")[0]}'
+                raise FormatError(source.name, '', field.name, found, 'one value in each row')
         texts = [each for each in names if schema.field(each).type in TEXTS]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
-        refuse_beyond(max_bytes(), source.name, sum(sizes))
+        refuse_beyond_limit(source.name, sum(sizes))
         groups = tracked(
             range(file.num_row_groups), f'reading {printable(source.name)}', ' row groups'
         )
@@ -253,15 +248,6 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, So
             for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names)
         ]
     return pyarrow.concat_tables(parts or [schema.empty_table().select(names)]), described
-
-
-def _refuse_nested(name: str, schema: pyarrow.Schema, names: Sequence[str]) -> None:
-    from pyarrow import types
-
-    for field in map(schema.field, names):
-        if types.is_nested(field.type):
-            found = f'a column of {str(field.type).partition("<")[0]}'
-            raise FormatError(name, '', field.name, found, 'one value in each row')
 
 
 @contextmanager

@@ -27,11 +27,7 @@ from mediaeval_ap.tables.sources import (
 from mediaeval_ap.tables.table import NumberedRows, Source, Table
 from mediaeval_ap.tables.text import format
 from mediaeval_ap.tables.text.format import Faults
-from mediaeval_ap.tables.text.reader import (
-    LenientTable,
-    parse,
-    parse_leniently,
-)
+from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 
 # pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
 # MiB; there it takes twice the memory (138 MiB for 69).
@@ -170,10 +166,12 @@ def read_one_of(
         case OriginKind.TEXT:
             return _read_text(value, layouts, may_be_empty)
         case OriginKind.COLUMNAR:
-            from mediaeval_ap.tables.columnar import fields_of, from_arrow, read_columns
+            from mediaeval_ap.tables.columnar import check_names, from_arrow, read_columns
 
             def choose(schema: Any) -> Sequence[str]:
-                return fields_of(_with_names(schema.names, layouts), given.name, schema)
+                layout = _with_names(schema.names, layouts)
+                check_names(schema.names, layout, given.name)
+                return layout.fields
 
             columns, source = read_columns(value, choose)
             return from_arrow(columns, source, _with_names(columns.column_names, layouts))

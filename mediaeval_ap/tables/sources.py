@@ -1,7 +1,7 @@
 """Streams of bytes: opened, decompressed within a limit, and hashed as they are read.
 
 A compressed file, or one of Parquet, may stand for far more bytes than it has. The limit on these
-is here and nowhere else (`max_bytes`).
+is here and nowhere else (`refuse_beyond_limit`).
 """
 
 from __future__ import annotations
@@ -76,22 +76,16 @@ class _Chunks(io.RawIOBase):
         return count
 
 
-def max_bytes() -> int:
-    """Return the most bytes that a compressed or Parquet file may stand for."""
-    text = os.environ.get(LIMIT_VARIABLE) or str(MAX_BYTES)
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise ParameterError(f'{LIMIT_VARIABLE}: found {shown(text)}, expected a positive integer')
-
-
-def refuse_beyond(limit: int, name: str, n_bytes: int) -> None:
-    """Refuse a source that comes to more bytes than a limit."""
-    if n_bytes > limit:
-        raise ReadError(
-            name,
-            f'decompresses to {n_bytes} bytes or more, expected at most {limit}: raise the limit '
-            f'by the environment variable {LIMIT_VARIABLE}',
-        )
+def refuse_beyond_limit(name: str, n_bytes: int) -> None:
+    """Refuse a compressed or Parquet file that stands for more bytes than the limit."""
+    limit = os.environ.get(LIMIT_VARIABLE) or str(MAX_BYTES)
+    if not (limit.isdecimal() and int(limit)):
+        found = f'found {shown(limit)}, expected a positive integer'
+        raise ParameterError(f'{LIMIT_VARIABLE}: {found}')
+    if n_bytes > int(limit):
+        found = f'decompresses to {n_bytes} bytes or more, expected at most {int(limit)}'
+        remedy = f'raise the limit by the environment variable {LIMIT_VARIABLE}'
+        raise ReadError(name, f'{found}: {remedy}')
 
 
 def format_of(start: bytes) -> str:
@@ -125,11 +119,11 @@ def _is_no_text(start: bytes) -> bool:
 
 
 def _decompressed(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:
-    limit, n_bytes = max_bytes(), 0
+    n_bytes = 0
     with opening(name, kind):
         for chunk in _streams(stored, kind):
             n_bytes += len(chunk)
-            refuse_beyond(limit, name, n_bytes)
+            refuse_beyond_limit(name, n_bytes)
             yield chunk
 
 
