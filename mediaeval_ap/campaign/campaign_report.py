@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,20 @@ from Levenshtein import distance, opcodes
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
+from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, listed
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS
-from mediaeval_ap.errors import DataWarning, Note, counted, printable, require
+from mediaeval_ap.errors import (
+    DataWarning,
+    Note,
+    ParameterError,
+    counted,
+    printable,
+    require,
+    shown,
+)
 from mediaeval_ap.judging.pool import DIGITS, Pool, ranks_of
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
@@ -27,8 +37,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
-    from mediaeval_ap.campaign.campaign_plot import CampaignPlot
-    from mediaeval_ap.comparison.comparison import Comparison
+    import altair
 
 SCHEMA = 'mediaeval-ap/report/1'
 HALF = 0.5  # of the letters
@@ -93,11 +102,7 @@ class CampaignReport(Paged):
     def plot(self) -> CampaignPlot:
         """Figures: those of the comparison, ``loss()``, ``precision_recall()``, ``confused()``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.campaign.campaign_plot import CampaignPlot
-
-        confused = [row for row in self._confused if row['kind'] == ANOTHER_PERSON]
-        parts = self.diagnoses, self.rankings, self.losses, self.teams
-        return CampaignPlot(self.comparison, *parts, confused)
+        return CampaignPlot(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report, for JSON: the data of the page.
@@ -119,7 +124,7 @@ class CampaignReport(Paged):
             'schema': SCHEMA,
             'version': __version__,
             'kind': 'report',
-            'title': self._title,
+            'title': f'{counted(len(self.comparison.runs), "run", "runs")} on {self._reference}',
             'lead': self._lead,
             'runs': self.comparison.runs,
             'teams': self.teams,
@@ -227,24 +232,19 @@ class CampaignReport(Paged):
         return self.diagnoses[self.comparison.runs[0]]
 
     @property
+    def _any_evaluation(self) -> Evaluation:
+        return self.evaluations[self.comparison.runs[0]]
+
+    @property
     def _n_relevant(self) -> list[int]:
         """Return R of each query, in the order of the comparison."""
-        evaluation = self.evaluations[self.comparison.runs[0]]
-        n_relevant = dict(zip(evaluation.queries, evaluation.n_relevant.tolist(), strict=True))
-        return [n_relevant[query] for query in self.comparison.queries]
+        queries, n_relevant = self._any_evaluation.queries, self._any_evaluation.n_relevant.tolist()
+        n_relevant_of = dict(zip(queries, n_relevant, strict=True))
+        return [n_relevant_of[query] for query in self.comparison.queries]
 
     @property
-    def _title(self) -> str:
-        reference = os.path.basename(self._inputs[0]['name'])
-        return f'{counted(len(self.comparison.runs), "run", "runs")} on {reference}'
-
-    @property
-    def _subset(self) -> str:
-        evaluation = self.evaluations[self.comparison.runs[0]]
-        if 'subset' not in evaluation.inputs:
-            return 'none: all videos'
-        n_videos = counted(evaluation.counts['subset_videos'], 'video', 'videos')
-        return f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
+    def _reference(self) -> str:
+        return os.path.basename(self._inputs[0]['name'])
 
     @cached_property
     def _inputs(self) -> list[dict[str, Any]]:
@@ -252,7 +252,7 @@ class CampaignReport(Paged):
         runs = self.comparison.runs
         shared = [
             (role, source)
-            for role, source in self.evaluations[runs[0]].inputs.items()
+            for role, source in self._any_evaluation.inputs.items()
             if role != Evaluation._RUN
         ]
         read = shared + [('run', self.evaluations[run]._source) for run in runs]
@@ -262,15 +262,14 @@ class CampaignReport(Paged):
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
         data, figures = self.to_dict(), self.plot._on_page()
-        if self.pool is not None:
-            from mediaeval_ap.render.page import on_page
-
-            figures['pool'] = on_page(self.pool.plot.leaderboard())
-        definition = self.evaluations[self.comparison.runs[0]].definition.to_dict()
+        evaluation, subset = self._any_evaluation, 'none: all videos'
+        if 'subset' in evaluation.inputs:
+            n_videos = counted(evaluation.counts['subset_videos'], 'video', 'videos')
+            subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
         facts = {
-            'AP definition': definition['name'],
-            'Reference': os.path.basename(self._inputs[0]['name']),
-            'Subset': self._subset,
+            'AP definition': evaluation.definition.name,
+            'Reference': self._reference,
+            'Subset': subset,
         }
         data['figures'] = figures
         return data, {
@@ -285,7 +284,7 @@ class CampaignReport(Paged):
                 for row in self._confused[:CONFUSED_AT_MOST]
             ],
             'n_confused': len(self._confused),
-            'definition': definition,
+            'definition': evaluation.definition.to_dict(),
             'near': f'{self._any_diagnosis.near:g}',
         }
 
@@ -305,6 +304,105 @@ class CampaignReport(Paged):
             ],
             'rows': [(row['run'], row['map'], each) for row, each in zip(rows, lost, strict=True)],
         }
+
+
+class CampaignPlot(ComparisonPlot):
+    """Figures of a report: those of its comparison, and of the diagnoses of all runs.
+
+    Parameters
+    ----------
+    report : CampaignReport
+        The report to draw.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
+    >>> report = average_precision.report({'mine': [('x', 'v', '1', 'ann', 0.5)]})
+    >>> rows = report.plot.distribution().to_dict()['data']['values']
+    >>> [(row['run'], row['class'], row['count']) for row in rows]
+    [('mine', '1', 1)]
+    """
+
+    def __init__(self, report: CampaignReport) -> None:
+        super().__init__(report.comparison)
+        self._report = report
+        self._teams = [report.teams[run] for run in self._runs]
+
+    def loss(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw the parts of the loss of each run.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the metrics; by default the loss at the cutoff of the diagnoses.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each run, of the parts that some run has.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such metric.
+        """
+        means = [self._report.diagnoses[run].mean_parts for run in self._runs]
+        if metric is not None:
+            metric = self._metric(metric)
+            means = [dict(self._report.losses[run][metric]) for run in self._runs]
+        parts = [part for part in means[0] if any(mean[part] for mean in means)]
+        columns = {part: [mean[part] for mean in means] for part in parts}
+        return self._figures.loss(self._runs, columns)
+
+    def precision_recall(self, query: str | None = None) -> altair.LayerChart:
+        """Draw precision against recall at each relevant shot that a run returned for a query.
+
+        Parameters
+        ----------
+        query : str, optional
+            The query; by default the first that has a relevant shot.
+
+        Returns
+        -------
+        altair.LayerChart
+            A line for each run.
+
+        Raises
+        ------
+        ParameterError
+            When the report has no such query, or no shot is relevant to it.
+        """
+        queries = self._comparison.queries
+        n_relevant = dict(zip(queries, self._report._n_relevant, strict=True))
+        if query is None:
+            query = next((each for each in queries if n_relevant[each]), queries[0])
+        if not n_relevant.get(query):
+            expected = 'expected a query of the report that has a relevant shot'
+            raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
+        number = queries.index(query)
+        ranks = [list(accumulate(hits[number])) for hits in self._report.rankings['hits']]
+        return self._figures.precision_recall(self._runs, ranks, n_relevant[query], query)
+
+    def confused(self, n: int = 20) -> altair.LayerChart:
+        """Draw the names of other people that were most often confused, over all runs.
+
+        Parameters and what is returned are as of `DiagnosisPlot.confused`.
+        """
+        most = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
+        most = most[: check_cutoff(n, 'n')]
+        queries, names = ([row[field] for row in most] for field in ('query', 'name'))
+        return self._figures.confused(queries, names, [sum(row['counts'].values()) for row in most])
+
+    def _on_page(self) -> dict[str, Any]:
+        from mediaeval_ap.render.page import on_page
+
+        charts = {f'loss {each}': self.loss(each) for each in self._comparison.metrics}
+        no_hits: list[list[int]] = [[] for _ in self._runs]
+        charts['precision_recall'] = self._figures.precision_recall(self._runs, no_hits, 1)
+        if self._report.pool is not None:
+            charts['pool'] = self._report.pool.plot.leaderboard()
+        return super()._on_page() | {name: on_page(chart) for name, chart in charts.items()}
 
 
 def _upper(text: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 import altair as alt
 
 from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.render import palette
 from mediaeval_ap.render.document import OF_RESULTS, Terms
+from mediaeval_ap.render.page import COLOURS, DASHES
 
 Row = dict[str, Any]
 Values = Sequence[Any]
@@ -24,6 +24,21 @@ NAME = 170  # pixels of names at the left
 DIGITS = '.4f'
 _LISTED = 5  # queries that are named in a tooltip
 _LINE = 14  # pixels between labels of lines
+RUN_COLOURS = ['blue', 'vermilion', 'green', 'mauve', 'violet', 'maroon', 'navy', 'grey']
+SHAPES = ['circle', 'square', 'triangle-up', 'diamond']
+PART_COLOURS = {
+    'repeats': 'grey',
+    'ties': 'navy',
+    'confidence': 'blue',
+    'spelling': 'green',
+    'confused': 'vermilion',
+    'part_of_name': 'mauve',
+    'noise': 'maroon',
+    'copresent': 'violet',
+    'absent': 'gold',
+    'cutoff': 'slate',
+    'unanswerable': 'silver',
+}
 _CLASSES = [
     ('0', 'vermilion'),
     ('above 0 to ¼', 'quarter'),
@@ -76,7 +91,7 @@ def leaderboard(
         ('high:Q', 'to', DIGITS),
     )
     base = alt.Chart().encode(y=_names_at_left('run', runs), tooltip=tooltip)
-    blue = palette.light('blue')
+    blue = _light('blue')
     x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=_ticks())
     interval = base.transform_filter('isValid(datum.low) && isValid(datum.high)')
     bars = interval.mark_rule(color=blue, strokeWidth=3).encode(
@@ -110,7 +125,7 @@ def pool(
         marks['bounds'] = 'silver'
         told += [('low:Q', 'from', DIGITS), ('high:Q', 'to', DIGITS)]
     marks[tick] = 'vermilion'
-    colour = _colours('mark', list(marks), [palette.light(each) for each in marks.values()])
+    colour = _colours('mark', list(marks), [_light(each) for each in marks.values()])
     base = alt.Chart().encode(
         y=_names_at_left('run', runs),
         color=colour,
@@ -135,7 +150,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
     """Draw the parts of the loss of each run as a stacked bar; negative ones are left of zero."""
     runs = drawn_names(runs)
     shown_parts = {
-        part.replace('_', ' '): (palette.light(palette.PARTS[part]), values)
+        part.replace('_', ' '): (_light(PART_COLOURS[part]), values)
         for part, values in parts.items()
         if any(values)
     }
@@ -156,7 +171,7 @@ def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
         _colours('part', list(shown_parts), [colour for colour, _ in shown_parts.values()]),
         _tooltip(('run:N', 'run'), ('part:N', 'part'), ('value:Q', 'loss', DIGITS)),
     )
-    zero = alt.Chart().mark_rule(color=palette.light('axis'), aria=False).encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color=_light('axis'), aria=False).encode(x=alt.datum(0))
     words = f'Parts of the loss of MAP of {len(runs)} runs'
     return _finished([bars, zero], rows, words, _height(runs))
 
@@ -197,7 +212,7 @@ def distribution(
     bars = _bars(
         runs,
         alt.X('begin:Q', title=terms.queries, scale=scale, axis=_ticks('d')),
-        _colours('class', labels, [palette.light(each) for each in colours], title=metric),
+        _colours('class', labels, [_light(each) for each in colours], title=metric),
         _tooltip(
             ('run:N', terms.run),
             ('class:N', metric),
@@ -215,7 +230,7 @@ def _bars(
     """Return stacked bars, one for each run, of rows that have a begin and an end."""
     bars: alt.Chart = (
         alt.Chart()
-        .mark_bar(stroke=palette.light('paper'), strokeWidth=1)
+        .mark_bar(stroke=_light('paper'), strokeWidth=1)
         .encode(y=_names_at_left('run', runs), x=x, x2='end:Q', color=colour, tooltip=tooltip)
     )
     return bars
@@ -237,7 +252,7 @@ def scatter(
     low, high = min(drawn), max(drawn)
     ends = alt.Scale(domain=[low, high], nice=False)
     size = alt.Scale(type='linear', domain=[0, max(len(queries), 1)], range=[30, 1500])
-    blue = palette.light('blue')
+    blue = _light('blue')
     # Vega makes code of the titles of fields, and undoes escapes in them; those of axes stay text.
     across, up = _ticks(), _ticks()
     across.title, up.title = (f'{metric} of {printable(run)}' for run in (run_a, run_b))
@@ -256,9 +271,7 @@ def scatter(
         ),
     )
     corners = alt.InlineData(values=[{'x': low, 'y': low}, {'x': high, 'y': high}], name='diagonal')
-    line = alt.Chart(corners).mark_line(
-        color=palette.light('axis'), strokeDash=[4, 4], strokeWidth=1
-    )
+    line = alt.Chart(corners).mark_line(color=_light('axis'), strokeDash=[4, 4], strokeWidth=1)
     words = f'{metric} of two {terms.runs}, {terms.query} by {terms.query}'
     layers = [line.encode(x='x:Q', y='y:Q'), points]
     return _finished(layers, rows, words, HEIGHT + 40, HEIGHT + 40)
@@ -289,7 +302,7 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> al
     whole = alt.Axis(tickCount=min(at_most, 8), tickMinStep=1, format='d')
     x = alt.X('count:Q', title='relevant shots', axis=whole)
     base = alt.Chart().encode(y=_names_at_left('pair', labels, 230), x=x, tooltip=tooltip)
-    bars = base.mark_bar(color=palette.light('vermilion'))
+    bars = base.mark_bar(color=_light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
     return _finished([bars, numbers], rows, 'Names most often confused', _height(rows))
 
@@ -309,7 +322,7 @@ def map_by_k(
     best: dict[str, str] = {}
     for run, team in zip(runs, teams or runs, strict=True):
         best.setdefault(team, run)
-    n_colours = len(palette.RUNS)
+    n_colours = len(RUN_COLOURS)
     named = runs if len(runs) <= n_colours else [*best.values()][: n_colours - 1]  # but for grey
     labels = [str(cutoff) for cutoff in cutoffs]
     scale = alt.Scale(type='point', domain=labels, padding=0.1)
@@ -369,11 +382,15 @@ def _lines_with_points(
 ) -> list[alt.Chart]:
     """Return lines and their points, with colours, dashes and shapes; the last ones are grey."""
     n_grey = len(names) - n_coloured
+    rounds = [i // len(RUN_COLOURS) for i in range(n_coloured)]  # each has another dash and shape
     dashes, shapes = (
-        alt.Scale(domain=list(names), range=[*styles, *styles[:1] * n_grey])
-        for styles in palette.of_marks(n_coloured)
+        alt.Scale(
+            domain=list(names),
+            range=[*(styles[i % len(styles)] for i in rounds), *styles[:1] * n_grey],
+        )
+        for styles in (DASHES, SHAPES)
     )
-    colours = palette.of_runs(n_coloured) + [palette.light('silver')] * n_grey
+    colours = _of_runs(n_coloured) + [_light('silver')] * n_grey
     colour = _colours('series', names, colours, legend=False)
     base = alt.Chart().encode(x=x, y=y, color=colour)
     return [
@@ -424,12 +441,22 @@ def precision_recall(
         ('x:Q', 'recall', DIGITS),
     )
     lines, points = _lines_with_points(runs, x, y, tooltip, len(runs))
-    legend = _colours('series', runs, palette.of_runs(len(runs)))
+    legend = _colours('series', runs, _of_runs(len(runs)))
     words = f'Precision and recall of {len(runs)} runs'
     title = printable(query)
     layers = [lines.encode(order='rank:Q', color=legend), points.encode(color=legend)]
     chart = _finished(layers, rows, f'{words} for {title}' if query else words)
     return chart.properties(title=title) if query else chart
+
+
+def _light(name: str) -> str:
+    """Return the colour of that name on white paper."""
+    return COLOURS[name][0]
+
+
+def _of_runs(n_runs: int) -> list[str]:
+    """Return a colour for each run; they repeat after eight, with another dash and shape."""
+    return [_light(RUN_COLOURS[i % len(RUN_COLOURS)]) for i in range(n_runs)]
 
 
 def drawn_names(names: Sequence[str]) -> list[str]:
@@ -500,7 +527,7 @@ def _finished(
     width: int = WIDTH,
 ) -> alt.LayerChart:
     """Return a figure with its size, its colours and the words that a screen reader says."""
-    text, axis, grid = (palette.light(name) for name in ('text', 'axis', 'grid'))
+    text, axis, grid = (_light(name) for name in ('text', 'axis', 'grid'))
     letters: dict[str, Any] = {
         'labelColor': text,
         'titleColor': text,
@@ -514,7 +541,7 @@ def _finished(
     finished: alt.LayerChart = chart.properties(
         width=width, height=height, description=words, padding=8, autosize=fit
     ).configure(
-        background=palette.light('paper'),
+        background=_light('paper'),
         axis=alt.AxisConfig(**letters, **lines, titleLimit=HEIGHT, labelSeparation=8),
         legend=alt.LegendConfig(**letters),
         title=alt.TitleConfig(color=text, fontSize=14, fontWeight='normal', limit=WIDTH),

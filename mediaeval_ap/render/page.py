@@ -1,4 +1,4 @@
-"""HTML pages, each in one file that requests nothing, their figures, and figures as files."""
+"""HTML pages, each in one file that requests nothing, their figures and colours, and files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
-from mediaeval_ap.render import palette
 from mediaeval_ap.render.formats import short_p, text_of
 
 if TYPE_CHECKING:
@@ -34,6 +33,31 @@ _TOOLTIP = """
 #vg-tooltip-element.visible { visibility: visible; }
 #vg-tooltip-element .key { padding-right: 0.5rem; text-align: right; vertical-align: top; }
 """
+# Colours of figures, told apart by colour-blind readers, each with its pair for a dark page. Marks
+# have a contrast of 3 to the paper, text of 4.5.
+COLOURS = {
+    'text': ('#333a42', '#d5d9de'),
+    'axis': ('#7a828c', '#8a929c'),
+    'grid': ('#e3e6ea', '#2c3138'),
+    'paper': ('#ffffff', '#15181c'),
+    'blue': ('#0072b2', '#56b4e9'),
+    'vermilion': ('#d55e00', '#e69f00'),
+    'green': ('#009e73', '#12b886'),
+    'mauve': ('#c973a3', '#f2a6cf'),
+    'violet': ('#8a2be2', '#9a7dff'),
+    'navy': ('#1b2640', '#e8eaee'),
+    'grey': ('#7d7d7d', '#84868c'),
+    'maroon': ('#7d1022', '#e0562b'),
+    'gold': ('#8c6d00', '#f0d264'),
+    'slate': ('#56626d', '#a3b1bd'),
+    'silver': ('#919191', '#6c7078'),
+    'quarter': ('#4f93d2', '#4779a8'),
+    'half': ('#2f74b5', '#6199d0'),
+    'three-quarters': ('#1d5590', '#8bbbe8'),
+    'nearly-one': ('#12365e', '#c6e0fa'),
+}
+DASHES: list[list[float]] = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+VARIABLES = {light: f'var(--figure-{name})' for name, (light, _) in COLOURS.items()}
 
 
 def page(
@@ -176,7 +200,7 @@ def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
     dashes = {
         label: ' '.join(map(str, dash))  # as stroke-dasharray takes it
         for label, dash in scales.get('strokeDash', {}).items()
-        if dash != palette.DASHES[0]
+        if dash != DASHES[0]
     }
     legend = [
         {'label': label, 'colour': colour, 'dash': dashes.get(label, '')}
@@ -187,13 +211,13 @@ def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def style_sheet() -> str:
     """Return the colours of figures, light and dark, and the style of their tooltips."""
-    light, dark = (
-        ''.join(f'  --figure-{name}: {pair[shade]};\n' for name, pair in palette.COLOURS.items())
+    bright, dark = (
+        ''.join(f'  --figure-{name}: {pair[shade]};\n' for name, pair in COLOURS.items())
         for shade in (0, 1)
     )
     by_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
-    as_printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
-    return f':root {{\n{light}}}\n{by_system}{as_printed}{_TOOLTIP}'
+    as_printed = f'@media print {{\n:root {{\n{bright}}}\n}}\n'
+    return f':root {{\n{bright}}}\n{by_system}{as_printed}{_TOOLTIP}'
 
 
 def _coloured(part: Any, is_colour: bool = False) -> Any:
@@ -208,7 +232,7 @@ def _coloured(part: Any, is_colour: bool = False) -> Any:
     if isinstance(part, list):
         return [_coloured(each, is_colour) for each in part]
     if is_colour and isinstance(part, str):
-        return palette.VARIABLES.get(part, part)
+        return VARIABLES.get(part, part)
     return part
 
 

@@ -15,7 +15,7 @@ from strategies import examples
 
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
-from mediaeval_ap.render import figures, page, palette
+from mediaeval_ap.render import figures, page
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.page import on_page
 
@@ -189,8 +189,8 @@ def test_loss_stacks_what_is_negative_to_the_left():
 
 
 def test_every_part_of_the_loss_has_its_own_colour():
-    assert list(palette.PARTS) == list(PARTS)
-    assert len(set(palette.PARTS.values())) == len(PARTS)
+    assert list(figures.PART_COLOURS) == list(PARTS)
+    assert len(set(figures.PART_COLOURS.values())) == len(PARTS)
 
 
 values = st.floats(0, 1)
@@ -215,7 +215,7 @@ def test_of_many_runs_the_best_of_each_team_is_named_and_the_others_are_grey():
     assert {each['series'] for each in ends} == {'a_0', 'b_0', 'c_0'}
     scale = spec['layer'][0]['encoding']['color']['scale']
     colours = dict(zip(scale['domain'], scale['range'], strict=True))
-    grey = palette.light('silver')
+    grey = figures._light('silver')
     assert {run for run in runs if colours[run] != grey} == {'a_0', 'b_0', 'c_0'}
     assert {row['series'] for row in spec['data']['values']} == set(runs)
     few = figures.map_by_k(runs[:8], [1, 10], maps[:8], teams=teams[:8]).to_dict()
@@ -255,7 +255,7 @@ def test_on_a_page_colours_are_variables_and_data_stay(figure):
     assert spec['data'] == chart.to_dict()['data']
     written = json.dumps(spec)
     assert 'var(--figure-' in written
-    assert not [light for light, _ in palette.COLOURS.values() if light in written]
+    assert not [light for light, _ in page.COLOURS.values() if light in written]
     for layer in spec['layer']:
         colour = layer['encoding'].get('color')
         assert colour is None or colour['legend'] is None
@@ -284,7 +284,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize('shade', [0, 1], ids=['light', 'dark'])
 def test_contrast_is_enough_on_paper(shade):
-    colours = {name: pair[shade] for name, pair in palette.COLOURS.items()}
+    colours = {name: pair[shade] for name, pair in page.COLOURS.items()}
     paper = colours.pop('paper')
     del colours['grid']  # not needed to read a figure
     assert contrast(colours['text'], paper) >= 4.5
