@@ -184,8 +184,9 @@ class Criteria:
     @property
     def parameters(self) -> dict[str, str]:
         """The settings that are the user's choice and not the default, for a manifest."""
-        of_judged = {} if self.judgements is None else self.judgements.parameters
-        return parameter_of_skipped(self.queries_without_relevant) | of_judged
+        judgements = self.judgements
+        unjudged = {} if judgements is None else {'unjudged': judgements.unjudged}
+        return {**parameter_of_skipped(self.queries_without_relevant), **unjudged}
 
     def sources(self, queries: Source | None) -> dict[str, Source]:
         """Return the inputs by their roles; `queries` is where these were given, if so."""
@@ -193,7 +194,7 @@ class Criteria:
             'reference': self.reference.table.source,
             'subset': None if self.subset is None else self.subset.source,
             'queries': queries,
-            'judged': None if self.judgements is None else self.judgements.judged.source,
+            'judged': None if self.judgements is None else self.judgements.judged.table.source,
         }
         return {role: source for role, source in sources.items() if source is not None}
 

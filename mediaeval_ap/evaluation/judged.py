@@ -1,9 +1,8 @@
-"""Judgements: which shots were looked at, for all names or for one, and rankings without others."""
+"""Judgements: which shots were looked at, for all names or for one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,8 +13,7 @@ from mediaeval_ap.arrays import combine
 from mediaeval_ap.choices import Unjudged
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, NumberedShots, ShotsByName
-from mediaeval_ap.ranking.frozen_ranking import NearestFirst
-from mediaeval_ap.tables import REFERENCE, Source, Table
+from mediaeval_ap.tables import REFERENCE, Table
 from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, QRELS
 from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import column_of, consistent
@@ -41,18 +39,9 @@ class Judged:
             _refuse_contradictions(table)
         return cls(table)
 
-    @property
-    def source(self) -> Source:
-        return self.table.source
-
-    @cached_property
-    def _compared(self) -> tuple[str, ...]:
-        """The fields of a row of the reference that say whether it is judged."""
-        return REFERENCE.texts if self.is_of_pairs else SHOT
-
     def unjudged(self, reference: Table) -> NDArray[np.bool_]:
         """Find the rows of a reference that nobody has judged; placeholders are not asked for."""
-        lacking = ~reference.within(self.table, self._compared)
+        lacking = ~reference.within(self.table, REFERENCE.texts if self.is_of_pairs else SHOT)
         if self.is_of_pairs:
             name = reference['person_name']
             is_person = [not value.startswith(PLACEHOLDER) for value in name.values]
@@ -71,7 +60,7 @@ class Judged:
             found = shown('/'.join(reference[field].text(rows[0]) for field in SHOT))
             whom = f' for {shown(reference["person_name"].text(rows[0]))}' * self.is_of_pairs
             expected = (
-                f'a shot that {printable(self.source.name)} lists{whom}; drop such rows by '
+                f'a shot that {printable(self.table.source.name)} lists{whom}; drop such rows by '
                 '--judged-only, in Python judged_only=True'
             )
             raise reference.error(rows, 'shot_id', found, expected)
@@ -97,10 +86,6 @@ class Judged:
         if subset is None:
             return self
         return Judged(self.table.select(self.table.within(subset)))
-
-    def of(self, shots: NumberedShots) -> JudgedShots:
-        """Return the judgements by the numbers of the shots of one run."""
-        return JudgedShots(self, shots)
 
 
 class JudgedShots:
@@ -129,33 +114,6 @@ class Judgements:
     judged: Judged
     unjudged: Unjudged = 'nonrelevant'
     n_dropped: int | None = None  # rows of the reference that are not judged, if these may be left
-
-    @property
-    def parameters(self) -> dict[str, str]:
-        """The settings for a manifest."""
-        return {'unjudged': self.unjudged}
-
-
-class Condensed:
-    """The condensed lists of a run: rankings that unjudged hypotheses have left.
-
-    Everything else stays: order and temporal ranks are those of the whole run (T. Sakai,
-    "Alternatives to Bpref", SIGIR 2007).
-    """
-
-    def __init__(self, ranking: NearestFirst, judged: JudgedShots) -> None:
-        self._ranking = ranking
-        self._judged = judged
-        self._of_all: NearestFirst | None = None  # where what is judged is so for all names
-
-    def of(self, query: str) -> NearestFirst:
-        """Return the ranking of a query without what is not judged for it."""
-        if self._of_all is not None:
-            return self._of_all
-        ranking = self._ranking.condensed(self._judged.mask(query))
-        if not self._judged.is_of_pairs:
-            self._of_all = ranking
-        return ranking
 
 
 def _from_qrels(table: Table) -> Table:

@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     repeated_rows,
     scores_above_one,
 )
-from mediaeval_ap.evaluation.judged import Condensed, Judgements
+from mediaeval_ap.evaluation.judged import JudgedShots, Judgements
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -64,15 +64,26 @@ class Scorer:
         self.relevance = relevance
         self._K = depths(K)
         self._distinct = definition.repeats is Repeats.DROP
-        self.judged = self._condensed = None
+        self.judged: JudgedShots | None = None
+        self._is_condensed = judgements is not None and judgements.unjudged == 'skip'
         if judgements is not None:
-            self.judged = judgements.judged.of(relevance.shots)
-            if judgements.unjudged == 'skip':
-                self._condensed = Condensed(ranking, self.judged)
+            self.judged = JudgedShots(judgements.judged, relevance.shots)
+        self._condensed: NearestFirst | None = None  # where one is that of all names
 
     def ranking_of(self, query: str) -> NearestFirst:
-        """Return what is ranked for a query: the run, perhaps without what is not judged."""
-        return self.ranking if self._condensed is None else self._condensed.of(query)
+        """Return the run, or its condensed list for a query: without what is not judged for it.
+
+        Order and temporal ranks stay those of the whole run (T. Sakai, "Alternatives to Bpref",
+        SIGIR 2007).
+        """
+        if self.judged is None or not self._is_condensed:
+            return self.ranking
+        if self._condensed is not None:
+            return self._condensed
+        ranking = self.ranking.condensed(self.judged.mask(query))
+        if not self.judged.is_of_pairs:
+            self._condensed = ranking
+        return ranking
 
     def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
@@ -92,7 +103,7 @@ class Scorer:
         assert self.judged is not None
         depth = max(self._K)
         tops = wholes = self.top(queries, depth)
-        if self._condensed is not None:
+        if self._is_condensed:
             unjudged_too = Scorer(self.ranking, self.relevance, self._K, self.definition)
             wholes = unjudged_too.top(queries, depth)
         hits, shares = [], np.full((len(queries), len(self._K)), np.nan)
@@ -119,8 +130,8 @@ class Scorer:
         """Return what `score` does, from the positions of hits in the rankings of queries."""
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
         n_returned: int | NDArray[np.int64] = self.n_ranked(self.ranking)
-        if self._condensed is not None:
-            ranked = [self.n_ranked(self._condensed.of(query)) for query in queries]
+        if self._is_condensed:
+            ranked = [self.n_ranked(self.ranking_of(query)) for query in queries]
             n_returned = np.array(ranked, dtype=np.int64)
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1

@@ -79,15 +79,11 @@ class Session(Generator[Answer, str | None, None]):
         ------
         ParameterError
             When the query is not a name, as ``None``. The session goes on.
-        SessionClosedError
-            When it is closed.
 
         Warns
         -----
-        DataWarning
-            When average precision exceeds 1.
-        WithoutRelevantWarning
-            When the query is no name of the reference: once for each name.
+        DataWarning, WithoutRelevantWarning
+            When average precision exceeds 1; the first time that a name is not in the reference.
 
         Notes
         -----
@@ -118,11 +114,6 @@ class Session(Generator[Answer, str | None, None]):
         -------
         Answer
             Never, as the exception is raised.
-
-        Raises
-        ------
-        SessionClosedError
-            When it is closed.
         """
         self._check_open()
         self.close()
