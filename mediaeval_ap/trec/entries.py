@@ -65,12 +65,9 @@ class Entries(NumberedRows):
 
     def texts(self, field: str) -> list[str]:
         """Return the topic or the document of each row."""
-        values = self.topic.values
-        return (
-            self.documents(slice(None))
-            if field == DOCUMENT
-            else [values[c] for c in self.topic.codes]
-        )
+        if field == DOCUMENT:
+            return self.documents(slice(None))
+        return [self.topic.values[code] for code in self.topic.codes]
 
     def documents(self, rows: NDArray[np.int64] | slice) -> list[str]:
         """Return the documents of some rows."""
@@ -133,6 +130,13 @@ class Entries(NumberedRows):
                 found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
                 raise self.error([row], DOCUMENT, found, 'each document once')
             seen.add((topic, text))
+
+    def expect_nonrelevant(self, level: int, what_for: str) -> None:
+        """Refuse qrels in which no document is judged not relevant."""
+        if not ((self.number >= 0) & (self.number < level)).any():
+            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            expected = f'documents that are judged not relevant, {what_for}'
+            raise FormatError(self.source.name, '', str(QRELS.number), found, expected)
 
 
 def _maybe_in(wanted: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -278,8 +282,7 @@ def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.in
 
 def descending(documents: Documents) -> NDArray[np.int64]:
     """Return a number for each document, by which they are in descending order of their bytes."""
-    _, places = np.unique(documents, return_inverse=True)
-    return -places
+    return -np.unique(documents, return_inverse=True)[1]
 
 
 def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
-from mediaeval_ap.errors import FormatError, ParameterError, require, shown
+from mediaeval_ap.errors import ParameterError, require, shown
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.trec.entries import Entries, compared, descending
 from mediaeval_ap.trec.topics import Topic, as_word
 
@@ -158,10 +157,7 @@ def check_judged(measures: Sequence[Any], judged: Entries) -> None:
     """Refuse measures that need documents judged not relevant if the qrels have none."""
     for each in filter(needs_nonrelevant, measures):
         level = max(1, each.params.get('rel', 1))
-        if not ((judged.number >= 0) & (judged.number < level)).any():
-            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
-            expected = f'documents that are judged not relevant, for {each}; or leave it out'
-            raise FormatError(judged.source.name, '', str(QRELS.number), found, expected)
+        judged.expect_nonrelevant(level, f'for {each}; or leave it out')
 
 
 def with_measures(
