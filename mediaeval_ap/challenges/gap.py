@@ -66,24 +66,12 @@ def evaluate_gap(
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
     truth_columns, missing, unknown, progress, name
-        As for `evaluate_map`.
+        As for `evaluate_map`, like the errors and warnings.
 
     Returns
     -------
     Score
-        Global average precision.
-
-    Raises
-    ------
-    ReadError, FormatError, ParameterError
-        As for `evaluate_map`, and when a prediction is not a label and a finite confidence.
-    UndefinedScoreError
-        When no query has a true label.
-
-    Warns
-    -----
-    DataWarning, NoOverlapWarning
-        As for `evaluate_map`.
+        Global average precision; `UndefinedScoreError` if no query has a true label.
 
     Examples
     --------
@@ -123,7 +111,7 @@ def evaluate_gap(
         {'confidence': confidence, 'correct': correct},
         {'predictions': metric.n_predictions, 'without_truth': n_without},
         table,
-        notes=files.note(n_without, 'have no true label: a prediction for one of them is wrong'),
+        notes=files.notes(n_without, 'have no true label: a prediction for one of them is wrong'),
     )
 
 

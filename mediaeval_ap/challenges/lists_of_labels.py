@@ -5,21 +5,12 @@ They are H&M Personalized Fashion Recommendations, and Humpback Whale Identifica
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.challenges.task import (
-    Columns,
-    Files,
-    LabelsById,
-    Shape,
-    Task,
-    taken,
-    unique_ids,
-)
+from mediaeval_ap.challenges.task import Columns, Files, LabelsById, Shape, Task, taken, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import DataWarning, Note
@@ -85,20 +76,18 @@ def evaluate_map(
 
     Raises
     ------
-    ReadError, FormatError
-        When a file cannot be read, or a user is repeated, missing or unknown.
-    ParameterError
-        When k is no positive integer, or another parameter is none of these.
+    ReadError, FormatError, ParameterError
+        When a file cannot be read, a user is repeated, missing or unknown, or a parameter is none
+        of these.
     UndefinedScoreError
         When no user has a relevant label, or none is left.
 
     Warns
     -----
     DataWarning, NoOverlapWarning
-        When users are missing or unknown without an error; no user, or no label, is in both files.
-    DataWarning
-        When the truth repeats labels that the definition counts once; AP exceeds 1, as the
-        definition counts repeated labels again.
+        When users are missing or unknown without an error; no user, or no label, is in both files;
+        the truth repeats labels that the definition counts once; AP exceeds 1, as the definition
+        counts repeated labels again.
 
     Examples
     --------
@@ -114,7 +103,8 @@ def evaluate_map(
     >>> evaluate_map(bought, listed, k=2, columns={'id': 'user', 'labels': 'items'}).value
     0.5
     """
-    metrics = [MeanAveragePrecision(each, definition) for each in _each(k)]
+    cutoffs = _cutoffs(k)
+    metrics = [MeanAveragePrecision(each, definition) for each in cutoffs]
     files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
     relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
@@ -136,26 +126,21 @@ def evaluate_map(
     values['n_relevant'] = n_relevant
     return files.score(
         {f'MAP@{each.k}': each for each in metrics},
-        {**_cutoffs(metrics), 'definition': first.definition.name},
+        {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0], 'definition': first.definition.name},
         values,
         {'without_truth': first.n_without_truth},
         {'id': files.ids.to_pandas(), **values} if per_query else None,
         scores_above_one(above, len(n_relevant), files.predictions.source.name, first.definition),
-        files.note(first.n_without_truth, 'have no relevant label, and are left out'),
+        files.notes(first.n_without_truth, 'have no relevant label, and are left out'),
         first.definition,
     )
 
 
-def _each(k: int | Iterable[int]) -> list[int]:
+def _cutoffs(k: int | Iterable[int]) -> list[int]:
     """Return cutoffs, of which none is there twice."""
-    cutoffs = list(k) if isinstance(k, Iterable) else [k]
-    check_cutoffs(map(check_cutoff, cutoffs), definitions.get('kaggle'), 'k')
+    cutoffs = list(map(check_cutoff, k if isinstance(k, Iterable) else [k]))
+    check_cutoffs(cutoffs, definitions.get('kaggle'), 'k')
     return cutoffs
-
-
-def _cutoffs(metrics: Sequence[MeanAveragePrecision | ReciprocalRank]) -> dict[str, Any]:
-    cutoffs = [metric.k for metric in metrics]
-    return {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
 
 
 LISTS: Shape = {'id': 'customer_id', 'labels': 'prediction'}
@@ -190,39 +175,21 @@ def evaluate_first_hit(
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
     columns, truth_columns, missing, unknown, progress, name
-        As for `evaluate_map`.
+        As for `evaluate_map`, like the errors and warnings.
 
     Returns
     -------
     Score
         First-hit MAP at k.
 
-    Raises
-    ------
-    ReadError, FormatError, ParameterError
-        As for `evaluate_map`, and when the truth has not one label for each image.
-
-    Warns
-    -----
-    DataWarning, NoOverlapWarning
-        As for `evaluate_map`.
-
     Examples
     --------
     >>> evaluate_first_hit('samples/whales_truth.csv', 'samples/whales_predictions.csv').metric
     'first-hit MAP@5'
     """
-    metrics = [ReciprocalRank(each) for each in _each(k)]
-    files = Files(
-        FIRST_HIT,
-        truth,
-        predictions,
-        columns,
-        truth_columns,
-        missing,
-        unknown,
-        name,
-    )
+    cutoffs = _cutoffs(k)
+    metrics = [ReciprocalRank(each) for each in cutoffs]
+    files = Files(FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, name)
     images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
@@ -234,7 +201,8 @@ def evaluate_first_hit(
     values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
     names = {f'first-hit MAP@{each.k}': each for each in metrics}
-    return files.score(names, _cutoffs(metrics), values, {}, table if per_query else None)
+    settings = {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
+    return files.score(names, settings, values, {}, table if per_query else None)
 
 
 FIRST_HIT = Task(

@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_equal
-from mediaeval_ap.challenges.task import (
-    Columns,
-    Files,
-    Task,
-    none_if_empty,
-    places_of,
-    unique_ids,
-)
+from mediaeval_ap.challenges.task import Columns, Files, Task, none_if_empty, places_of, unique_ids
 from mediaeval_ap.choices import (
     Missing,
     Unknown,
@@ -94,16 +87,9 @@ def evaluate_lrap(
 
     Raises
     ------
-    ReadError, FormatError, ParameterError
-        As for `evaluate_map`; when a label is no class or repeated, or a score no finite number;
-        when tables of both samples and classes are asked for.
-    UndefinedScoreError
-        When lwlrap is asked for, and no sample has a label; or no sample is left.
-
-    Warns
-    -----
-    DataWarning, NoOverlapWarning
-        As for `evaluate_map`.
+    ReadError, FormatError, ParameterError, UndefinedScoreError
+        As for `evaluate_map`, like the warnings; when a label is no class or repeated, or a score
+        no finite number; when both tables are asked for; for lwlrap, when no sample has a label.
 
     Examples
     --------
@@ -121,12 +107,12 @@ def evaluate_lrap(
     classes = files.classes
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
-    are_scored, n_skipped = None, {}
+    are_scored, n_skipped = None, 0
     if skip_or_count == 'skip':
         are_scored = compute.list_value_length(labels).to_numpy() > 0
-        n_skipped = {SKIPPED: int(np.count_nonzero(~are_scored))}
+        n_skipped = int(np.count_nonzero(~are_scored))
         source = files.truth.source.name
-        files.warnings += skipped(source, source, n_skipped[SKIPPED], len(samples), NO_LABEL)
+        files.warnings += skipped(source, source, n_skipped, len(samples), NO_LABEL)
     kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
     zero = ', or 0 if it has no scores' if missing == 'zero' else ''
@@ -138,7 +124,6 @@ def evaluate_lrap(
         precision, weight = metric.per_class()
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
-    n_left_out = n_skipped.get(SKIPPED, 0)
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
@@ -147,12 +132,12 @@ def evaluate_lrap(
             'classes': len(classes),
             'labels': int(metric.n_labels.sum()),
             'without_truth': metric.n_without_label,
-            **n_skipped,
+            **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
         },
         table,
         notes=[
-            *files.note(metric.n_without_label, f'{NO_LABEL}: {note}'),
-            *notes_of_skipped(n_left_out, len(files.ids), NO_LABEL),
+            *files.notes(metric.n_without_label, f'{NO_LABEL}: {note}'),
+            *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
         ],
     )
 

@@ -62,11 +62,11 @@ class Files:
         task: Task,
         truth: Any,
         predictions: Any,
-        columns: Columns | None = None,
-        truth_columns: Columns | None = None,
-        missing: Missing = 'error',
-        unknown: Unknown = 'error',
-        name: str | None = None,
+        columns: Columns | None,
+        truth_columns: Columns | None,
+        missing: Missing,
+        unknown: Unknown,
+        name: str | None,
     ) -> None:
         self.name = check_name(name)
         given = {'columns': columns, 'truth_columns': truth_columns}
@@ -162,9 +162,8 @@ class Files:
         self.ids, self.rows = ids.take(pyarrow.array(kept)), rows[kept]
         return kept
 
-    def pieces(self, size: int | None = None) -> Iterator[slice]:
+    def pieces(self, size: int) -> Iterator[slice]:
         """Cut the ids into pieces, so that what is made of a piece needs little memory."""
-        size = size or QUERIES_IN_PIECE
         begins = range(0, len(self.ids), size)
         for begin in tracked(begins, 'scoring', ' pieces'):
             yield slice(begin, min(begin + size, len(self.ids)))
@@ -174,7 +173,7 @@ class Files:
     ) -> list[tuple[NDArray[Any], ...]]:
         """Update metrics piece by piece, and return of each its columns of values."""
         found: list[list[Any]] = [[] for _ in metrics]
-        for part in self.pieces():
+        for part in self.pieces(QUERIES_IN_PIECE):
             given = inputs(part)
             for pieces, metric in zip(found, metrics, strict=True):
                 columns = metric.update(*given)
@@ -209,7 +208,7 @@ class Files:
         errors.warn_caller(warnings)  # also where the score is not defined
         means = {name: each.compute() for name, each in metrics.items()}
         metric = next(reversed(means))
-        score = Score(
+        return Score(
             metric=metric,
             value=means[metric],
             parameters={
@@ -227,10 +226,10 @@ class Files:
             values=values,
             definition=definition,
             means=means,
+            run=self.name,
         )
-        return score._called(self.name)
 
-    def note(self, n_queries: int, what: str) -> list[str]:
+    def notes(self, n_queries: int, what: str) -> list[str]:
         """Return the note that some of the scored queries are special, if there are any."""
         return notes_of(n_queries, len(self.ids), what)
 
@@ -378,10 +377,7 @@ def _wrong_roles(given: Columns, shapes: Sequence[Shape], parameter: str) -> Par
 
 
 def _layouts(
-    shapes: Sequence[Shape],
-    given: Columns,
-    parameter: str,
-    own_parameter: str,
+    shapes: Sequence[Shape], given: Columns, parameter: str, own_parameter: str
 ) -> list[RecordLayout]:
     """Return the layouts of a file, by the shapes that have the roles given by a parameter."""
     by_position = any(isinstance(column, int) for column in given.values())

@@ -55,6 +55,11 @@ class Live(Session):
     >>> live.update(('INA', 'F2', '000626', 'nicolas_sarkozi', 0.5), confidence=0.4)
     >>> ('INA', 'F2', '000626', 'nicolas_sarkozi', 0.4) in live
     True
+    >>> live.extend('samples/hypothesis.txt')
+    >>> len(live), len(live.snapshot().to_frame())
+    (12001, 12001)
+    >>> live.evaluate().queries
+    ['nicolas_sarkozy']
     """
 
     def __init__(self, criteria: Criteria) -> None:
@@ -120,14 +125,6 @@ class Live(Session):
         ------
         ReadError, FormatError, ParameterError
             When the run cannot be read, or a hypothesis is wrong; then nothing has changed.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt').live()
-        >>> live.extend('samples/hypothesis.txt')
-        >>> len(live)
-        12000
         """
         if is_rows(rows):
             rows = list(rows)
@@ -147,10 +144,8 @@ class Live(Session):
 
         Raises
         ------
-        ParameterError
-            When the session does not hold it.
-        FormatError
-            When the row is no hypothesis.
+        FormatError, ParameterError
+            When the row is no hypothesis, or the session does not hold it; nothing has changed.
         """
         with self._lock:
             self._changing().remove(row)
@@ -163,14 +158,7 @@ class Live(Session):
         row
             As `add` takes it, with the confidence that it has.
         confidence : float
-            The new confidence.
-
-        Raises
-        ------
-        ParameterError
-            When the session does not hold it.
-        FormatError
-            When the row is no hypothesis, or the confidence no finite number; nothing has changed.
+            The new confidence, a finite number. Errors are those of `remove`.
         """
         with self._lock:
             self._changing().change(row, confidence)
@@ -193,33 +181,16 @@ class Live(Session):
         Parameters
         ----------
         queries, progress, name
-            As `AveragePrecision.evaluate` takes them.
+            As `AveragePrecision.evaluate` takes them, with its errors and warnings.
 
         Returns
         -------
         Evaluation
             As `AveragePrecision.evaluate` gives it for a run of these hypotheses.
 
-        Raises
-        ------
-        ReadError, FormatError
-            When the queries cannot be read.
-
-        Warns
-        -----
-        DataWarning, NoOverlapWarning
-            As `AveragePrecision.evaluate`.
-
         Notes
         -----
         Takes the time of `snapshot`, and time in proportion to queries times distinct names.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> live = AveragePrecision('samples/reference.txt', K=[10]).live('samples/hypothesis.txt')
-        >>> live.evaluate(['nicolas_sarkozy', 'alain_juppe']).map.round(3).tolist()
-        [0.149]
         """
         name, asked = check_name(name), self._criteria.read_queries(queries)
         run = read_counted(self._criteria, self.snapshot())
@@ -239,16 +210,6 @@ class Live(Session):
         Notes
         -----
         Takes O(n log n) time for n hypotheses if any has changed; other threads wait meanwhile.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> before = average_precision.live('samples/hypothesis.txt').snapshot()
-        >>> average_precision.evaluate(before, ['nicolas_sarkozy']).map.round(3).tolist()
-        [0.299]
-        >>> len(average_precision.live(before.to_frame()))
-        12000
         """
         with self._lock:
             hypotheses = self._open()

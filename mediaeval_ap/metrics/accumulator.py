@@ -34,7 +34,7 @@ class Accumulator(ABC):
 
     @abstractmethod
     def update(self, *args: Any, **kwargs: Any) -> Any:
-        """Add data; each metric has parameters of its own.
+        """Add data: all of it, or none if it is not valid (`ParameterError`).
 
         Parameters
         ----------
@@ -45,11 +45,6 @@ class Accumulator(ABC):
         -------
         ndarray, tuple of ndarray, or None
             As the metric says.
-
-        Raises
-        ------
-        ParameterError
-            When the data is not valid; then nothing changes.
         """
 
     def merge(self, other: Self) -> None:
@@ -58,12 +53,8 @@ class Accumulator(ABC):
         Parameters
         ----------
         other : Accumulator
-            It stays as it is. An accumulator that is merged with itself counts twice.
-
-        Raises
-        ------
-        ParameterError
-            When its class or settings differ; then nothing changes.
+            Another of the same class and settings (else `ParameterError`), which stays as it is.
+            An accumulator that is merged with itself counts twice.
         """
         self._expect_like(other)
         merged = {
@@ -80,12 +71,7 @@ class Accumulator(ABC):
         Returns
         -------
         float
-            The value.
-
-        Raises
-        ------
-        UndefinedScoreError
-            When there is nothing to take the mean of.
+            The value; `UndefinedScoreError` where there is nothing to take the mean of.
         """
 
     @abstractmethod

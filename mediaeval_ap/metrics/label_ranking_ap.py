@@ -78,7 +78,7 @@ def label_weighted_label_ranking_average_precision(
     Parameters
     ----------
     y_true, y_score
-        As for `label_ranking_average_precision`.
+        As for `label_ranking_average_precision`, like the errors.
     return_per_class : bool
         Return the precision and the weight of each class, too.
 
@@ -86,17 +86,10 @@ def label_weighted_label_ranking_average_precision(
     -------
     lwlrap : float
         The mean of ``|Lᵢⱼ| / rankᵢⱼ``, as in `label_ranking_average_precision`, over all true
-        labels.
+        labels; `UndefinedScoreError` if there is none.
     precision, weight : ndarray of float64, shape (n_classes,)
         With `return_per_class`: the same mean for each class, NaN for one that is never true; and
         the share of each class of all true labels.
-
-    Raises
-    ------
-    ParameterError
-        As for `label_ranking_average_precision`.
-    UndefinedScoreError
-        When no sample has a true label.
 
     Notes
     -----
@@ -135,8 +128,9 @@ class LabelRankingAveragePrecision(Accumulator):
     array([0.5])
     >>> metric.update([[1, 0, 0]], [[1, 0.2, 0.1]])
     array([1.])
+    >>> metric.update_missing([[0, 1, 0]])
     >>> metric.compute(), metric.n_labels.tolist()
-    (0.75, [2, 0, 0])
+    (0.5, [2, 1, 0])
     """
 
     settings = ('label_weighted',)
@@ -211,15 +205,6 @@ class LabelRankingAveragePrecision(Accumulator):
         ----------
         y_true : array of 0 and 1, shape (n_samples, n_classes)
             The true labels, with as many classes as before.
-
-        Examples
-        --------
-        >>> metric = LabelRankingAveragePrecision()
-        >>> metric.update([[1, 0]], [[0.75, 0.5]])
-        array([1.])
-        >>> metric.update_missing([[0, 1]])
-        >>> metric.compute(), metric.n_samples
-        (0.5, 2)
         """
         truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
         piece = self._piece(truth)

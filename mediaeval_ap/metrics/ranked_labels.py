@@ -61,19 +61,12 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
         Predicted labels of each image, best first.
     k
-        As for `reciprocal_rank_at_k`.
+        As for `reciprocal_rank_at_k`, like the errors.
 
     Returns
     -------
     float
-        The mean over all images.
-
-    Raises
-    ------
-    ParameterError
-        As for `reciprocal_rank_at_k`, and when there are not as many labels as lists.
-    UndefinedScoreError
-        When there is no image.
+        The mean over all images; `UndefinedScoreError` if there is none.
 
     Examples
     --------
@@ -135,9 +128,9 @@ class ReciprocalRank(Accumulator):
         import pyarrow
 
         def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
-            found = match(truth, predictions, Repeats.IRRELEVANT)
+            hits = match(truth, predictions, Repeats.IRRELEVANT)
             first = np.zeros(len(truth), dtype=np.int64)  # where no prediction is correct
-            first[found.rankings] = found.ranks
+            first[hits.rankings] = hits.ranks
             return first
 
         truth = label_array(y_true, 'y_true')
@@ -160,17 +153,12 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> float:
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`.
+        As for `average_precision_at_k`, like the errors.
 
     Returns
     -------
     float
         Number of distinct relevant labels among the first k, divided by k even if fewer are there.
-
-    Raises
-    ------
-    ParameterError
-        As for `average_precision_at_k`.
 
     Examples
     --------
@@ -186,17 +174,12 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`.
+        As for `average_precision_at_k`, like the errors.
 
     Returns
     -------
     int
         1 or 0; 0 if fewer than k labels are predicted, or the label was predicted before.
-
-    Raises
-    ------
-    ParameterError
-        As for `average_precision_at_k`.
 
     Examples
     --------
@@ -253,19 +236,13 @@ def mean_average_precision_at_k(
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
         Predicted labels of each user, best first.
     k, definition
-        As for `average_precision_at_k`.
+        As for `average_precision_at_k`, like the errors.
 
     Returns
     -------
     float
-        The mean. Users without a relevant label are left out; `MeanAveragePrecision` counts them.
-
-    Raises
-    ------
-    ParameterError
-        As for `average_precision_at_k`, and when there are not as many lists of both.
-    UndefinedScoreError
-        When no user has a relevant label.
+        The mean. Users without a relevant label are left out (`MeanAveragePrecision` counts them);
+        `UndefinedScoreError` if all are.
 
     Examples
     --------

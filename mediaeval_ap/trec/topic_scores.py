@@ -24,7 +24,6 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
-    FormatError,
     Note,
     ParameterError,
     UndefinedScoreError,
@@ -48,14 +47,7 @@ from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
 from mediaeval_ap.tables.table import consistent
-from mediaeval_ap.trec.entries import (
-    TOPIC,
-    Entries,
-    compared,
-    descending,
-    is_large,
-    read_entries,
-)
+from mediaeval_ap.trec.entries import TOPIC, Entries, compared, descending, is_large, read_entries
 from mediaeval_ap.trec.other_tools import file_in
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
@@ -144,10 +136,8 @@ def evaluate_trec(
 
     Warns
     -----
-    DataWarning
-        When topics are missing or unknown, and scored 0 or left out as asked.
-    NoOverlapWarning, WithoutRelevantWarning
-        As `AveragePrecision.evaluate`.
+    DataWarning, NoOverlapWarning, WithoutRelevantWarning
+        As `AveragePrecision.evaluate`; when topics are missing or unknown without an error.
 
     Notes
     -----
@@ -243,14 +233,8 @@ def evaluate_trec(
 
 
 def _are_judged(judged: Entries, returned: Entries, level: int) -> NDArray[np.bool_]:
-    """Find the returned rows that are judged; refuse qrels without a row that is not relevant.
-
-    As in trec_eval, a document of negative relevance is not judged.
-    """
-    if not ((judged.number >= 0) & (judged.number < level)).any():
-        found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
-        expected = 'documents that are judged not relevant, to leave out those that are not judged'
-        raise FormatError(judged.source.name, '', str(QRELS.number), found, expected)
+    """Find the returned rows that are judged: as in trec_eval, with a relevance from 0."""
+    judged.expect_nonrelevant(level, 'to leave out those that are not judged')
     is_judged = np.zeros(len(returned), dtype=np.bool_)
     is_judged[returned.rows_of(judged, np.flatnonzero(judged.number >= min(level, 0)))] = True
     return is_judged
