@@ -244,7 +244,8 @@ class CampaignReport(Paged):
 
     @property
     def _reference(self) -> str:
-        return os.path.basename(self._inputs[0]['name'])
+        path: str = self._inputs[0]['name']
+        return os.path.basename(path)
 
     @cached_property
     def _inputs(self) -> list[dict[str, Any]]:
@@ -353,7 +354,8 @@ class CampaignPlot(ComparisonPlot):
             means = [dict(self._report.losses[run][metric]) for run in self._runs]
         parts = [part for part in means[0] if any(mean[part] for mean in means)]
         columns = {part: [mean[part] for mean in means] for part in parts}
-        return self._figures.loss(self._runs, columns)
+        chart: altair.LayerChart = self._figures.loss(self._runs, columns)
+        return chart
 
     def precision_recall(self, query: str | None = None) -> altair.LayerChart:
         """Draw precision against recall at each relevant shot that a run returned for a query.
@@ -382,7 +384,10 @@ class CampaignPlot(ComparisonPlot):
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
         ranks = [list(accumulate(hits[number])) for hits in self._report.rankings['hits']]
-        return self._figures.precision_recall(self._runs, ranks, n_relevant[query], query)
+        chart: altair.LayerChart = self._figures.precision_recall(
+            self._runs, ranks, n_relevant[query], query
+        )
+        return chart
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.
@@ -392,7 +397,10 @@ class CampaignPlot(ComparisonPlot):
         most = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
         most = most[: check_cutoff(n, 'n')]
         queries, names = ([row[field] for row in most] for field in ('query', 'name'))
-        return self._figures.confused(queries, names, [sum(row['counts'].values()) for row in most])
+        chart: altair.LayerChart = self._figures.confused(
+            queries, names, [sum(row['counts'].values()) for row in most]
+        )
+        return chart
 
     def _on_page(self) -> dict[str, Any]:
         from mediaeval_ap.render.page import on_page
