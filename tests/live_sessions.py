@@ -81,10 +81,10 @@ def check_live(live):
     """Assert what always holds of a live session, inside."""
     check_hypotheses(live._hypotheses)
     ranking = live._ranking
-    positions = ranges(ranking._starts, ranking._held)
+    positions = ranges(ranking._starts, ranking.held)
     assert len(set(positions.tolist())) == len(positions) == len(ranking)
     rows = ranking._rows.at(positions)
-    assert (rows.name == np.arange(len(ranking.names)).repeat(ranking._held)).all()
+    assert (rows.name == np.arange(len(ranking.names)).repeat(ranking.held)).all()
     assert (in_order(rows.name, *ranking.keys(rows)) == np.arange(len(ranking))).all()
     assert ranking.n_shots == len(set(rows.shot.tolist()))
 

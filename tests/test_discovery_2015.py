@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
 from mediaeval_ap.discovery_2015 import closest
-from mediaeval_ap.errors import (
-    DataWarning,
-    FormatError,
-    NoOverlapWarning,
-    ParameterError,
-)
+from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, ParameterError
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
 

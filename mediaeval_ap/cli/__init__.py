@@ -5,11 +5,9 @@ from mediaeval_ap.cli import (  # noqa: F401
     challenges,
     compare_and_report,
     evaluate,
-    explain,
     help,
+    index_and_stream,
     judge,
-    stores,
-    stream,
     trec_and_2015,
     validate,
 )

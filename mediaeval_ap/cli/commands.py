@@ -18,13 +18,7 @@ from mediaeval_ap.cli.output import (
     tell_warning,
     write,
 )
-from mediaeval_ap.errors import (
-    DataWarning,
-    Error,
-    NoOverlapWarning,
-    ReadError,
-    WriteError,
-)
+from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError, WriteError
 from mediaeval_ap.progress import shown
 from mediaeval_ap.render.formats import DIGITS
 

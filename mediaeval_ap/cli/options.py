@@ -391,15 +391,8 @@ def check_cutoffs(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
             check_columns(parse_measures(measures), cutoffs)
 
 
-PER_QUERY = option(
-    '--per-query/--no-per-query', help='Show each query, too.  [default: means only]'
-)
-SORT = flag('--sort', help='Show the best run first: by MAP at the last cutoff, or the score.')
 SORT_QUERIES = flag(
     '--sort-queries', help='Show each query, the worst first: by AP at the last cutoff.'
-)
-KEEP_GOING = flag(
-    '--keep-going', help='Score the other runs if one is wrong; the exit status is 1.'
 )
 
 
@@ -454,9 +447,9 @@ class Reporting:
 def reports(function: Callable[..., Any]) -> Any:
     """Give a command the options of what is reported, as the parameter `reporting`."""
 
-    @KEEP_GOING
-    @PER_QUERY
-    @SORT
+    @flag('--keep-going', help='Score the other runs if one is wrong; the exit status is 1.')
+    @option('--per-query/--no-per-query', help='Show each query, too.  [default: means only]')
+    @flag('--sort', help='Show the best run first: by MAP at the last cutoff, or the score.')
     @FORMAT
     @OUTPUT
     @wraps(function)
@@ -465,13 +458,6 @@ def reports(function: Callable[..., Any]) -> Any:
         function(reporting=Reporting(**given), **settings)
 
     return command
-
-
-def require_runs(reference: str | None, runs: Sequence[str]) -> None:
-    """Refuse a command line without the arguments that it may lack in another case."""
-    for name, given in ('REFERENCE', reference), ('RUN...', runs):
-        if not given:
-            raise click.UsageError(f'Missing argument {name!r}.')
 
 
 def first_given(is_asked: Callable[[str], bool]) -> str | None:

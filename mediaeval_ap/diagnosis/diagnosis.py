@@ -702,7 +702,7 @@ def diagnose(
                 [lost for _, lost in confused],
                 [
                     NearMiss(
-                        n_hypotheses=run.ranking.n_held(pair[1]),
+                        n_hypotheses=int(run.ranking.held[pair[1]]),
                         alone=alone[pair][column],
                         **vars(lost),
                     )

@@ -14,13 +14,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from mediaeval_ap import __version__
-from mediaeval_ap.errors import (
-    DataWarning,
-    FormatError,
-    ParameterError,
-    ProcessError,
-    warn_caller,
-)
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     CountedRun,

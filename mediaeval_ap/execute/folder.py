@@ -25,8 +25,7 @@ from mediaeval_ap.evaluation.scoring import completed
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.json_text import parsed_json
-from mediaeval_ap.tables.sources import opening
+from mediaeval_ap.tables.sources import opening, parsed_json
 
 __all__ = ['collect']
 

@@ -44,14 +44,14 @@ class LiveRanking(NearestFirst):
             self.names = before.names
         else:
             self.names = Names(tuple(hypotheses.names.values))
-        self._held, self._starts = np.zeros((2, n_names), dtype=np.int64)
+        self.held, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if before is None:
             self._columns = GrowingColumns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
             )
         else:
             self._columns = before._columns
-            self._held[: len(before.names)] = before._held
+            self.held[: len(before.names)] = before.held
             self._starts[: len(before.names)] = before._starts
         # A new segment for each name that changed, in its order.
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
@@ -61,13 +61,13 @@ class LiveRanking(NearestFirst):
         order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
         held = np.bincount(name, minlength=n_names)[changed]
         self._starts[changed] = len(self._columns) + held.cumsum() - held
-        self._held[changed] = held
+        self.held[changed] = held
         self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
         hypotheses.changed.clear()
-        self._n = int(self._held.sum())
+        self._n = int(self.held.sum())
         if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
-            self._columns = self._columns.select(ranges(self._starts, self._held))
-            self._starts = self._held.cumsum() - self._held
+            self._columns = self._columns.select(ranges(self._starts, self.held))
+            self._starts = self.held.cumsum() - self.held
         self._rows = LiveRows(*(self._columns[field] for field in LiveRows._fields))
         self.shot_at = self._rows.shot
         self.n_shots = hypotheses.shots.n_held
@@ -76,13 +76,13 @@ class LiveRanking(NearestFirst):
         return self._n
 
     def condensed(self, is_kept: NDArray[np.bool_]) -> LiveRanking:
-        positions = ranges(self._starts, self._held)
+        positions = ranges(self._starts, self.held)
         positions = positions[is_kept[self._rows.shot[positions]]]
         ranking = copy(self)
         ranking._rows = self._rows.at(positions)
         ranking.shot_at = ranking._rows.shot
-        ranking._held = np.bincount(ranking._rows.name, minlength=len(self._held))
-        ranking._starts = ranking._held.cumsum() - ranking._held
+        ranking.held = np.bincount(ranking._rows.name, minlength=len(self.held))
+        ranking._starts = ranking.held.cumsum() - ranking.held
         ranking._n = len(positions)
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
@@ -106,7 +106,7 @@ class LiveRanking(NearestFirst):
     def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
         # The surest hypotheses of as many names as are wanted would be enough, so a name whose
         # surest one is less sure than all of these lends nothing.
-        held = self._held[names]
+        held = self.held[names]
         first = np.full(len(names), np.inf)
         first[held > 0] = self._rows.confidence[self._starts[names[held > 0]]]
         worst = np.partition(first, wanted - 1)[wanted - 1]

@@ -25,13 +25,7 @@ from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.edit_distances import Distances, Names, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import (
-    Places,
-    TieKeys,
-    in_order,
-    places,
-    temporal_ranks,
-)
+from mediaeval_ap.ranking.tie_breaking import Places, TieKeys, in_order, places, temporal_ranks
 from mediaeval_ap.tables import HYPOTHESIS, Source, Table
 from mediaeval_ap.tables.table import texts_at
 
@@ -53,7 +47,7 @@ class NearestFirst(ABC):
     shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
     n_shots: int  # distinct ones
     source: Source
-    _held: NDArray[np.int64]  # number of hypotheses of each name
+    held: NDArray[np.int64]  # number of hypotheses of each name
     _starts: NDArray[np.int64]  # position of its first one
 
     @abstractmethod
@@ -102,7 +96,7 @@ class NearestFirst(ABC):
             near = distances[names]
             order = near.argsort()
             names, near = names[order], near[order]
-            held = self._held[names].cumsum()
+            held = self.held[names].cumsum()
             if held[-1] >= depth:
                 break
             count *= GROWTH
@@ -112,7 +106,7 @@ class NearestFirst(ABC):
         # Tie blocks are counted from equal doubles, which are equal distances.
         blocks = np.zeros(end, dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
-        lent = np.minimum(self._held[names], depth)  # no name lends more than are wanted
+        lent = np.minimum(self.held[names], depth)  # no name lends more than are wanted
         wanted = depth - int(held[begin - 1] if begin else 0)
         if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
             lent[begin:] = self._lent_by_tied(names[begin:], wanted)
@@ -133,7 +127,6 @@ class Ranking(NearestFirst):
     name_at: NDArray[np.int32]  # the number of the name, in order of length
     temporal_rank_at: NDArray[np.int32]
     places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
-    held: NDArray[np.int64]  # how many hypotheses each name has
     n_repeated: int  # hypotheses that repeat another one exactly
 
     def __init__(self, table: Table) -> None:
@@ -177,7 +170,7 @@ class Ranking(NearestFirst):
     def _hold(self, n_shots: int, places: NDArray[np.int32], held: NDArray[np.int64]) -> None:
         self.n_shots = n_shots
         self.places = places
-        self.held = self._held = held
+        self.held = held
         self._starts = held.cumsum() - held
 
     def __len__(self) -> int:
@@ -201,10 +194,6 @@ class Ranking(NearestFirst):
         """The distinct texts of each field."""
         return {**self.shots.ids, 'person_name': self.names.values}
 
-    def n_held(self, name: int) -> int:
-        """Return the number of hypotheses of a name, by its number."""
-        return int(self._held[name])
-
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
@@ -221,7 +210,7 @@ class Ranking(NearestFirst):
             return tied
         names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
-        ends = begins + self._held[names]
+        ends = begins + self.held[names]
         begins = first_above(self.places, begins, ends, place)
         ends = first_above(self.places, begins, ends, end - 1)
         places = self.places[ranges(begins, ends - begins)].astype(np.int64)
@@ -230,7 +219,7 @@ class Ranking(NearestFirst):
 
     def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the places of the hypotheses of some names, ordered as if they had one name."""
-        places = self.places[ranges(self._starts[names], self._held[names])].astype(np.int64)
+        places = self.places[ranges(self._starts[names], self.held[names])].astype(np.int64)
         one, shot = np.zeros(len(places), dtype=np.int64), self.shot_at[places]
         confidence = -self.confidence_at[places]
         times, _ = temporal_ranks(one, confidence, shot, self.shots.videos_of(shot))
@@ -269,11 +258,11 @@ class Ranking(NearestFirst):
         # all names to about the cost of any other.
         begins = self._starts[names]
         first = self.places.take(begins, mode='clip')
-        first[self._held[names] == 0] = MOST_HYPOTHESES  # of names that lost all their hypotheses
+        first[self.held[names] == 0] = MOST_HYPOTHESES  # of names that lost all their hypotheses
         worst = np.partition(first, wanted - 1)[wanted - 1]
         ahead = (first <= worst).nonzero()[0]
         begins = begins[ahead]
-        ends = begins + self._held[names[ahead]]
+        ends = begins + self.held[names[ahead]]
         lent = np.zeros(len(names), dtype=np.int64)
         lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
         return lent

@@ -11,13 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import (
-    FEW,
-    ascending,
-    descending_ordinals,
-    ranks_in_runs,
-    run_starts,
-)
+from mediaeval_ap.arrays import FEW, ascending, descending_ordinals, ranks_in_runs, run_starts
 from mediaeval_ap.ranking.shots import Shots
 
 KEY_BITS = 63  # what a signed integer holds

@@ -16,8 +16,7 @@ from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_c
 from mediaeval_ap.results.result import SCHEMA, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, Score
 from mediaeval_ap.tables import Source
-from mediaeval_ap.tables.json_text import parsed_json
-from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.sources import ByteSource, parsed_json
 
 __all__ = ['read_results']
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.tables import Source, Table
-from mediaeval_ap.tables.json_text import parsed_json
 from mediaeval_ap.tables.reading import STORE_MANIFEST as NAME
 from mediaeval_ap.tables.reading import is_store
+from mediaeval_ap.tables.sources import parsed_json
 
 FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 2

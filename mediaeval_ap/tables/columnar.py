@@ -18,9 +18,9 @@ from mediaeval_ap.tables.sources import (
     IN_NO_FILE,
     PARQUET,
     ByteSource,
-    is_regular,
     opening,
     refuse_beyond_limit,
+    version_of,
 )
 from mediaeval_ap.tables.table import Source, Table
 from mediaeval_ap.tables.text.fast import text_column
@@ -256,7 +256,7 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:
-        if not (source.is_remote or is_regular(stream)):
+        if not (source.is_remote or version_of(stream)):
             raise ReadError(source.name, f'is {PARQUET}, {IN_NO_FILE}')
         is_nameless = source.is_open and not source.is_remote
         digest = None if is_nameless else hashlib.file_digest(stream, 'sha256').hexdigest()

@@ -52,13 +52,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """The columns of one kind of file with a header, or of one whose columns are known by position.
+    """The columns of a file with a header, or of one whose columns are known by position.
 
-    It must have the columns of text, `texts`, and of numbers, `numbers`, in which nothing may
-    stand. With `other_numbers`, all other columns, at least one (one of `classes`, if these are
-    given, where true and false are numbers, too), hold finite numbers; without it
-    they are passed over; with `may_lack`, nothing may stand in these, either. Without a header,
-    columns are called as `column_at` calls them.
+    It must have the columns `texts`, and `numbers`, whose cells may be empty. With `other_numbers`,
+    all others, at least one (of `classes`, if given; true and false are numbers there), hold finite
+    numbers, with `may_lack` perhaps in empty cells; without it they are passed over.
     """
 
     texts: tuple[str, ...]

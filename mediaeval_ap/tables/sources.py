@@ -1,4 +1,4 @@
-"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read.
+"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read; their JSON.
 
 A compressed file, or one of Parquet, may stand for far more bytes than it has. The limit on these
 is here and nowhere else (`refuse_beyond_limit`).
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import re
 import stat
 import sys
 import zlib
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from itertools import chain
@@ -22,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import plain_text
-from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.table import Source
 
@@ -211,7 +212,7 @@ class ByteSource:
                 if not is_file or not file.seekable() or file.tell():
                     return ''
                 if not self.is_path:
-                    self._version = _version(file)
+                    self._version = version_of(file)
                 start = file.read(N_FIRST_BYTES)
                 file.seek(0)
         except (OSError, ValueError):  # as of a closed file: told by whoever reads
@@ -254,7 +255,7 @@ class ByteSource:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
         with opening(self.name), self.open_stored() as stored:
-            version = _version(stored)
+            version = version_of(stored)
             with Bar(f'reading {printable(self.name)}', version and version[0], 'B') as bar:
 
                 def read(size: int) -> bytes:
@@ -272,13 +273,13 @@ class ByteSource:
         That is the error also where what was read of it is wrong, as half a line.
         """
         with self._file() as file:
-            before, cause = self._version or _version(file), None
+            before, cause = self._version or version_of(file), None
             is_text = self.is_open and isinstance(file.read(0), str)
             try:
                 yield io.BytesIO(file.read().encode()) if is_text else file
             except Exception as error:
                 cause = error
-            if _version(file) not in (before, None):
+            if version_of(file) not in (before, None):
                 raise ReadError(self.name, CHANGED) from cause
             if cause is not None:
                 raise cause
@@ -293,18 +294,13 @@ class ByteSource:
         return nullcontext(self._origin)
 
 
-def _version(file: IO[Any]) -> tuple[int, int] | None:
+def version_of(file: IO[Any]) -> tuple[int, int] | None:
     """Return the size of a regular file, and when it was last changed; None for anything else."""
     try:
         status = os.fstat(file.fileno())
     except (AttributeError, OSError, TypeError, ValueError):  # none of the system's, or closed
         return None
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
-def is_regular(file: IO[Any]) -> bool:
-    """Return whether an open file is a regular one: no pipe, no device, nothing in memory."""
-    return _version(file) is not None
 
 
 def _as_utf8(path: str) -> str:
@@ -352,3 +348,36 @@ def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
 
 def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Chunks(chunks), BUFFER_BYTES)
+
+
+def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
+    """Return the value of JSON text; the error has the name of the file, and what it should be."""
+
+    def refuse(text: str) -> float:
+        raise ValueError(f'{text}, which is no number of JSON')
+
+    try:
+        return json.loads(content, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        found = f'no JSON: {error.msg}'
+        raise FormatError(name, f'line {error.lineno}', '', found, expected) from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(name, '', '', str(error), expected) from None
+
+
+def parsed_lines(
+    stream: Iterable[bytes], name: str, expected: str
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the objects of JSON lines, and the number of the line of each."""
+    values, numbers = [], []
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            try:
+                value = parsed_json(line, name, expected)
+                if not isinstance(value, dict):
+                    raise FormatError(name, '', '', shown(value), expected)
+            except FormatError as error:
+                raise FormatError(name, f'line {number}', '', error.found, expected) from None
+            values.append(value)
+            numbers.append(number)
+    return values, numbers

@@ -19,10 +19,9 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.json_text import parsed_json, parsed_lines
 from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
-from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
+from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_number, no_rows
 

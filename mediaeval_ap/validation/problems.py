@@ -143,11 +143,6 @@ def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str =
     return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
 
 
-def at_place(kind: str, table: Table, line: int, detail: Detail) -> Finding:
-    """Return the one problem of a whole file, in a line."""
-    return Finding(KINDS[kind], 1, lambda: iter([problem_at(kind, table, line, detail)]))
-
-
 def at_rows(
     kind: str, table: Table, rows: NDArray[np.int64], describe: Callable[[int], Detail]
 ) -> Finding:
@@ -256,7 +251,12 @@ def statistics(findings: Mapping[str, Findings]) -> Document:
 
 def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
     for kind, listed in findings.by_kind(most).items():
-        remarks = list(map(_remark, listed))
+        remarks = []
+        for each in listed:
+            field = f'{each.field}: ' if each.field else ''
+            text = f'{field}found {each.found}, expected {each.expected}'
+            place = each.source, each.line
+            remarks.append(Remark(each.severity, kind.name, *place, text, each.remedy))
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'
@@ -273,18 +273,6 @@ def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
     )
     name = printable(findings.inputs['hypothesis'].name)
     yield f'{errors}, {warnings} in {rows} of {name} (rules {findings.rules})\n'
-
-
-def _remark(problem: Problem) -> Remark:
-    field = f'{problem.field}: ' if problem.field else ''
-    return Remark(
-        problem.severity,
-        problem.kind.name,
-        problem.source,
-        problem.line,
-        f'{field}found {problem.found}, expected {problem.expected}',
-        problem.remedy,
-    )
 
 
 def _value(findings: Findings, most: int | None) -> dict[str, Any]:

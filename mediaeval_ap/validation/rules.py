@@ -22,15 +22,7 @@ from mediaeval_ap.tables.text.format import (
     no_row_of_text,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.problems import (
-    KINDS,
-    Detail,
-    Finding,
-    Problem,
-    at_place,
-    at_rows,
-    problem_at,
-)
+from mediaeval_ap.validation.problems import KINDS, Detail, Finding, Problem, at_rows, problem_at
 
 VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
 SHOT = (*VIDEO, 'shot_id')
@@ -121,11 +113,13 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
             yield wrong_lines(kind, cause, file)
     if not file.faults.counts and not len(table):
         error = no_row_of_text(table.source.name, table.layout, file.n_lines)
-        yield at_place('empty', table, 1, ('', error.found, error.expected))
+        problem = problem_at('empty', table, 1, ('', error.found, error.expected))
+        yield Finding(problem.kind, 1, partial(iter, [problem]))
     if file.other:
         found = f'a first row that fits {file_of(file.other)}'
         detail = '', found, f'one of {file_of(table.layout.name)}'
-        yield at_place('other-file', table, table.lines[0], detail)
+        problem = problem_at('other-file', table, table.lines[0], detail)
+        yield Finding(problem.kind, 1, partial(iter, [problem]))
     if number == 'timestamp':
         seconds = table.confidence
 

@@ -7,7 +7,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.inputs import Rows
-from mediaeval_ap.tables.reading import Origin, read_leniently
+from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
 
@@ -91,25 +91,21 @@ def validate(
 def examine(
     hypothesis: Rows,
     *,
-    shots: Rows | None = None,
-    videos: Rows | None = None,
-    evidence: Rows | None = None,
-    reference: Rows | None = None,
     rules: str = '2016',
     max_problems: int = MAX_PROBLEMS,
+    **others: Rows | None,
 ) -> Findings:
     """Count the problems of a submission, as `validate` takes it; the result can be pickled."""
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
     campaign = check_policy('rules', rules, CAMPAIGNS)
-    origins = (hypothesis, shots, videos, evidence, reference)
+    origins = {'hypothesis': hypothesis, **others}
     files = {}
-    for (role, (of_2015, of_others)), origin in zip(LAYOUTS.items(), origins, strict=True):
-        if origin is not None:
+    for role, (of_2015, of_others) in LAYOUTS.items():
+        if (origin := origins.get(role)) is not None:
             layout = of_2015 if campaign == '2015' else of_others
-            given = Origin.of(origin)
-            files[role] = read_leniently(given, layout, max_problems=max_problems)
+            files[role] = read_leniently(origin, layout, max_problems=max_problems)
     return Findings(
         campaign,
         tracked(apply_rules(files, campaign), 'checking', ' rules'),

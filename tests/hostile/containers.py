@@ -12,19 +12,7 @@ from pathlib import Path
 
 import pyarrow
 
-from hostile.entries import (
-    ANN,
-    BOB,
-    EMPTY,
-    LIMITED,
-    MIB,
-    A,
-    B,
-    Entry,
-    holding,
-    read,
-    refused,
-)
+from hostile.entries import ANN, BOB, EMPTY, LIMITED, MIB, A, B, Entry, holding, read, refused
 from hostile.lines import ENDLESS
 
 

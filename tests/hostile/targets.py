@@ -16,21 +16,8 @@ from pyarrow import parquet
 
 from hostile.containers import COMPRESS
 from hostile.entries import REFERENCE, TRUTH, A, B
-from hostile.submissions import (
-    SUBMISSIONS,
-    TREC,
-    entries,
-    folder,
-    leniently,
-    outcome,
-    validated,
-)
-from mediaeval_ap import (
-    AveragePrecision,
-    challenges,
-    evaluate_trec,
-    read_results,
-)
+from hostile.submissions import SUBMISSIONS, TREC, entries, folder, leniently, outcome, validated
+from mediaeval_ap import AveragePrecision, challenges, evaluate_trec, read_results
 from mediaeval_ap.cli import main
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read

@@ -95,7 +95,7 @@ def test_help_needs_no_numpy():
         f'for command in [[], *([each] for each in {COMMANDS})]:\n'
         '    main([*command, "--help"], standalone_mode=False)'
     )
-    assert 'mediaeval_ap.cli.explain' in loaded
+    assert 'mediaeval_ap.cli.evaluate' in loaded
     assert not loaded & {*HEAVY, 'numpy', 'rapidfuzz'}
 
 

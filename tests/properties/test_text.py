@@ -10,12 +10,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap import (
-    AveragePrecision,
-    definitions,
-    metrics,
-    validate,
-)
+from mediaeval_ap import AveragePrecision, definitions, metrics, validate
 from mediaeval_ap.choices import TIES, check_policy, check_tag, is_text, plain_text
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read

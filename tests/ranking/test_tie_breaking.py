@@ -6,12 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import (
-    first_in_order,
-    in_order,
-    places,
-    temporal_ranks,
-)
+from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, places, temporal_ranks
 
 
 @pytest.fixture(scope='module', params=[0, 1000])

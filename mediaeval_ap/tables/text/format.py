@@ -124,8 +124,7 @@ INTEGER_BYTES = b'0123456789+-'
 DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
 QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
 
-_field = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode())
-find_fields = _field.findall
+find_fields = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode()).findall
 _is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
 _SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
 
@@ -177,7 +176,8 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Wrong:
         case Cause.LENGTH:
             return endless()
         case Cause.HEADER:
-            return header_of(line.decode())
+            found = f'the header {shown(line.decode())}'
+            return Wrong('', found, 'rows only', remedy='remove this line')
         case Cause.FIELDS:
             count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
@@ -206,11 +206,6 @@ def is_header(line: str, layout: Layout) -> bool:
     """Return whether a line holds the names of the fields, in letters of any case."""
     words = tuple(field.decode() for field in find_fields(line.casefold().encode()))
     return words == layout.fields
-
-
-def header_of(line: str) -> Wrong:
-    """Explain a header where rows are expected."""
-    return Wrong('', f'the header {shown(line)}', 'rows only', remedy='remove this line')
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:
