@@ -254,13 +254,8 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Query, AP, number of relevant shots and parts. Of queries that lost the same, that with
-            the most relevant shots comes first, then the first that was asked.
-
-        Raises
-        ------
-        ParameterError
-            When n is not a positive integer.
+            Of queries that lost the same, that with the most relevant shots comes first, then the
+            first that was asked.
         """
         first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
         return self._losses(first)
@@ -276,17 +271,12 @@ class Diagnosis(Described):
         Returns
         -------
         QueryDiagnosis
-            Its ranking down to the cutoff with what stands before each hit, and each relevant shot
-            with its rank and kind.
+            It takes time in proportion to the hypotheses of the run.
 
         Raises
         ------
         ParameterError
             When the query is not one of those that were asked.
-
-        Notes
-        -----
-        Takes time in proportion to the hypotheses of the run.
         """
         if query not in self.queries:
             asked = counted(len(self.queries), 'query', 'queries')
@@ -301,9 +291,7 @@ class Diagnosis(Described):
         return QueryDiagnosis(
             query,
             self.k,
-            loss.ap,
-            loss.n_relevant,
-            loss.parts,
+            *(loss.ap, loss.n_relevant, loss.parts),
             ranking_of(examined, query, self.k),
             relevant_shots(examined, query, found, depth),
             self._ties(row),
@@ -326,12 +314,7 @@ class Diagnosis(Described):
         -------
         Difference
             AP of the other run minus AP of this one, and how much less the other one loses in each
-            part.
-
-        Raises
-        ------
-        ParameterError
-            When something that must be the same is not.
+            part. What must be the same and is not is a `ParameterError`.
         """
         _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
@@ -384,13 +367,7 @@ class Diagnosis(Described):
         return json_value('diagnosis', value)
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the parts of each query as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by query: ``ap``, ``n_relevant`` and each part.
-        """
+        """Return ``ap``, ``n_relevant`` and each part as a table, indexed by query."""
         import pandas
 
         columns = {'ap': self.ap, 'n_relevant': self.n_relevant, **self.parts}
@@ -401,10 +378,8 @@ class Diagnosis(Described):
         ap, n_relevant = self.ap.tolist(), self.n_relevant.tolist()
         return [
             QueryLoss(
-                self.queries[row],
-                ap[row],
-                n_relevant[row],
-                {part: parts[part][row] for part in parts},
+                *(self.queries[row], ap[row], n_relevant[row]),
+                {part: each[row] for part, each in parts.items()},
             )
             for row in rows
         ]
@@ -570,20 +545,14 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         *others : Diagnosis
-            Diagnoses of other runs.
+            Diagnoses of other runs, alike as `Diagnosis.against` needs them.
         names : sequence of str, optional
-            Names of the runs, this one first; by default those of their files.
+            Names of the runs, this one first, all different; by default those of their files.
 
         Returns
         -------
         altair.LayerChart
             A bar for each run; its parts add up to 1 - MAP.
-
-        Raises
-        ------
-        ParameterError
-            When another diagnosis has other queries, another reference, cutoff or definition, or
-            when there is not a name for each run, all different.
         """
         diagnoses = [self._diagnosis, *others]
         for other in others:
@@ -609,11 +578,6 @@ class DiagnosisPlot(Plot):
         -------
         altair.LayerChart
             A bar for each query with the name under which its relevant shots were returned.
-
-        Raises
-        ------
-        ParameterError
-            When n is not a positive integer.
         """
         names = self._diagnosis.confused[: check_cutoff(n, 'n')]
         return self._figures.confused(
@@ -638,7 +602,7 @@ class DiagnosisPlot(Plot):
         Raises
         ------
         ParameterError
-            When the query is not one of those that were asked, or has no relevant shot.
+            As of `Diagnosis.of`, and when the query has no relevant shot.
         """
         diagnosis = self._diagnosis
         if query is None:

@@ -15,16 +15,15 @@ from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantSh
 from mediaeval_ap.diagnosis.loss import (
     KINDS,
     NO_RANKS,
-    HitRanks,
     Ranks,
     Returned,
     ReturnedShots,
     ShotCounts,
     ShotIndex,
     gains,
-    hits_of,
     ranks_of,
     shots_of,
+    tie_ranks,
 )
 from mediaeval_ap.diagnosis.other_definitions import Facts, Listing, list_first
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
@@ -84,7 +83,7 @@ class ExaminedRun:
         distances_of = iter(self.ranking.names.measured(ranked))
         n_ranked = []
         nothing_tied = put_together([])
-        hits, tied, facts, corrected = [], [], [], {}
+        ties, tied, facts, corrected = [], [], [], {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             at = spans[number]
             ranking = self.ranking_of(query)
@@ -92,7 +91,7 @@ class ExaminedRun:
             sizes = (*of_reference, len(ranking), ranking.n_shots)
             n_ranked.append(sizes[3] if definition.repeats is Repeats.DROP else sizes[2])
             if at.start == at.stop:
-                hits.append(HitRanks(NO_RANKS, NO_RANKS, NO_RANKS))
+                ties.append(NO_RANKS)
                 tied.append([nothing_tied] * 2)
                 facts.append(Facts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes))
                 continue
@@ -101,7 +100,7 @@ class ExaminedRun:
             of_query = Returned._make(column[at] for column in returned)
             listing = list_first(ranking, distances, depth, of_query.shot)
             facts.append(Facts.of(listing, depth, *sizes))
-            hits.append(hits_of(listing, facts[-1], definition))
+            ties.append(tie_ranks(listing, facts[-1], definition))
             is_start = np.zeros(len(listing.places), dtype=np.bool_)
             is_start[listing.tie_starts] = True
             is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
@@ -112,8 +111,8 @@ class ExaminedRun:
                 ]
             )
             for name in self._near_names(of_query):
-                ranks = self._ranks_if_corrected(query, ranking, listing, distances, name)
-                corrected[number, name] = ranks
+                if_corrected = self._ranks_if_corrected(query, ranking, listing, distances, name)
+                corrected[number, name] = if_corrected
         kinds = self._index.kinds(returned, queries)
         shots = shots_of(returned, kinds)
         counts = ShotCounts(
@@ -122,8 +121,8 @@ class ExaminedRun:
             np.array(n_ranked, dtype=np.int64),
         )
         together = [put_together(each) for each in zip(*tied, strict=True)]
-        ranks_of_shots = ranks_of(shots, hits, counts.ranked)
-        return Found(returned, kinds, shots, ranks_of_shots, counts, together, facts, corrected)
+        ranks = ranks_of(shots, facts, ties, definition, counts.ranked)
+        return Found(returned, kinds, shots, ranks, counts, together, facts, corrected)
 
     def _near_names(self, of_query: Returned) -> list[int]:
         """Return names near a query under which its shots were returned, but not under itself."""

@@ -68,14 +68,8 @@ class QueryLoss:
 
     Parameters
     ----------
-    query : str
-        The query.
-    ap : float
-        Average precision at the cutoff.
-    n_relevant : int
-        The number of relevant shots.
-    parts : dict of str to float
-        The parts of the loss, which add up to 1 - AP.
+    query, ap, n_relevant, parts
+        As of `QueryDiagnosis`.
     """
 
     query: str
@@ -118,19 +112,13 @@ class NearMiss:
 
     Parameters
     ----------
-    name, query : str
-        The name in the run, and the query.
+    name, query, distance, letters, adds
+        As of `ConfusedName`; the distance is at most `near` of the diagnosis.
     count : int
         The number of relevant shots of the query that the run returned under this name, but not
         under the query itself.
     n_hypotheses : int
         The number of hypotheses that the run has under this name.
-    distance : float
-        The distance from the query to the name: at most `near` of the diagnosis.
-    letters : tuple of str
-        The edits, as of `ConfusedName`.
-    adds : float
-        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
     alone : float
         What AP of the query gains if every hypothesis under this name has the name of the query
         instead, and nothing else changes: the run is scored again. The shots do not come to the
@@ -254,9 +242,7 @@ class QueryDiagnosis(Described):
     relevant : list of RelevantShot
         The relevant shots: those that were returned by rank, then the others.
     ties : dict of str to dict
-        The least, mean and greatest AP over all orders of ties: ``min``, ``expected`` and ``max``,
-        of ``equal_confidence`` and ``arbitrary``. If they are not known, they are None, and have a
-        ``reason``.
+        The least, mean and greatest AP over all orders of ties, as of `Diagnosis.to_dict`.
     definitions : list of ByDefinition
         What each registered definition says of the ranking, and why; the one in use comes first.
     run, definition : str
@@ -279,14 +265,7 @@ class QueryDiagnosis(Described):
     notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis of the query, for JSON.
-
-        Returns
-        -------
-        dict
-            ``query``, ``k``, ``ap``, ``n_relevant``, ``loss`` (the parts), ``ranking``,
-            ``relevant``, ``ties``, ``definitions``, ``run``, ``definition`` and ``notes``.
-        """
+        """Return all that the diagnosis holds, for JSON; ``loss`` has the parts."""
         value = asdict(self)
         for each in value['ranking']:
             if each['judged'] is None:  # without judgements

@@ -139,23 +139,13 @@ class ShotCounts(NamedTuple):
     ranked: NDArray[np.int64]  # N of the definition
 
 
-class HitRanks(NamedTuple):
-    """Ranks of hits, from 1, in the ranking of a query as the definition has it."""
-
-    scored: NDArray[np.int64]  # all that the definition counts
-    first: NDArray[np.int64]  # the first of each relevant shot
-    tie_starts: NDArray[np.int64]  # where the ties of each of these begin
-
-
-def hits_of(listing: Listing, facts: Facts, definition: Definition) -> HitRanks:
-    """Return the ranks of the hits of a listing that is not empty."""
+def tie_ranks(listing: Listing, facts: Facts, definition: Definition) -> NDArray[np.int64]:
+    """Return the ranks, from 1, at which the ties of the first hit of each shot begin."""
     ties = listing.tie_starts
     starts = ties[ties.searchsorted(facts.once, side='left') - 1]
     if definition.repeats is Repeats.DROP:  # ranks among the shots that are not dropped
-        starts, first = listing.kept.searchsorted(starts), facts.distinct
-    else:
-        first = facts.once
-    return HitRanks(facts.ranks(definition), first, starts + 1)
+        starts = listing.kept.searchsorted(starts)
+    return starts + 1
 
 
 class Ranks(NamedTuple):
@@ -168,20 +158,27 @@ class Ranks(NamedTuple):
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(shots: ReturnedShots, hits: Sequence[HitRanks], n_ranked: NDArray[np.int64]) -> Ranks:
-    """Return the ranks of the shots from the hits of each query."""
+def ranks_of(
+    shots: ReturnedShots,
+    facts: Sequence[Facts],
+    ties: Sequence[NDArray[np.int64]],
+    definition: Definition,
+    n_ranked: NDArray[np.int64],
+) -> Ranks:
+    """Return the ranks of the shots from the facts and the `tie_ranks` of each query."""
     # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
     first = n_ranked[shots.query] + 1
     starts = first.copy()
-    begins = shots.query.searchsorted(np.arange(len(hits)))
-    for each, begin in zip(hits, begins.tolist(), strict=True):
-        listed = slice(begin, begin + len(each.first))
-        first[listed], starts[listed] = each.first, each.tie_starts
-    found = [each.scored for each in hits]
+    begins = shots.query.searchsorted(np.arange(len(facts)))
+    for each, of_ties, begin in zip(facts, ties, begins.tolist(), strict=True):
+        listed = slice(begin, begin + len(of_ties))
+        first[listed] = each.distinct if definition.repeats is Repeats.DROP else each.once
+        starts[listed] = of_ties
+    found = [each.ranks(definition) for each in facts]
     is_own = shots.kind == OWN
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
     return Ranks(
-        np.repeat(np.arange(len(hits)), list(map(len, found))),
+        np.repeat(np.arange(len(facts)), list(map(len, found))),
         np.concatenate([NO_RANKS, *found]),
         first,
         np.where(is_own, starts + in_block - 1, first),

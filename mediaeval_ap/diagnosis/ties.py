@@ -133,16 +133,6 @@ def put_together(rankings: Iterable[TiedHits]) -> TiedHits:
     return TiedHits(*map(np.concatenate, zip(empty, *numbered, strict=True)))
 
 
-class _Blocks(NamedTuple):
-    """The blocks that hold what can be a hit, in the order of `TiedHits`."""
-
-    ranking: NDArray[np.int64]
-    above: NDArray[np.int64]
-    size: NDArray[np.int64]
-    n_hits: NDArray[np.int64]
-    hits_above: NDArray[np.int64]
-
-
 class _Terms(NamedTuple):
     """Terms that ranks add to the sum of precisions, by ranking."""
 
@@ -175,14 +165,14 @@ def tie_bounds(
     n_hits = np.diff(first, append=len(hits.ranking))
     ranking = hits.ranking[first]
     hits_above = first - np.searchsorted(hits.ranking, ranking)
-    blocks = _Blocks(ranking, hits.above[first], hits.size[first], n_hits, hits_above)
+    blocks = TieBlocks(hits.size[first], n_hits, hits.above[first], hits_above)
     earliest = hits.above + np.arange(len(hits.above)) - first.repeat(n_hits) + 1
     latest = earliest + hits.size - n_hits.repeat(n_hits)
     worst, best = (
         _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
         for ranks in (latest, earliest)
     )
-    orders = worst, _expected(blocks, max(K)), best
+    orders = worst, _expected(ranking, blocks, max(K)), best
     divides_by_hits = 'H' in definition.denominator
     found = []
     for k in K:
@@ -196,12 +186,11 @@ def tie_bounds(
         if divides_by_hits:
             moves = (blocks.above < k) & (k < blocks.above + blocks.size) & (n_hits < blocks.size)
             reasons = dict.fromkeys(ranking[moves].tolist(), MOVES)
-        reasons |= {
-            ranking: f'{shot_id(shot)} is returned several times in one block of ties'
-            for ranking, shot in zip(
-                hits.ranking[rows].tolist(), hits.again[rows].tolist(), strict=True
+        for row in rows.tolist():
+            shot = shot_id(int(hits.again[row]))
+            reasons[int(hits.ranking[row])] = (
+                f'{shot} is returned several times in one block of ties'
             )
-        }
         bounds = []
         for each in orders:  # least, mean, greatest
             values = np.divide(
@@ -210,16 +199,14 @@ def tie_bounds(
             values[n_relevant == 0] = definition.without_relevant
             values[list(reasons)] = np.nan
             bounds.append(values)
-        minimum, expected, maximum = bounds
-        found.append(TieBounds(minimum, expected, maximum, reasons))
+        found.append(TieBounds(*bounds, reasons))
     return found
 
 
-def _expected(blocks: _Blocks, depth: int) -> _Terms:
+def _expected(ranking: NDArray[np.int64], blocks: TieBlocks, depth: int) -> _Terms:
     """Return the mean of what each rank adds, down to a depth."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
-    kept = _Blocks(*(column[n_ranks > 0] for column in blocks))
-    n_ranks = n_ranks[n_ranks > 0]
-    tied = TieBlocks(kept.size, kept.n_hits, kept.above, kept.hits_above)
-    values = expected_precisions(tied, n_ranks)
-    return _Terms(kept.ranking.repeat(n_ranks), ranges(kept.above + 1, n_ranks), values)
+    blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
+    ranking, n_ranks = ranking[n_ranks > 0], n_ranks[n_ranks > 0]
+    values = expected_precisions(blocks, n_ranks)
+    return _Terms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)
