@@ -11,8 +11,7 @@ from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, names_asked, read_counted
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots
-from mediaeval_ap.live.live_ranking import LiveRanking
+from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots, LiveRanking
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from numbers import Integral
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -10,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
-from mediaeval_ap.metrics.number_input import doubles, is_sparse, number_array, number_matrix
+from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.inputs import Matrix
+from mediaeval_ap.tables.reading import is_arrow
+from mediaeval_ap.tables.text.format import EXACT_NUMBER, LARGEST_INTEGER
 
 SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long, a quarter a fifth longer
 
@@ -276,8 +281,14 @@ def _with_classes(truth: Any) -> Any:
     return truth
 
 
-def _matrices(y_true: Matrix, y_score: ArrayLike) -> tuple[Any, NDArray[Any]]:
-    truth = _with_classes(number_matrix(y_true, 'y_true', 'biuf'))
+def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+    if is_sparse(y_true):
+        if y_true.ndim != 2 or y_true.dtype.kind not in 'biuf':
+            kind = f'{y_true.ndim} dimensions of {y_true.dtype}'
+            raise ParameterError(f'y_true: found {kind}, expected 2 of numbers')
+        truth = _with_classes(y_true.tocsr())
+    else:
+        truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
     scores = number_array(y_score, 'y_score', 2, 'iuf')
     names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
     if len(names) == 2 and names[0] != names[1]:
@@ -337,3 +348,84 @@ def _precisions(
     n_true[order] = np.bincount(rows).cumsum()[rows] - first
     precisions: NDArray[np.float64] = n_true / (n_classes - low)
     return precisions
+
+
+def is_sparse(values: object) -> bool:
+    """Return whether values are a sparse matrix of scipy; if it is not imported, nothing is one."""
+    scipy_sparse = sys.modules.get('scipy.sparse')
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(values))
+
+
+def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
+    """Return numbers as an array whose type is one of `kinds` of numpy, integers as integers."""
+    expected = f'expected {n_dimensions} of numbers'
+    if is_sparse(values):
+        raise ParameterError(f'{name}: found a sparse matrix, expected a dense array')
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterError(f'{name}: found a masked array, {expected}')
+    try:
+        array = np.asarray(_of_lists(values, name) if _is_list_array(values) else values)
+    except ParameterError:
+        raise
+    except ValueError:
+        raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
+    if array.ndim != n_dimensions or array.dtype.kind not in kinds:
+        raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
+    # Of integers beside floats, or of int64 beside uint64, numpy makes doubles. (Of smaller types
+    # it makes smaller floats only where these are exact.)
+    if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):
+        large = np.abs(array) >= LARGEST_INTEGER
+        if large.any():
+            given = _before_conversion(values)[large]
+            _refuse_rounded(given, array[large], name, ' beside numbers of other types')
+    return array
+
+
+def _is_list_array(values: object) -> bool:
+    """Return whether values are lists in an array of pyarrow; if not imported, nothing is one."""
+    pyarrow = sys.modules.get('pyarrow')
+    arrays = () if pyarrow is None else (pyarrow.Array, pyarrow.ChunkedArray)
+    return isinstance(values, arrays) and is_list(values)
+
+
+def _of_lists(lists: Any, name: str) -> NDArray[Any]:
+    """Return lists of numbers in an array of pyarrow as an array of two dimensions."""
+    from pyarrow import ChunkedArray, compute
+
+    if isinstance(lists, ChunkedArray):
+        lists = lists.combine_chunks()
+    numbers = lists.flatten()
+    if lists.null_count or numbers.null_count:
+        what = 'list' if lists.null_count else 'number'
+        raise ParameterError(f'{name}: found a missing {what}, expected numbers')
+    lengths = compute.list_value_length(lists).to_numpy()
+    length = int(lengths[0]) if len(lengths) else max(0, getattr(lists.type, 'list_size', 0))
+    if (lengths != length).any():
+        raise ValueError('rows of different lengths')  # as numpy says it of lists of Python
+    array: NDArray[Any] = numbers.to_numpy(zero_copy_only=False)
+    return array.reshape(len(lists), length)
+
+
+def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return numbers in double precision, and refuse an integer that no double holds."""
+    numbers = array.astype(np.float64)
+    large = np.abs(numbers) >= LARGEST_INTEGER
+    if large.any():
+        _refuse_rounded(array[large], numbers[large], name, '')
+    return numbers
+
+
+def _refuse_rounded(given: NDArray[Any], rounded: NDArray[Any], name: str, where: str) -> None:
+    for number, other in zip(given.tolist(), rounded.tolist(), strict=True):
+        if isinstance(number, Integral) and math.isfinite(other) and int(number) != int(other):
+            raise ParameterError(f'{name}: found {int(number)}{where}, expected {EXACT_NUMBER}')
+
+
+def _before_conversion(values: Any) -> NDArray[np.object_]:
+    """Return numbers as the objects that they were before numpy found one type for all."""
+    if hasattr(values, 'iloc'):  # of pandas
+        values = values.astype(object).to_numpy()
+    elif is_arrow(values):
+        columns = (column.to_pylist() for column in to_arrow(values).columns)
+        values = list(zip(*columns, strict=True))
+    return np.asarray(values, dtype=object)

@@ -12,7 +12,7 @@ from oracle import CLOSE
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics import label_ranking_average_precision
-from mediaeval_ap.metrics.number_input import number_array
+from mediaeval_ap.metrics.label_ranking_ap import number_array
 
 # Of neighbours among these one is no double; numpy makes floats of integers beside floats, and of
 # those of 64 bits with a sign beside those without.
