@@ -17,9 +17,4 @@ from mediaeval_ap.challenges.gap import evaluate_gap
 from mediaeval_ap.challenges.lists_of_labels import evaluate_first_hit, evaluate_map
 from mediaeval_ap.challenges.lrap import evaluate_lrap
 
-__all__ = [
-    'evaluate_first_hit',
-    'evaluate_gap',
-    'evaluate_lrap',
-    'evaluate_map',
-]
+__all__ = ['evaluate_first_hit', 'evaluate_gap', 'evaluate_lrap', 'evaluate_map']

@@ -122,10 +122,7 @@ def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> li
 
 
 def export(
-    topics: Sequence[Topic],
-    qrels: str | os.PathLike[str],
-    run: str | os.PathLike[str],
-    tag: str,
+    topics: Sequence[Topic], qrels: str | os.PathLike[str], run: str | os.PathLike[str], tag: str
 ) -> None:
     """Write topics that have a relevant document as qrels and as a run: both files, or none."""
     if os.path.realpath(qrels) == os.path.realpath(run):

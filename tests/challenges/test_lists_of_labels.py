@@ -6,10 +6,7 @@ from challenge_inputs import SAMPLES, sample, table
 from oracle import CLOSE
 
 from mediaeval_ap import challenges
-from mediaeval_ap.errors import (
-    DataWarning,
-    UndefinedScoreError,
-)
+from mediaeval_ap.errors import DataWarning, UndefinedScoreError
 
 
 @pytest.mark.parametrize('definition', ['kaggle', 'mediaeval-2016'])

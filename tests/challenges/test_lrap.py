@@ -9,11 +9,7 @@ from challenge_inputs import SAMPLES, sample, table
 from oracle import CLOSE
 
 from mediaeval_ap import challenges
-from mediaeval_ap.errors import (
-    DataWarning,
-    FormatError,
-    ParameterError,
-)
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
 
 
 @pytest.mark.parametrize('label_weighted', [False, True])

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
-from mediaeval_ap.errors import (
-    DataWarning,
-    NoOverlapWarning,
-    ReadError,
-    WithoutRelevantWarning,
-)
+from mediaeval_ap.errors import DataWarning, NoOverlapWarning, ReadError, WithoutRelevantWarning
 from mediaeval_ap.evaluation.data_warnings import (
     empty_run,
     no_overlap,

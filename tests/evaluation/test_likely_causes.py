@@ -121,10 +121,7 @@ QUERIES = {
 def test_no_query_in_the_reference(queries):
     asked, told = QUERIES[queries]
     scorer = AveragePrecision(REFERENCE)
-    for call in (
-        lambda: scorer.evaluate(run(), asked),
-        lambda: scorer.live(run()).evaluate(asked),
-    ):
+    for call in (lambda: scorer.evaluate(run(), asked), lambda: scorer.live(run()).evaluate(asked)):
         with pytest.warns(NoOverlapWarning) as caught:
             call()
         (message,) = (str(each.message) for each in caught)

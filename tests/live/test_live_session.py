@@ -8,12 +8,7 @@ import pytest
 from live_sessions import ROW, check_live
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import (
-    DataWarning,
-    FormatError,
-    NoOverlapWarning,
-    ParameterError,
-)
+from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 
@@ -57,11 +52,7 @@ def test_warnings_are_those_of_the_batch_and_point_at_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
         live.evaluate(['ann', 'ann'])
-    assert {each.category for each in caught} == {
-        DataWarning,
-        DataWarning,
-        DataWarning,
-    }
+    assert {each.category for each in caught} == {DataWarning, DataWarning, DataWarning}
     assert {each.filename for each in caught} == {__file__}
     with pytest.warns(DataWarning) as caught:
         live.send('ann')

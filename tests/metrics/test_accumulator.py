@@ -99,11 +99,7 @@ def test_what_cannot_be_merged():
     for one, two, found in (
         (ReciprocalRank(3), ReciprocalRank(4), 'ReciprocalRank(k=4)'),
         (MeanAveragePrecision(3), MeanAveragePrecision(4), 'MeanAveragePrecision(k=4, '),
-        (
-            MeanAveragePrecision(3),
-            MeanAveragePrecision(3, 'trec'),
-            '(k=3, definition=trec',
-        ),
+        (MeanAveragePrecision(3), MeanAveragePrecision(3, 'trec'), '(k=3, definition=trec'),
         (MeanAveragePrecision(5), ReciprocalRank(5), 'ReciprocalRank(k=5)'),
         (MeanAveragePrecision(5), 0.5, '0.5'),
         (GlobalAveragePrecision(), GlobalAveragePrecision('best'), 'Precision(ties=best)'),

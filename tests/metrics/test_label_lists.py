@@ -65,18 +65,12 @@ def test_labels_of_many_kinds_of_sequence():
         (y_true, np.array(y_pred, dtype=object)),
         (pandas.Series(y_true), pandas.Series(y_pred, index=[5, 3])),
         (pyarrow.array(y_true), pyarrow.chunked_array([y_pred[:1], y_pred[1:]])),
-        (
-            pyarrow.array([['x'], *y_true])[1:],
-            pyarrow.array(y_pred, large_lists),
-        ),
+        (pyarrow.array([['x'], *y_true])[1:], pyarrow.array(y_pred, large_lists)),
         (map(set, y_true), (tuple(each) for each in y_pred)),
         (y_true, pyarrow.array(y_pred, pyarrow.list_(pyarrow.string(), 2))),
         (list(map(pandas.Series, y_true)), pandas.DataFrame(y_pred)),
         ([pyarrow.array(y_true[0]), []], list(map(pyarrow.array, y_pred))),
-        (
-            y_true,
-            pyarrow.ListArray.from_arrays([0, 2, 4], encoded),
-        ),
+        (y_true, pyarrow.ListArray.from_arrays([0, 2, 4], encoded)),
     ):
         assert MeanAveragePrecision().update(truth, predictions)[0].tolist() == [0.25, 0]
     for kind in np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64:
@@ -114,13 +108,7 @@ def test_what_are_no_labels(y_true, y_pred, message):
 
 
 @pytest.mark.parametrize(
-    'outer',
-    [
-        list,
-        iter,
-        pandas.Series,
-        lambda lists: dict(enumerate(lists)).values(),
-    ],
+    'outer', [list, iter, pandas.Series, lambda lists: dict(enumerate(lists)).values()]
 )
 def test_a_set_of_predictions_is_refused_in_any_container(outer):
     """Its order is that of hashes, so its score would differ between processes."""

@@ -121,12 +121,7 @@ DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'ex
 @quiet
 @pytest.mark.parametrize(('definition', 'ties'), sorted(DEFINED))
 @strategies.examples(1 / 2)
-@given(
-    judged=qrels,
-    returned=runs,
-    level=st.integers(0, 2),
-    unjudged=st.sampled_from(UNJUDGED),
-)
+@given(judged=qrels, returned=runs, level=st.integers(0, 2), unjudged=st.sampled_from(UNJUDGED))
 def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level, unjudged):
     skips = unjudged == 'skip'
     assume(not skips or any(0 <= relevance < level for *_, relevance in judged))
