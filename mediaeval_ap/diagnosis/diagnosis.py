@@ -367,7 +367,13 @@ class Diagnosis(Described):
         return json_value('diagnosis', value)
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return ``ap``, ``n_relevant`` and each part as a table, indexed by query."""
+        """Return the parts of each query as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by query: ``ap``, ``n_relevant`` and each part.
+        """
         import pandas
 
         columns = {'ap': self.ap, 'n_relevant': self.n_relevant, **self.parts}

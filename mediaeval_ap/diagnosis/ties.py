@@ -199,7 +199,8 @@ def tie_bounds(
             values[n_relevant == 0] = definition.without_relevant
             values[list(reasons)] = np.nan
             bounds.append(values)
-        found.append(TieBounds(*bounds, reasons))
+        minimum, expected, maximum = bounds
+        found.append(TieBounds(minimum, expected, maximum, reasons))
     return found
 
 

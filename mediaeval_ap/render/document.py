@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -45,11 +45,6 @@ class Grid:
     rows: Sequence[Sequence[Any]]
     exact: Collection[str] = ()
     best: Collection[str] = ()
-
-    @classmethod
-    def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Grid:
-        """Return columns of equal length, by header, as a grid."""
-        return cls(list(columns), list(zip(*columns.values(), strict=True)), EXACT)
 
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:

@@ -61,48 +61,22 @@ class Described(ABC):
         return self._written('csv', path, per_query)
 
     def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return everything as JSON with every digit, or write it to a file.
+        """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
 
-        Parameters
-        ----------
-        path, per_query
-            As of `to_csv`; of a result, `per_query` includes the values of each query.
-
-        Returns
-        -------
-        str or None
-            As of `to_csv`, in the shape that every command writes.
+        It has the shape that every command writes; of a result, `per_query` includes the values of
+        each query.
         """
         return self._written('json', path, per_query)
 
     def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of Markdown with three decimals, or write them to a file.
+        """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.
 
-        Parameters
-        ----------
-        path, per_query
-            As of `to_csv`; of a diagnosis, `per_query` shows all queries, not the costliest.
-
-        Returns
-        -------
-        str or None
-            As of `to_csv`.
+        Of a diagnosis, `per_query` shows all queries, not the costliest.
         """
         return self._written('markdown', path, per_query)
 
     def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of LaTeX (booktabs) with three decimals, or write them to a file.
-
-        Parameters
-        ----------
-        path, per_query
-            As of `to_markdown`.
-
-        Returns
-        -------
-        str or None
-            As of `to_csv`.
-        """
+        """Return tables of LaTeX (booktabs) with three decimals, as `to_markdown`."""
         return self._written('latex', path, per_query)
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:

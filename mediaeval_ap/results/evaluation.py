@@ -85,18 +85,13 @@ class ResultByQuery(Result):
         ----------
         results : iterable of results of this class
             One for each block, of the same run: all but values and counts of queries must be equal.
+            Of tables in memory, which have no hash, only the counts are compared.
 
         Returns
         -------
         result of this class
             Equal, bit for bit, to the result of all queries at once; a query that is in two blocks
             counts twice.
-
-        Raises
-        ------
-        ParameterError
-            When there is no result, or something that must be equal is not. Of tables in memory,
-            which have no hash, only the counts are compared.
 
         Examples
         --------
@@ -140,6 +135,10 @@ class ResultByQuery(Result):
 
     def _settings(self) -> dict[str, Any]:
         return {'definition': self.definition.name}
+
+    def _worth(self) -> float:
+        (worth,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])
+        return float(worth)
 
     @property
     def _floor(self) -> float:
@@ -259,7 +258,8 @@ class Evaluation(ResultByQuery):
     @property
     def mean_counts(self) -> dict[str, int]:
         columns = self._judged_columns | dict(self.measures)
-        return super().mean_counts | {name: _n_valued(each) for name, each in columns.items()}
+        n_valued = {name: int((~np.isnan(each)).sum()) for name, each in columns.items()}
+        return super().mean_counts | n_valued
 
     def _count_columns(self) -> dict[str, int]:
         of_measures = {f'{N_QUERIES}_{name}': self.mean_counts[name] for name in self.measures}
@@ -278,8 +278,9 @@ class Evaluation(ResultByQuery):
         parts = []
         for count in fewer:
             names = [name for name in self.measures if counts[name] == count]
+            are = 'is' if len(names) == 1 else 'are'
             has = 'query that has' if count == 1 else 'queries that have'
-            parts.append(f'{_are(names)} over the {count:,} {has} {which}')
+            parts.append(f'{", ".join(names)} {are} over the {count:,} {has} {which}')
         scores = ', '.join(f'M{name}' for name in self._ap_columns)
         whole = f'the score, {scores}, is over all {n_queries:,}'
         if is_floor:
@@ -304,14 +305,12 @@ class Evaluation(ResultByQuery):
     @property
     def mean_judged(self) -> dict[str, float | None]:
         """Judged@k: the mean share of the first k that is judged; nothing without judgements."""
-        return {
-            name: mean(values[~np.isnan(values)]) for name, values in self._judged_columns.items()
-        }
+        return _valued_means(self._judged_columns)
 
     @property
     def mean_measures(self) -> dict[str, float | None]:
         """The mean of each measure over the queries with a defined value; None without any."""
-        return {name: mean(values[~np.isnan(values)]) for name, values in self.measures.items()}
+        return _valued_means(self.measures)
 
     def _of_manifest(self) -> dict[str, Any]:
         parameters = {'K': list(self.K), **self.parameters}
@@ -319,13 +318,8 @@ class Evaluation(ResultByQuery):
 
     def _columns(self) -> Columns:
         ap = dict(zip(self._ap_columns, self.ap.T, strict=True))
-        return {
-            'query': self.queries,
-            **ap,
-            **self._judged_columns,
-            **self.measures,
-            'n_relevant': self.n_relevant,
-        }
+        values = {**ap, **self._judged_columns, **self.measures}
+        return {'query': self.queries, **values, 'n_relevant': self.n_relevant}
 
     def _mean_row(self) -> dict[str, Any]:
         ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
@@ -348,21 +342,14 @@ class Evaluation(ResultByQuery):
     def _ap_columns(self) -> list[str]:
         return [ap_column(k) for k in self.K]
 
-    def _worth(self) -> float:
-        return float(self.map[-1])
-
 
 def judged_column(k: Cutoff) -> str:
     """Return the name of the column of the share that is judged down to a cutoff."""
     return 'Judged' if k == ALL else f'Judged@{k}'
 
 
-def _n_valued(values: NDArray[np.float64]) -> int:
-    return int((~np.isnan(values)).sum())
-
-
-def _are(names: Sequence[str]) -> str:
-    return f'{", ".join(names)} {"is" if len(names) == 1 else "are"}'
+def _valued_means(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, float | None]:
+    return {name: mean(values[~np.isnan(values)]) for name, values in columns.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -433,11 +420,10 @@ class Evaluation2015(ResultByQuery):
         return {'definition': self.definition.to_dict(), 'parameters': dict(self.parameters)}
 
     def _columns(self) -> Columns:
-        columns: dict[str, Any] = {'query': self.queries, 'name': self.names}
-        columns |= {'ratio': self.ratios, 'AP': self.ap}
+        columns: Columns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}
         if self.correct is not None:
-            columns |= {'correct': self.correct, 'EwAP': self.ap * self.correct}
-        return {**columns, 'n_relevant': self.n_relevant}
+            columns = {**columns, 'correct': self.correct, 'EwAP': self.ap * self.correct}
+        return {'query': self.queries, **columns, 'n_relevant': self.n_relevant}
 
     def _mean_row(self) -> dict[str, Any]:
         means: dict[str, Any] = {'name': None, 'ratio': None, 'AP': self.map}
@@ -449,9 +435,6 @@ class Evaluation2015(ResultByQuery):
         if self.correct is None:
             return {'MAP': self.map}
         return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}
-
-    def _worth(self) -> float:
-        return self.map
 
     def _compared(self) -> Compared:
         values, floor = {'MAP': self.ap}, {'MAP': self._floor}

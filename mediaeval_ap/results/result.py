@@ -24,7 +24,7 @@ from mediaeval_ap.errors import (
     shown,
     together,
 )
-from mediaeval_ap.render.document import Block, Document, Grid, Heading
+from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.run_names import run_names
@@ -185,6 +185,10 @@ class Result(Described):
         """The noun for what means are over: of one, and of many."""
         return 'query', 'queries'
 
+    def _of_kind(self) -> dict[str, str]:
+        """Return what JSON has of this kind of result alone."""
+        return {}
+
     @property
     def _over(self) -> str:
         """Return why means are over different queries, as a sentence; empty where they are not."""
@@ -224,9 +228,6 @@ class Result(Described):
     def _source(self) -> Source:
         return self.inputs[self._RUN]
 
-    def _identity(self) -> dict[str, str]:
-        return {'kind': self._KIND, 'run': self.run}
-
     def _value(self, per_query: bool) -> dict[str, Any]:
         """Return the result for JSON."""
         detail = self._detail(per_query)
@@ -238,7 +239,9 @@ class Result(Described):
             for role, source in self.inputs.items()
         }
         return {
-            **self._identity(),
+            'kind': self._KIND,
+            'run': self.run,
+            **self._of_kind(),
             'means': self._means(),
             'mean_counts': self.mean_counts,
             'n_queries': self.counts['queries'],
@@ -365,7 +368,8 @@ def _plain(column: NDArray[Any] | Sequence[Any]) -> Sequence[Any]:
 
 
 def _grid(columns: Columns) -> Grid:
-    return Grid.from_columns({name: _plain(each) for name, each in columns.items()})
+    rows = list(zip(*map(_plain, columns.values()), strict=True))
+    return Grid(list(columns), rows, EXACT)
 
 
 def describe(

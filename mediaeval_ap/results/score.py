@@ -129,8 +129,8 @@ class Score(Result):
         in_full = {'definition': self.definition.to_dict()} if self.definition else {}
         return {**in_full, 'parameters': dict(self.parameters)}
 
-    def _identity(self) -> dict[str, str]:
-        return {**super()._identity(), 'metric': self.metric}
+    def _of_kind(self) -> dict[str, str]:
+        return {'metric': self.metric}
 
     def _detail(self, per_query: bool) -> Columns | None:
         if per_query or not self._is_of_classes:
