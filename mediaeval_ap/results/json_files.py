@@ -63,8 +63,11 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     if not isinstance(value, dict) or value.get('schema') != SCHEMA:
         found = shown(value.get('schema') if isinstance(value, dict) else value)
         raise FormatError(stored.name, 'schema', '', found, f'{SCHEMA!r}, {AS_WRITTEN}')
+    listed = value.get('results') or [{}]
+    if not isinstance(listed, list):
+        raise FormatError(stored.name, 'results', '', shown(listed), f'a list, {AS_WRITTEN}')
     results: list[Result] = []
-    for number, each in enumerate(value.get('results') or [{}], 1):
+    for number, each in enumerate(listed, 1):
         place = f'result {number}'
         if isinstance(each, dict) and 'manifest' in each and 'queries' not in each:
             expected = 'the values of each query: write the file with --format json --per-query'

@@ -140,6 +140,8 @@ AS_WRITTEN = 'expected one as --format json --per-query of a command writes it$'
         ),
         ({'results': []}, AS_WRITTEN),
         ({'results': [1]}, AS_WRITTEN),
+        ({'results': 5}, r'results.json, results: found 5, expected a list, as --format json'),
+        ({'results': {'run': 'x'}}, r"results: found \{'run': 'x'\}, expected a list, as"),
         ({'/kind': 'x'}, AS_WRITTEN),
         (
             {'/queries': ...},
