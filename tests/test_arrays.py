@@ -136,14 +136,6 @@ def test_codes_of_32_bits_are_combined_in_64():
     assert combine(columns).tolist() == [0, 2**62 - 1, 2**62 - 1]
 
 
-def test_keys_of_as_many_rows_as_a_large_submission():
-    """Four columns of 2**17 values each, which are 68 bits: two keys of 64 would be equal."""
-    n_rows = 1 << 17
-    each = np.arange(n_rows, dtype=np.int32)
-    columns = [np.append(each, last) for last in np.array([8192, 0, 0, 0], dtype=np.int32)]
-    assert len(first_occurrences(combine(columns))) == n_rows + 1
-
-
 def test_a_spare_array_is_with_one_borrower_alone():
     spare = SpareArrays(np.int16)
     first, second = spare.take(5), spare.take(5)
@@ -154,12 +146,6 @@ def test_a_spare_array_is_with_one_borrower_alone():
     spare.give_back(second)
     assert spare.take(5) is second
     assert not np.shares_memory(spare.take(5), second)
-
-
-@pytest.mark.parametrize('dtype', [np.bool_, np.uint8, np.uint64])
-def test_spare_arrays_begin_at_cache_lines(dtype):
-    spare = SpareArrays(dtype)
-    assert [spare.take(size).ctypes.data % 64 for size in range(1, 200)] == [0] * 199
 
 
 @given(st.lists(st.binary(max_size=WIDEST), min_size=1, max_size=5), st.binary(max_size=WORD))

@@ -143,16 +143,6 @@ def test_none_is_no_name_and_ends_nothing(any_session, ask):
     assert any_session.send('ann') == ([1.0, 1.0], 2)
 
 
-def test_mapping_send_is_never_shorter(any_session):
-    assert len(list(map(any_session.send, ['ann', 'bob', 'ann']))) == 3
-    for names in ['ann', None], [None], ['']:
-        with pytest.raises(errors.ParameterError):
-            list(map(any_session.send, names))
-    any_session.close()
-    with pytest.raises(errors.SessionClosedError):
-        list(map(any_session.send, ['ann']))
-
-
 def test_answers_have_names(any_session):
     answer = any_session.send('ann')
     assert isinstance(answer, mediaeval_ap.Answer)
@@ -196,21 +186,6 @@ def test_a_closed_live_session_does_nothing(average_precision):
     ):
         with pytest.raises(errors.SessionClosedError):
             call()
-
-
-def test_evaluation(average_precision):
-    evaluation = average_precision.evaluate(RUN, ['bob', 'nobody', 'ann'])
-    assert evaluation.queries == ['bob', 'nobody', 'ann']
-    assert evaluation.K == [3, 1]
-    assert evaluation.ap.shape == (3, 2)
-    assert evaluation.n_relevant.tolist() == [1, 0, 2]
-    assert evaluation.map.tolist() == [1.0, 1.0]
-    assert (evaluation.counts['queries'], evaluation.counts['queries_without_relevant']) == (3, 1)
-    expected = pandas.DataFrame(
-        {'AP@3': [1.0, 1.0, 1.0], 'AP@1': [1.0, 1.0, 1.0], 'n_relevant': [1, 0, 2]},
-        index=pandas.Index(['bob', 'nobody', 'ann'], name='query'),
-    )
-    pandas.testing.assert_frame_equal(evaluation.to_frame(), expected)
 
 
 def test_manifest(tmp_path):

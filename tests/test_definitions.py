@@ -36,19 +36,6 @@ def test_cases_that_tell_the_definitions_apart(name, first, second):
     assert ap(name, [2], 1, 500, 100) == pytest.approx(second, rel=1e-15)
 
 
-def test_run_shorter_than_relevant_and_cutoff():
-    """The first metric divides by what was returned; the final one takes it for not relevant."""
-    assert ap('mediaeval-2016', [1, 2], 10, 2, 100) == 1.0
-    assert ap('mediaeval-2016-final', [1, 2], 10, 2, 100) == 0.2
-
-
-@pytest.mark.parametrize('name', definitions.names())
-def test_nothing_returned_or_relevant(name):
-    assert ap(name, [], 3, 0, 10) == 0.0
-    expected = 1.0 if name.startswith('mediaeval') else 0.0
-    assert ap(name, [], 0, 5, 10) == ap(name, [], 0, 0, 10) == expected
-
-
 def test_formulas():
     assert {str(each): each.formula for each in definitions.registered()} == {
         'mediaeval-2016': 'S(k) / min(R, k, N)',

@@ -123,12 +123,6 @@ def test_a_query_asked_twice_counts_twice():
     assert evaluation.ap.tolist() == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize('ratio', [-0.1, 1.1, float('nan'), 'x', True])
-def test_a_ratio_is_a_share(ratio):
-    with pytest.raises(ParameterError, match='ratio: found'):
-        PersonDiscovery2015(SHOTS, [('v', '2', 'ann')], ratio=ratio)
-
-
 @pytest.mark.parametrize(
     ('where', 'rows', 'message'),
     [

@@ -44,13 +44,6 @@ def test_bars_make_room_for_a_message(capsys):
 
 
 @pytest.mark.usefixtures('_slow')
-def test_an_error_closes_the_bar(capsys):
-    with progress.shown(), pytest.raises(ValueError, match='x'):
-        list(map(int, progress.tracked(['1', 'x'], 'counting', ' numbers')))
-    assert capsys.readouterr().err.endswith('\r')  # the line is free for the error
-
-
-@pytest.mark.usefixtures('_slow')
 def test_work_of_every_kind_has_bars(capsys, tmp_path):
     """Reading counts bytes of the size of a file; explaining knows its end."""
     run, average_precision = tmp_path / 'run.txt', AveragePrecision(REFERENCE)

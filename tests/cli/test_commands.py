@@ -150,22 +150,6 @@ def test_what_cannot_be_printed_is_one_line():
     assert (done.returncode, done.stderr) == (1, 'Error: <stdout>: No space left on device\n')
 
 
-def test_interrupt_is_exit_code_130(folder):
-    with subprocess.Popen(
-        [*COMMAND, 'stream', 'reference.txt', 'run.txt', '-K', '1'],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        bufsize=1,
-    ) as process:
-        process.stdin.write('ann\n')
-        assert process.stdout.readline() == 'ann\t2\t1.0\n'
-        process.send_signal(2)
-        assert process.wait() == 130
-        assert process.stderr.read() == ''
-
-
 def test_shell_completion():
     done = subprocess.run(
         COMMAND,

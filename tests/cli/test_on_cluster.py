@@ -13,7 +13,6 @@ from dask_cluster import dask_cluster, held
 from hanging import no_hang
 
 from mediaeval_ap import index
-from mediaeval_ap.execute import pools
 
 SECONDS = 120  # a test takes a few, and several times that on a machine that does much else
 
@@ -52,14 +51,6 @@ def outcome(*arguments):
 )
 def test_the_same_as_in_one_process(folder, address, arguments):
     assert outcome(*arguments, '--scheduler', address) == outcome(*arguments)
-
-
-def test_a_wrong_address_is_one_line(folder, monkeypatch):
-    monkeypatch.setattr(pools, 'SECONDS', 1)
-    code, shown, error = outcome('run.store', '--scheduler', 'tcp://127.0.0.1:1')
-    found = r'Error: tcp://127\.0\.0\.1:1: found no scheduler, expected the address .*'
-    assert (code, shown) == (1, '')
-    assert re.fullmatch(found, error.strip())
 
 
 def test_parts_are_of_no_use_beside_a_scheduler(folder):

@@ -1,15 +1,17 @@
 """A folder of blocks holds one evaluation, and what is wrong with it is said in one line."""
 
+import json
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 from block_folders import blocks_in, kept_in, part_of
 
-from mediaeval_ap import Definition, collect
+from mediaeval_ap import AveragePrecision, Definition, collect
 from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.errors import Error, FormatError, WithoutRelevantWarning, WriteError
+from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import folder as kept_blocks
 from mediaeval_ap.execute import pools
 
@@ -144,3 +146,98 @@ def test_no_path(campaign, folder):
         part_of(resume=folder)
     with pytest.raises(Error, match=r'^collect: found .*, expected the path of a folder$'):
         collect(folder)
+
+
+SCHEMAS = Path(__file__).parents[2] / 'docs/reference/schemas'
+EDITED = 'found an edited plan, expected what evaluate wrote; begin in another folder'
+EDITS = {
+    'a list': (lambda _: '[]', 'schema: found [], expected mediaeval-ap/plan/2; begin in another'),
+    'cut': (lambda text: text[:-9], 'found no JSON: '),
+    'results': (
+        lambda text: text.replace('mediaeval-ap/plan/2', 'mediaeval-ap/results/1'),
+        "schema: found 'mediaeval-ap/results/1', expected mediaeval-ap/plan/2; begin in another",
+    ),
+    'a number': (lambda text: text.replace('"n_queries": 41', '"n_queries": 40'), EDITED),
+}
+
+
+@pytest.mark.parametrize('settings', [{}, {'measures': 'RR', 'subset': 'subset.txt'}])
+def test_schema(campaign, settings):
+    part_of(**settings)
+    shape = json.loads((SCHEMAS / 'plan-2.schema.json').read_text())
+    jsonschema.Draft202012Validator(shape).validate(json.loads(Path('out/plan.json').read_text()))
+
+
+@pytest.mark.parametrize('edit', EDITS)
+def test_a_plan_that_was_edited_is_refused(campaign, edit):
+    part_of()
+    change, told = EDITS[edit]
+    path = Path('out/plan.json')
+    before = path.read_text()
+    path.write_text(change(before))
+    assert path.read_text() != before
+    for call in part_of, lambda: collect('out'):
+        with pytest.raises(FormatError) as caught:
+            call()
+        assert told in str(caught.value)
+
+
+def kept_runs(*runs):
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    return kept_in('out', average_precision, runs)
+
+
+def test_parts_share_the_blocks_of_all_runs(average_precision):
+    """Collected, they are in the order of the runs."""
+    runs = ['run.txt', 'other.txt']
+    shares = [
+        sum(kept.compute(part=(i, 4)).computed for kept in reversed(kept_runs(*runs)))
+        for i in range(1, 5)
+    ]
+    assert max(shares) - min(shares) <= 1
+    assert sum(shares) == len(blocks_in(Path('out')))
+    whole = [average_precision.evaluate(run).to_dict() for run in runs]
+    assert [each.to_dict() for each in collect('out')] == whole
+
+
+def test_missing_blocks_are_counted(campaign):
+    first, second = kept_runs('run.txt', 'other.txt')
+    n_blocks = first.folder.n_blocks
+    remedy = 'compute them with evaluate … --resume out'
+    with pytest.raises(ReadError) as caught:
+        collect('out')
+    assert (
+        str(caught.value) == f'out: {2 * n_blocks} of {2 * n_blocks} blocks are missing; {remedy}'
+    )
+    first.compute(part=(2, 2))
+    second.compute(part=(1, 3))
+    n_first = n_blocks - first.compute(part=(2, 2)).found
+    n_second = n_blocks - second.compute(part=(1, 3)).found
+    with pytest.raises(ReadError) as caught:
+        collect('out')
+    assert str(caught.value) == (
+        f'out: {n_first + n_second} of {2 * n_blocks} blocks are missing; {remedy}'
+    )
+    first.compute()
+    second.compute()
+    blocks_in(Path('out'))[-1].unlink()
+    remaining = rf'^out: 1 of {2 * n_blocks} blocks are missing; com'
+    with pytest.raises(ReadError, match=remaining):
+        collect('out')
+
+
+def test_no_folder_of_an_evaluation(campaign):
+    for path in 'run.txt', '', '\0':
+        with pytest.raises(ReadError, match=r': holds no plan'):
+            collect(path)
+    reason = r'holds no plan\.json, which evaluate with --resume begins'
+    with pytest.raises(ReadError, match=rf'^\.: {reason}$'):
+        collect('.')
+
+
+def test_other_files_of_the_folder_are_left_alone(campaign):
+    (kept,) = kept_runs('run.txt')
+    kept.compute()
+    for name in 'notes.txt', 'map.json', '.0123456789abcdef.tmp', 'slurm-17_1.out':
+        Path('out', name).write_text('{')
+    assert len(collect('out')) == 1

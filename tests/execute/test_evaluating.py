@@ -13,7 +13,6 @@ from mediaeval_ap import AveragePrecision, choices
 from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import evaluating, pools
 from mediaeval_ap.execute.evaluating import Clock
-from mediaeval_ap.tables import HYPOTHESIS, read
 
 folder = commands.folder
 
@@ -160,20 +159,6 @@ def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, he
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(ReadError, match=rf'^{path}: is another store than the one that was'):
         average_precision.evaluate(path, jobs=2)
-
-
-def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch, here):
-    """By a relative path, which need not be in Unicode."""
-    average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    table = read('samples/hypothesis.txt', HYPOTHESIS)
-    monkeypatch.chdir(tmp_path)
-    store = stored(table, os.fsdecode(b'run\xff.store'))
-    asked = average_precision.queries[:300]
-    one, _ = told(average_precision.evaluate, store, asked)
-    (tmp_path / 'elsewhere').mkdir()
-    monkeypatch.chdir('elsewhere')
-    several, _ = told(average_precision.evaluate, store, asked, jobs=2)
-    assert several.to_json(per_query=True) == one.to_json(per_query=True)
 
 
 def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):

@@ -1,6 +1,5 @@
 """Evaluations in blocks equal those of one process, however they are shared and interrupted."""
 
-import os
 import tempfile
 import warnings
 from functools import partial
@@ -150,10 +149,6 @@ RUNS = {
 }
 
 
-def open_files():
-    return len(os.listdir('/proc/self/fd'))
-
-
 def snapshot_of(path):
     live = AveragePrecision('reference.txt', definition='trec').live(path)
     assert isinstance(live, Live)
@@ -198,18 +193,6 @@ def test_a_store_that_changes_before_it_is_opened_again(average_precision):
     with pytest.raises(FormatError, match=r'^run\.store, SHA-256: found [0-9a-f]{64}, expected '):
         kept.compute()
     assert blocks_in(Path('out')) == []
-
-
-def test_few_stores_are_open_at_once(average_precision):
-    """However many runs a command has: each store has many files."""
-    path = stored('run.txt', 'run.store').path
-    before = open_files()
-    runs = kept_in('out', average_precision, [path, Path(path), f'./{path}'])
-    assert open_files() == before
-    for kept in runs:
-        kept.compute()
-        kept.evaluation()
-        assert open_files() == before
 
 
 def test_a_run_that_changes_before_it_is_read(average_precision):

@@ -1,4 +1,4 @@
-"""Interrupt real commands at random moments: `python tests/hostile/interrupt.py --tries 500`.
+"""Interrupt real commands at random moments.
 
 Each try starts a command as its console script does, and sends it SIGINT, SIGTERM, SIGHUP or
 SIGQUIT at a moment between its first import and its end. It must exit with 128 + the number of the
@@ -6,7 +6,6 @@ signal, say nothing, and leave no output and nothing temporary, here or in TMPDI
 and has to have exited with 0 and all of its output.
 """
 
-import argparse
 import gzip
 import os
 import random
@@ -16,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
@@ -250,31 +248,3 @@ def tries(interrupter, names, count, seed):
     for turn in range(count):
         number = SIGNALS[turn // len(names) % len(SIGNALS)]
         yield interrupter.interrupt(names[turn % len(names)], number, chance.random())
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument('jobs', nargs='*', metavar='JOB', help=f'of {", ".join(JOBS)}')
-    parser.add_argument('--tries', type=int, default=500)
-    parser.add_argument('--seed', type=int, default=time.time_ns() % 10**6)
-    given = parser.parse_args()
-    names = given.jobs or list(JOBS)
-    print(f'{given.tries} tries, seed {given.seed}', flush=True)
-    codes = Counter()
-    n_defects = 0
-    with tempfile.TemporaryDirectory() as folder:
-        make_inputs(Path(folder))
-        interrupter = Interrupter(Path(folder))
-        for each in tries(interrupter, names, given.tries, given.seed):
-            codes[each.ended.code] += 1
-            if each.defect:
-                n_defects += 1
-                print(each, flush=True)
-    print(f'{n_defects} defects; exit codes {dict(sorted(codes.items()))}')
-    sys.exit(bool(n_defects))
-
-
-if __name__ == '__main__':
-    main()

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -56,32 +55,6 @@ def test_killed_at_a_step(tmp_path, step, when, content):
     assert len(left) == (content == OLD)
 
 
-WRITING = """
-import sys
-from mediaeval_ap.atomic_files import write_whole
-print('ready', flush=True)
-while True:
-    for word in 'old\\n', 'new\\n':
-        write_whole(sys.argv[1], word * 100_000)
-"""
-
-
-def test_killed_at_any_moment(tmp_path):
-    """Wherever in a loop of writes it is: the file is all of one of them."""
-    path = tmp_path / 'map.txt'
-    path.write_text('old\n' * 100_000)
-    with subprocess.Popen(
-        [sys.executable, '-c', WRITING, path], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == 'ready\n'
-        try:
-            process.wait(0.05)
-        except subprocess.TimeoutExpired:
-            process.kill()
-    assert process.returncode == -signal.SIGKILL
-    assert path.read_text() in {'old\n' * 100_000, 'new\n' * 100_000}
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""
@@ -126,21 +99,3 @@ def test_a_full_disk(small_disk):
     assert os.listdir(small_disk) == ['map.txt']
     write_whole(path, NEW)
     assert path.read_text() == NEW
-
-
-def test_standard_output_on_a_full_disk(tmp_path):
-    """What cannot be written whole there is an error, too: nobody takes half for all."""
-    if not Path('/dev/full').exists():
-        pytest.skip('no such device on this system')
-    for name, content in ('reference', 'x v 1 ann\n'), ('run', 'x v 1 ann 0.5\n'):
-        (tmp_path / name).write_text(content)
-    with open('/dev/full', 'w') as full:
-        done = subprocess.run(
-            [sys.executable, '-m', 'mediaeval_ap', 'evaluate', 'reference', 'run'],
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (1, 'Error: <stdout>: No space left on device\n')

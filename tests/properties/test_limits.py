@@ -5,16 +5,13 @@ import gzip
 import io
 import lzma
 import re
-from pathlib import Path
 
 import pyarrow
 import pytest
-from click.testing import CliRunner
 from hostile.entries import REFERENCE, A, B
 from pyarrow import parquet
 
 from mediaeval_ap import AveragePrecision, validate
-from mediaeval_ap.cli import main
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -81,16 +78,3 @@ def test_the_limit_is_a_positive_integer(monkeypatch, wrong):
     expected = f"^{LIMIT_VARIABLE}: found '{re.escape(wrong)}', expected a positive integer$"
     with pytest.raises(ParameterError, match=expected):
         AveragePrecision(io.BytesIO(gzip.compress(REFERENCE)))
-
-
-def test_commands_name_the_variable(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path('reference').write_bytes(REFERENCE)
-    Path('run.gz').write_bytes(gzip.compress(A + B))
-    monkeypatch.setenv(LIMIT_VARIABLE, '27')
-    done = CliRunner().invoke(main, ['evaluate', 'reference', 'run.gz'])
-    assert done.exit_code == 1
-    assert done.stderr == (
-        'Error: run.gz: decompresses to 28 bytes or more, expected at most 27: raise the limit by '
-        'the environment variable MEDIAEVAL_AP_MAX_BYTES\n'
-    )

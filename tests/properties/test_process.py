@@ -133,40 +133,6 @@ def test_a_signal_that_is_ignored_stays_so(folder, number):
         assert process.returncode == 0
 
 
-def test_a_signal_after_the_end_changes_nothing(folder):
-    number = signal.SIGTERM
-    code = 'import atexit; atexit.register(end)'
-    expected = CliRunner().invoke(cli.main, ['evaluate', 'reference.txt', 'run.txt'])
-    done = ended(code, number, 'evaluate', 'reference.txt', 'run.txt')
-    assert done == (0, expected.stdout, '')
-    assert ended(code, number, 'evaluate', 'reference.txt', 'bad.txt')[0] == 1
-
-
-# Sends the signal before or after the turn of a step that takes outputs to the disk.
-AT_STEP = """
-fsync, turns = os.fsync, []
-def stepping(*given):
-    turns.append(fsync)
-    if (len(turns), 'before') == {turn}: end()
-    fsync(*given)
-    if (len(turns), 'after') == {turn}: end()
-os.fsync = stepping
-"""
-
-
-@pytest.mark.parametrize('turn', [(1, 'before'), (2, 'after')])
-def test_a_signal_leaves_both_outputs_as_they_were(folder, turn):
-    outputs = 'qrels.out', 'run.out'
-    for name in outputs:
-        (folder / name).write_text('old')
-    before = sorted(os.listdir())
-    command = 'export-trec', 'reference.txt', 'run.txt', '--qrels', outputs[0], '--run', outputs[1]
-    done = ended(AT_STEP.format(turn=turn), signal.SIGTERM, *command)
-    assert done == (128 + signal.SIGTERM, '', '')
-    assert [(folder / name).read_text() for name in outputs] == ['old', 'old']
-    assert sorted(os.listdir()) == before
-
-
 def test_importing_takes_no_signals():
     code = (
         'import signal\n'

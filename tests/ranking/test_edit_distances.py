@@ -1,6 +1,5 @@
 """The distance of each query to each name."""
 
-import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
@@ -160,15 +159,3 @@ def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     for query in ('abcab', 'cb', 'z', 'abcab'):
         side_by_side.distances(query, edits)
         assert edits.tolist() == [oracle.edit_distance(query, name) for name in names]
-
-
-def test_letters_of_all_queries_are_not_kept(monkeypatch):
-    monkeypatch.setattr(edit_distances, 'KEPT_BYTES', 4_000)
-    names = compared(['ab'] * 1_000, 8)
-    edits = np.empty(1_000, np.uint8)
-    tracemalloc.start()
-    for letter in range(100):
-        names.distances(chr(letter), edits)
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert kept < 50_000

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, places, temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, places
 
 
 @pytest.fixture(scope='module', params=[0, 1000])
@@ -32,12 +32,6 @@ def test_order_of_integers_and_doubles(rows):
     assert in_order(*keys).tolist() == expected
 
 
-def test_first_of_rows_that_only_the_last_key_decides():
-    columns = np.array([[0, 1, 1, 2], [0, 2, 2, 0], [0, 8, 7, 0]])
-    assert first_in_order(tuple(columns), 2).tolist() == [0, 2]
-    assert first_in_order((columns[2],), 2).tolist() == [0, 3]
-
-
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 9) | st.integers(50, 1500),
@@ -58,16 +52,6 @@ def test_first_of_few_rows_and_of_many(seed, n_rows, n_values, share):
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     assert len(set(first.tolist())) == len(first)
     assert [rows[i] for i in first] == sorted(rows)[:count]
-
-
-def test_each_name_confidence_and_video_is_ranked_by_itself():
-    names = np.array([0, 0, 0, 1, 0, 0])
-    confidences = np.array([-0.5, -0.5, -0.5, -0.5, -0.9, -0.5])
-    shots = np.array([7, 3, 3, 3, 3, 9])
-    videos = np.array([1, 1, 1, 1, 1, 2])
-    ranks, repeated = temporal_ranks(names, confidences, shots, videos)
-    assert ranks.tolist() == [3, 1, 2, 1, 1, 1]
-    assert repeated.tolist() == [False, False, True, False, False, False]
 
 
 codes = st.integers(0, 3) | st.sampled_from([2**16, 2**31 - 2, 2**31 - 1])

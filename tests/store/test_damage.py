@@ -94,18 +94,6 @@ def test_an_edited_column(folder):
         assert done.stderr == f'Error: {message}\n'
 
 
-def test_an_edit_that_hides_is_found_by_check(folder):
-    """It keeps the size of the file and its time of change."""
-    path, store = folder / 'confidence.npy', open_store(folder)
-    status = path.stat()
-    message = flipped(path)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    for each in (store, open_store(folder)):
-        with pytest.raises(Error) as caught:
-            each.check()
-        assert str(caught.value) == message
-
-
 @pytest.mark.parametrize('value', [2, -3])
 def test_numbers_with_which_a_search_would_not_end(folder, value):
     path = folder / 'held.npy'
@@ -151,14 +139,3 @@ def test_a_replaced_store_is_not_checked_in_place_of_the_open_one(tmp_path):
     with pytest.raises(Error) as caught:
         store.check()
     assert str(caught.value) == f'{store.path}: was replaced since it was opened: open it again'
-
-
-def test_an_open_store_stays_mapped_and_holds_a_descriptor_for_each_column_at_most(folder):
-    os.close(lowest := os.dup(0))
-    store = open_store(folder)
-    os.close(after := os.dup(0))
-    assert after - lowest <= len(store.manifest.columns)
-    part, expected = store.ranking.name_at[2:4], store.ranking.name_at[2:4].tolist()
-    del store
-    shutil.rmtree(folder)
-    assert part.tolist() == expected

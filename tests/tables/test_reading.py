@@ -8,7 +8,6 @@ import lzma
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -25,7 +24,6 @@ from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.reading import Origin, OriginKind, lines_of_standard_input
-from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.text import format
 
 ROWS = [
@@ -62,28 +60,6 @@ def test_compressed_streams_one_after_another(tmp_path, suffix):
         path.write_bytes(damaged)
         with pytest.raises(ReadError, match=str(path)):
             read(path, HYPOTHESIS)
-
-
-@pytest.mark.parametrize(
-    ('irregular', 'is_wrong'),
-    [
-        (b'\tINA  F2 000010 nan +0.5 \r\n', False),  # a sign that older bulk readers do not take
-        (b'\n', False),
-        (b'INA F2 000010 nan inf\n', True),
-    ],
-)
-def test_a_large_file_is_read_once(tmp_path, monkeypatch, irregular, is_wrong):
-    """Right or wrong, and whatever is irregular, wherever it stands."""
-    monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    monkeypatch.setattr(format, 'BLOCK_BYTES', 50)
-    path = tmp_path / 'run.txt'
-    path.write_bytes(TEXT.encode() * 9 + irregular + TEXT.encode())
-    opened = []
-    open_file = ByteSource.open
-    monkeypatch.setattr(ByteSource, 'open', lambda self: opened.append(self) or open_file(self))
-    with pytest.raises(FormatError, match='line 37') if is_wrong else nullcontext():
-        read(path, HYPOTHESIS)
-    assert len(opened) == 1
 
 
 @pytest.mark.parametrize('suffix', COMPRESSORS)

@@ -23,11 +23,7 @@ from mediaeval_ap.tables.text.format import Cause, cause_of, split
     ('line', 'message'),
     [
         (b'a b c d', "found 4 fields in 'a b c d', expected 5 fields: corpus_id video_id shot_id"),
-        (b'a b c d e 1', "found 6 fields in 'a b c d e 1', expected 5 fields"),
-        (b'a', "found 1 field in 'a', expected 5 fields"),
-        (b'a b c d nan', "confidence: found 'nan', expected a finite decimal number"),
         (b'a b c d 1e400', "confidence: found '1e400', expected a finite decimal number"),
-        (b'a b\0 c d 1', 'found a NUL byte at byte 4, expected text'),
         (b'a b\xff\0\r c d 1', r'found invalid UTF-8 at byte 4 \(0xff\), expected UTF-8'),
         (b'a b\r\0\xff c d 1', r'found a carriage return at byte 4, expected text'),
     ],
