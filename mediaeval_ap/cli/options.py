@@ -99,10 +99,7 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
 def option(
     *names: str, help: str, read: Callable[[Any], Any] | None = None, **settings: Any
 ) -> Decorator:
-    """Return an option; the help shows its default, if there is one and the text does not.
-
-    `read` takes what click gives, and returns the value or refuses it.
-    """
+    """Return an option, which `read` checks; the help shows its default if the text does not."""
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
         with as_usage(click.BadParameter):

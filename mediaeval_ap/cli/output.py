@@ -52,10 +52,7 @@ NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
 
 def check_paths(ctx: click.Context, *others: str) -> None:
-    """Refuse to read standard input twice, and to write over an input or another output.
-
-    `others` are read by the command itself, without an argument or option for them.
-    """
+    """Refuse to read standard input twice (`others` too), and to write over another path."""
 
     def paths_of(*types: click.Path) -> list[str]:
         given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type in types]

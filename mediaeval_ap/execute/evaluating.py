@@ -85,11 +85,8 @@ class Clock:
     def __init__(self) -> None:
         self._began = perf_counter(), process_time()
 
-    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:
-        """Return whether processes should share so many times the work that was done since.
-
-        `n_packed` is the number of rows that each of them is given.
-        """
+    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:  # rows for each of them
+        """Return whether starting processes pays off for `factor` times the work done so far."""
         seconds, cpu_seconds = perf_counter() - self._began[0], process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
             return False

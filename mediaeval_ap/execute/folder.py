@@ -37,10 +37,7 @@ is_block = re.compile('[0-9]{3,}-[0-9]{5,}-[0-9a-f]{16}[.]json').fullmatch
 
 
 class Folder:
-    """A folder, and the plan of the one evaluation that it keeps.
-
-    The plan is a mapping of JSON: all that values depend on, and ``names``, on which none does.
-    """
+    """A folder, and the plan of its one evaluation: all that values depend on, and ``names``."""
 
     def __init__(self, path: str, plan: Mapping[str, Any]) -> None:
         self.path = path

@@ -146,10 +146,7 @@ class Names:
 
 
 class NamesByLength(Names):
-    """The distinct names of a run in ascending order of length, which do not change.
-
-    A store gives their lengths and letters, so that a text is read only where it is compared.
-    """
+    """The distinct names of a run in ascending order of length, which do not change."""
 
     def __init__(
         self,
@@ -249,10 +246,7 @@ class NamesByLength(Names):
 def letter_matrix(
     names: Sequence[str], lengths: NDArray[np.int64], bits: int
 ) -> NDArray[np.unsignedinteger]:
-    """Return the letters of names, a row for each, filled up with zeros to a number of bits.
-
-    They are code points, in the smallest of uint8, uint16 and uint32 that holds all of them.
-    """
+    """Return the code points of names, a row for each, filled up with zeros to a number of bits."""
     code_points = np.frombuffer(''.join(names).encode('utf-32-le'), '<u4')
     letters = np.zeros((len(names), bits), np.min_scalar_type(code_points.max(initial=0)))
     letters[np.arange(bits) < lengths[:, None]] = code_points

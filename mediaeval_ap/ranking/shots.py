@@ -25,10 +25,7 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Shots:
-    """The distinct shots of a table, numbered in order, and the number of each row's shot.
-
-    Keys are int32 where every possible key is below 2**31, else int64.
-    """
+    """The distinct shots of a table, numbered in order, and the number of each row's shot."""
 
     corpus_ids: Sequence[str]  # distinct ones in order, as the following two
     video_ids: Sequence[str]

@@ -96,10 +96,7 @@ class Places(NamedTuple):
 
 
 def places(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots) -> Places:
-    """Put hypotheses in order.
-
-    Names and confidences are numbers from 0, in the order of names and by descending confidence.
-    """
+    """Put hypotheses in order; names and confidences are numbers from 0, in their order of ties."""
     if (packed := _packed(name, confidence, shots)) is not None:
         return packed
     shot = shots.codes

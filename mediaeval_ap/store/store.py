@@ -92,7 +92,8 @@ class Store:
     """A run on disk, ranked once, of which only what is looked at comes into memory.
 
     `open_store` opens one, and `index` makes one. Everything that takes a run takes a store, or its
-    path, and gives the same values, bit for bit, as for the run that it was made of.
+    path, and gives the same values, bit for bit, as for the run that it was made of. `path` is as
+    it was given, in text that can be printed; `folder` opens it in any working directory.
 
     Examples
     --------
@@ -108,30 +109,20 @@ class Store:
     """
 
     def __init__(self, path: str, folder: str, manifest: Manifest, ranking: StoredRanking) -> None:
-        self._path = path
-        self._folder = folder
+        self.path = path
+        self.folder = folder
         self.manifest = manifest
         self.ranking = ranking
 
     def __repr__(self) -> str:
         n_hypotheses = counted(self.n_hypotheses, 'hypothesis', 'hypotheses')
-        return f'Store({shown(self._path)}, {n_hypotheses})'
+        return f'Store({shown(self.path)}, {n_hypotheses})'
 
     def __len__(self) -> int:
         return len(self.ranking)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._folder, self._path, self.sha256)
-
-    @property
-    def path(self) -> str:
-        """The path as it was given, in text that can be printed."""
-        return self._path
-
-    @property
-    def folder(self) -> str:
-        """The path that opens it in any working directory, without links."""
-        return self._folder
+        return _reopened, (self.folder, self.path, self.sha256)
 
     @property
     def sources(self) -> list[Source]:
@@ -158,10 +149,10 @@ class Store:
         ReadError, FormatError
             When a file is missing, or was changed.
         """
-        if read_manifest(self._folder, self._path).sha256 != self.sha256:
-            raise ReadError(self._path, 'was replaced since it was opened: open it again')
+        if read_manifest(self.folder, self.path).sha256 != self.sha256:
+            raise ReadError(self.path, 'was replaced since it was opened: open it again')
         for name, column in self.manifest.columns.items():
-            check_column(self._folder, self._path, name, column)
+            check_column(self.folder, self.path, name, column)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the hypotheses, best first, as a Parquet file: a run like any other.
@@ -191,7 +182,7 @@ class Store:
         """
         if not len(self):
             expected = 'at least one, as every file of a run has; score the store itself'
-            raise FormatError(self._path, '', '', 'no hypothesis in its subset', expected)
+            raise FormatError(self.path, '', '', 'no hypothesis in its subset', expected)
         write_whole(path, partial(_write_parquet, self.ranking))
 
 

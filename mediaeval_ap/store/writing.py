@@ -32,15 +32,10 @@ def write_store(
     ranking: Ranking,
     path: str | os.PathLike[str],
     *,
-    subset: Table | None = None,
-    inputs: Sequence[Input] = (),
+    subset: Table | None,
+    inputs: Sequence[Input],
 ) -> Store:
-    """Write a ranking of the hypotheses in a subset, in the place of an older store if any.
-
-    `inputs` are the files that they are from, by default the source of the ranking.
-    """
-    source = ranking.source
-    inputs = inputs or [Input(source.name, source.sha256, len(ranking))]
+    """Write a ranking of the hypotheses that inputs have in a subset, over an older store."""
     counts = RunCounts(sum(source.n_rows for source in inputs), len(ranking), ranking.n_repeated)
     name = os.fsdecode(path)
     target = check_target(name)

@@ -246,8 +246,7 @@ def read_leniently(
 ) -> LenientTable:
     """Read a table to its end, whatever its lines hold; tables of values are read strictly.
 
-    The origin is what `mediaeval_ap.tables.read` takes, or an `Origin`. Of wrong lines,
-    `max_problems` of each cause are kept. The layout's number, if any, is its last field.
+    Of wrong lines, `max_problems` of each cause are kept.
     """
     given = Origin.of(origin)
     if given.kind is not OriginKind.TEXT:

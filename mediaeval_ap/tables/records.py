@@ -74,9 +74,8 @@ IN_NO_LINE = '\0|\r(?:[^\n]|$)'
 class Records(NumberedRows):
     """Rows of a file with a header, as columns in one chunk.
 
-    Texts are large strings, in which nothing is empty text, or in a column of labels lists of them;
-    numbers are doubles, and NaN where nothing may stand. `integers` are the columns of text that
-    were integers in a frame.
+    Texts are large strings (empty for nothing), or in a column of labels lists of them; numbers are
+    doubles, NaN for nothing. `integers` are the columns of text that were integers in a frame.
     """
 
     layout: RecordLayout
@@ -140,12 +139,7 @@ def _matching(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
 
 
 def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
-    """Read a file of records, by the first of some layouts that fits its columns.
-
-    The origin is a path to CSV, TSV (perhaps compressed) or Parquet, ``-`` for CSV on standard
-    input, an open CSV file, a table with the columns under their names (of pandas, polars, pyarrow
-    or any library with the Arrow stream interface), `Records`, or an `Origin`.
-    """
+    """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
     given = Origin.of(origin)
     if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME) and not layouts[0].has_header:
         found = f'positions ({layouts[0].expected}) in a table'
@@ -385,13 +379,10 @@ def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> 
 
 
 def explain_number(field: bytes) -> str | None:
-    """Return what a field should hold if it is not a finite decimal that a double can stand for.
-
-    An integer that is written out has to be exact, as in tables of values; any other decimal stands
-    for the nearest double.
-    """
+    """Return what a field should hold if it is not a finite decimal that a double can stand for."""
     if not is_finite_decimal(field):
         return FINITE_DECIMAL
+    # An integer has to be exact, as in tables; any other decimal stands for the nearest double.
     digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
     if digits.isdigit() and int(digits) != int(float(digits)):
         return EXACT_NUMBER

@@ -129,11 +129,8 @@ def _decompressed(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:
 
 
 def _streams(stored: BinaryIO, kind: str) -> Iterator[bytes]:
-    """Decompress streams that follow one another to the end of the file.
-
-    The standard library's own files of bzip2 and xz end in silence where a further stream is
-    damaged.
-    """
+    """Decompress streams that follow one another to the end of the file."""
+    # The standard library's files of bzip2 and xz end in silence where a further one is damaged.
     new_decompressor: Callable[[], Any]
     if kind == 'gzip':
         import gzip

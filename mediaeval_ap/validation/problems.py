@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from heapq import merge
 from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
@@ -178,14 +177,6 @@ class Findings:
         self.counts = counts
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Problems in place of functions and whole files, which would not pickle, or not well.
-        findings = [
-            Finding(each.kind, each.count, partial(iter, tuple(islice(each, self.max_problems))))
-            for each in chain.from_iterable(self._findings.values())
-        ]
-        return Findings, (self.rules, findings, self.inputs, self.rows, self.max_problems)
-
     def count(self, severity: Severity) -> int:
         """Return the number of errors, or of warnings."""
         return sum(count for kind, count in self.counts.items() if kind.severity == severity)
@@ -276,12 +267,9 @@ def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
 
 
 def _value(findings: Findings, most: int | None) -> dict[str, Any]:
-    listed = findings.by_kind(most)
-    left_out = {
-        kind.name: count - len(listed[kind])
-        for kind, count in findings.counts.items()
-        if count > len(listed[kind])
-    }
+    listed, counts = findings.by_kind(most), findings.counts
+    n_left = {kind.name: count - len(listed[kind]) for kind, count in counts.items()}
+    left_out = {kind: count for kind, count in n_left.items() if count}
     return {
         'schema': SCHEMA,
         'version': __version__,
@@ -292,7 +280,7 @@ def _value(findings: Findings, most: int | None) -> dict[str, Any]:
         },
         'errors': findings.count('error'),
         'warnings': findings.count('warning'),
-        'counts': {kind.name: count for kind, count in findings.counts.items()},
+        'counts': {kind.name: count for kind, count in counts.items()},
         'max_problems': findings.max_problems,
         'truncated': bool(left_out),
         'left_out': left_out,

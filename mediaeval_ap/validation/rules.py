@@ -162,10 +162,7 @@ def _is_time(text: str) -> bool:
 
 
 def misspelt_names(table: Table) -> Iterator[Finding]:
-    """Find names one edit from an earlier one, not in NFC, or in upper case, each where it begins.
-
-    An edit is an insertion, a deletion or a substitution.
-    """
+    """Find names one edit from an earlier one, not in NFC, or in upper case, where they begin."""
     distinct = first_occurrences(table['person_name'].codes)
     names = table.texts('person_name', distinct)
     text = table['person_name'].text

@@ -95,7 +95,7 @@ def examine(
     max_problems: int = MAX_PROBLEMS,
     **others: Rows | None,
 ) -> Findings:
-    """Count the problems of a submission, as `validate` takes it; the result can be pickled."""
+    """Count the problems of a submission, as `validate` takes it."""
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')

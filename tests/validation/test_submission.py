@@ -1,9 +1,5 @@
 """Every problem of a submission: found, counted, placed."""
 
-import io
-import pickle
-from pathlib import Path
-
 import pandas
 import pytest
 import slow_validation
@@ -13,11 +9,10 @@ from hypothesis import strategies as st
 from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
-from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables import HYPOTHESIS, reading
 from mediaeval_ap.tables.text import format, reader
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import KINDS, describe
+from mediaeval_ap.validation.problems import KINDS
 
 
 def as_slow(submission, rules):
@@ -58,21 +53,6 @@ def test_problems_are_counted_on_and_kept_up_to_a_limit():
     assert counted['confidence'] == counted['name'] == 3
     assert counted['timestamp'] == 5
     assert 'repeated-row' not in counted
-
-
-def test_findings_can_be_pickled(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path('bad.txt').write_text(MANY)
-    findings = examine('bad.txt', max_problems=4)
-    Path('bad.txt').unlink()
-    again = pickle.loads(pickle.dumps(findings))
-    assert again.problems() == findings.problems()
-    for form, most in [('table', 2), ('json', 1), ('json', None)]:
-        assert render(describe({'run': again}, most), form) == render(
-            describe({'run': findings}, most), form
-        )
-    (empty,) = pickle.loads(pickle.dumps(examine(io.BytesIO(b'\n')))).problems()
-    assert str(empty.kind) == 'empty'
 
 
 # Where files come from.

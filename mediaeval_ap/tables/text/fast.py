@@ -143,11 +143,7 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
 def read_csv(
     source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
 ) -> pyarrow.Table | None:
-    """Read the columns that have types by pyarrow, in which nothing is quoted; None on any doubt.
-
-    The bytes must be UTF-8. pyarrow runs in a thread of its own, so that this one goes on taking
-    signals: in the main thread pyarrow would take them from it until all is read.
-    """
+    """Read columns of UTF-8 by pyarrow, as `results_of`; nothing is quoted; None on any doubt."""
     parse = partial(_parsed, source, names, types, CSV_BLOCK_BYTES, use_threads=True)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(parse, delimiter=delimiter, skip_rows=skip_rows).result()

@@ -84,10 +84,7 @@ class Faults:
         lines: Mapping[int, tuple[Cause, bytes]],
         explain: Callable[[bytes, Cause], Wrong],
     ) -> None:
-        """Add wrong lines by their position behind the first of some lines, which has a number.
-
-        There may be millions: only those that are kept are explained.
-        """
+        """Add wrong lines by their position behind the first, and explain those that are kept."""
         self.counts.update(cause for cause, _ in lines.values())
         for position, (cause, line) in lines.items():
             if len(kept := self.kept[cause]) < self._most:
@@ -297,10 +294,9 @@ Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and no
 def whole_lines(
     read: Read, block_bytes: int | None = None, *, goes_on: bool = False
 ) -> Iterator[bytes | None]:
-    """Yield blocks of whole lines with their ends, each as soon as `read` gives its last byte.
+    """Yield blocks of whole lines, each as soon as `read` gives its last byte.
 
-    They have `block_bytes` or so, by default `BLOCK_BYTES`. In place of a line that is too long
-    comes None, and nothing behind it unless this goes on.
+    In place of a line that is too long comes None, and nothing behind it unless this goes on.
     """
     chunks = _chunks(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
