@@ -151,19 +151,10 @@ ERRORS = [
         "truth.csv, line 2, items: found 'x y', expected one label, without white space",
     ),
     (
-        *(MAP, 'user,item\na,x\n', 'user,item\nb,x\nb,y\na,x\nc,x\n', {'columns': LABEL}),
-        "predictions.csv, line 2, user: found 'b', which {truth} lacks, expected an id of the "
-        "truth; leave others out by --unknown drop, in Python unknown='drop' (2 more wrong lines)",
-    ),
-    (
         *(GAP, 'id,landmark_id\na,x\n', 'id,landmarks\na,x\n', {}),
         "predictions.csv, line 2, landmarks: found 'x', expected a label and its finite "
         'confidence, or nothing; a column of confidences by --columns confidence=…, in Python '
         'columns=',
-    ),
-    (
-        *(LRAP, 'user,item\na,x\na,x\n', 'user,x,y\na,1,0\n', {'columns': LABEL}),
-        "truth.csv, line 3, item: found 'x' twice, expected each label once",
     ),
     (
         *(LRAP, 'fname,labels\na,x y\nb,x\n', 'fname,x,y\na,1,0\n', {}),

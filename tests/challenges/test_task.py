@@ -123,17 +123,6 @@ def test_cutoffs_that_are_wrong(k, message):
             evaluate(None, None, k)
 
 
-def test_warnings_point_to_who_called():
-    truth = table('Image,Id', ('a', 'w'), ('b', 'w'))
-    for predictions, policy in (
-        (table('Image,Id', ('a', 'w')), {'missing': 'zero'}),
-        (table('Image,Id', *((x, 'w') for x in 'abc')), {'unknown': 'drop'}),
-    ):
-        with pytest.warns() as caught:
-            challenges.evaluate_first_hit(truth, predictions, **policy)
-        assert caught[0].filename == __file__
-
-
 def test_no_progress_unless_asked_for(capsys, monkeypatch):
     monkeypatch.setattr(progress, 'DELAY_SECONDS', 0)
     truth = table('Image,Id', ('a', 'w'))

@@ -49,18 +49,6 @@ def test_words():
     ]
 
 
-def test_nothing_to_warn_of():
-    queries = read(['ann', 'bob'], QUERIES)
-    assert not repeated_rows('<rows>', 1, 0, kept=True)
-    assert not repeated_queries(queries)
-    assert not empty_run('run.txt', 0, 0)
-    assert not empty_run('run.txt', 7, 1)
-    assert not without_relevant('ref.txt', np.array([1, 2]), TREC)
-    assert not without_relevant('ref.txt', np.array([0, 0]), TREC)
-    assert not scores_above_one([], 9, 'run.txt', MEDIAEVAL)
-    assert not scores_above_one(['a'], 9, 'run.txt', TREC)
-
-
 def test_results_carry_the_warnings_that_were_given_out(recwarn):
     """In one order: the run's rows, the queries, the shots, the scores."""
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from mediaeval_ap import AveragePrecision, definitions
@@ -12,6 +13,7 @@ from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 NAMES = [f'name{number}' * (1 + number % 3) for number in range(60)]
@@ -53,6 +55,17 @@ def test_generators_that_take_turns_in_threads():
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(take_turns, range(8))) == [expected] * 8
+
+
+def test_hits_after_a_query_that_was_interrupted():
+    """Shots are marked on an array that is used again: not on one that an error left marked."""
+    run = read([('x', 'v', shot, 'ann', 0.5) for shot in '12'], HYPOTHESIS)
+    reference = [('x', 'v', '1', 'bob'), ('x', 'v', '2', 'ann')]
+    relevance = Relevance(Reference(read(reference, REFERENCE), True), Shots.of(run))
+    with pytest.raises(IndexError):
+        relevance.hits('ann', np.array([3]))
+    assert relevance.hits('bob', np.array([0, 1])).tolist() == [0]
+    assert relevance.hits('ann', np.array([0, 1])).tolist() == [1]
 
 
 @pytest.mark.parametrize(('repeats', 'ap'), [(Repeats.DROP, 1.0), (Repeats.IRRELEVANT, 0.5)])

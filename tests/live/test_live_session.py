@@ -1,13 +1,24 @@
-"""A live session takes steps whole or not at all, from many threads, until it ends."""
+"""A live session takes steps whole or not at all, and holds on to no more than it needs."""
 
+import random
 import sys
 import threading
 import warnings
+from collections import deque
 
+import numpy as np
 import pytest
-from live_sessions import ROW, check_live
+from live_sessions import (
+    ROW,
+    WRONG_ROWS,
+    campaign,
+    check_live,
+    order_of,
+    order_of_frozen,
+    quiet,
+)
 
-from mediaeval_ap import AveragePrecision
+from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -111,3 +122,77 @@ def test_readers_see_a_whole_step_or_none_of_it():
 def test_a_session_of_nothing_is_no_empty_run():
     evaluation = AveragePrecision([ROW[:4]], [10]).live().evaluate()  # warnings are errors
     assert evaluation.map.tolist() == [0.0]
+
+
+@pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
+def test_wrong_rows_change_nothing(wrong):
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    calls = [lambda: live.extend([ROW, wrong]), lambda: live.remove(wrong)]
+    calls.append(lambda: live.update(wrong, confidence=0.1))
+    if isinstance(wrong, tuple) and len(wrong) == 5:
+        calls.append(lambda: live.add(wrong))
+    for call in calls:
+        with pytest.raises(FormatError):
+            call()
+    assert wrong not in live
+    assert len(live) == 1
+    check_live(live)
+    assert live.send('ann') == ([1.0], 1)
+
+
+def test_messages_say_what_was_found():
+    live = AveragePrecision([ROW[:4]], [10]).live()
+    with pytest.raises(FormatError) as caught:
+        live.add(('x', 'v', 7, 'ann', 0.5))
+    assert str(caught.value) == (
+        '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
+        'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
+    )
+    with pytest.raises(ParameterError) as missing:
+        live.remove(ROW)
+    assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
+    live.add(ROW)
+    with pytest.raises(FormatError, match='<live>, confidence: found nan'):
+        live.update(ROW, confidence=float('nan'))
+    assert ROW in live
+    with pytest.raises(ParameterError):
+        live.send(None)
+
+
+def test_rows_are_any_sequence_of_texts_and_a_number():
+    live = AveragePrecision([ROW[:4]], [10]).live([ROW])
+    live.update(deque(ROW), confidence=0.4)
+    live.remove(deque((*ROW[:4], 0.4)))
+    for one in (1, 1.0, np.float32(1), np.int8(1)):
+        live.add((*ROW[:4], one))
+        assert (*ROW[:4], one) in live
+    live.remove((*ROW[:4], 1))
+    assert live.snapshot().table.confidence.tolist() == [1.0] * 3
+
+
+@quiet
+@pytest.mark.parametrize('definition', definitions.names())
+def test_more_hypotheses_than_any_cutoff(definition):
+    chance = random.Random(3)  # fixed: one example of its size, not a search
+    reference, hypotheses = campaign(chance, 3000)
+    average_precision = AveragePrecision(reference, [1, 3, 10, 100], definition=definition)
+    live = average_precision.live(hypotheses[:2000])
+    live.send('a')
+    live.extend(hypotheses[2000:])
+    session = average_precision(hypotheses)
+    for query in [*average_precision.queries[::5], 'zzzz']:  # as far from every name
+        assert live.send(query) == session.send(query)
+    assert order_of(live, 'zzzz') == order_of_frozen(live.snapshot(), 'zzzz')
+
+
+def test_what_is_no_longer_used_is_left_behind():
+    """A name of 300 hypotheses changes 29 times, and its columns do not hold 29 times 300."""
+    rows = [('x', 'v', str(shot), 'ann', 0.5) for shot in range(300)]
+    live = AveragePrecision([ROW[:4]], [10]).live(rows)
+    confidence = 0.5
+    for step in range(1, 30):
+        live.update(('x', 'v', '1', 'ann', confidence), confidence=0.5 + step / 100)
+        confidence = 0.5 + step / 100
+        live.send('ann')
+        assert len(live._ranking._columns) <= 2 * 300
+    assert live.send('ann') == ([1.0], 1)

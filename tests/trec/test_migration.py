@@ -15,12 +15,6 @@ PAGE = (Path(__file__).parents[2] / 'docs/migration.md').read_text()
 ROWS = re.findall(r'^\| ([\w-]+)[ 0-9]* \| `(.*?)` \| `(.*?)` \| ([0-9.]+) \|$', PAGE, re.MULTILINE)
 QRELS = {'7': {'d1': 1, 'd2': 0, 'd3': 1}, '8': {'d1': 1}}
 RUN = {'7': {'d2': 0.9, 'd1': 0.5, 'd3': 0.4}, '8': {'d2': 0.9, 'd1': 0.5}}
-# Of these, the extra `test` installs none.
-WHY = {
-    'ranx': 'ranx is large; the extra benchmarks installs it',
-    'torchmetrics': 'torchmetrics needs PyTorch, which is large',
-    'rectools': 'RecTools may need an older numpy',
-}
 
 
 def rows_of(by_topic):
@@ -35,30 +29,10 @@ def names_of(tool):
         library = pytest.importorskip('ir_measures')
         return {'ir_measures': library, 'AP': library.AP, 'RR': library.RR}
     if tool == 'ranx':
-        return {'ranx': pytest.importorskip('ranx', reason=WHY['ranx'])}
+        return {'ranx': pytest.importorskip('ranx', reason='the extra benchmarks installs it')}
     if tool == 'scikit-learn':
         return vars(pytest.importorskip('sklearn.metrics'))
-    if tool == 'torchmetrics':
-        retrieval = pytest.importorskip('torchmetrics.retrieval', reason=WHY[tool])
-        function = pytest.importorskip('torchmetrics.functional.retrieval')
-        tensor = pytest.importorskip('torch').tensor
-        flat = [
-            (int(topic), score, QRELS[topic].get(each, 0)) for topic, each, score in rows_of(RUN)
-        ]
-        indexes, preds, target = map(tensor, zip(*flat, strict=True))
-        return {**vars(retrieval), **vars(function), 'tensor': tensor} | {
-            'indexes': indexes,
-            'preds': preds,
-            'target': target,
-        }
-    metrics = pytest.importorskip('rectools.metrics', reason=WHY['rectools'])
-    import pandas
-
-    reco = pandas.DataFrame(rows_of(RUN), columns=['user_id', 'item_id', 'score'])
-    reco['rank'] = reco.groupby('user_id').cumcount() + 1
-    relevant = [row for row in rows_of(QRELS) if row[2]]
-    interactions = pandas.DataFrame(relevant, columns=['user_id', 'item_id', 'weight'])
-    return {'MAP': metrics.MAP, 'reco': reco, 'interactions': interactions}
+    pytest.skip(f'{tool} is large, or needs an older numpy')
 
 
 @pytest.fixture
