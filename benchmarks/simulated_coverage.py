@@ -45,8 +45,8 @@ def pairs_of(values: Floats) -> tuple[Numbers, Numbers]:
 
 def sums_of(units: Units, pairs: tuple[Numbers, Numbers]) -> list[Floats]:
     """Return the sums by unit of each run, then of each difference."""
-    runs = [units.sums_of(run) for run in range(units.sums.shape[1])]
-    return runs + [units.differences_of_sums(a, b) for a, b in zip(*pairs, strict=True)]
+    runs = np.ldexp(units.sums.T, -units.exponent)
+    return [*runs, *(units.differences_of_sums(a, b) for a, b in zip(*pairs, strict=True))]
 
 
 def bounds_of(

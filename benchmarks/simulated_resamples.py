@@ -13,8 +13,7 @@ from simulated_runs import LEVEL, SEED, Floats, share_of
 
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.sampling import percentiles
-from mediaeval_ap.comparison.settings import checked_settings
-from mediaeval_ap.comparison.testing import _drawn
+from mediaeval_ap.comparison.testing import _drawn, checked_settings
 from mediaeval_ap.errors import UndefinedScoreError
 
 N_QUERIES = 20_000

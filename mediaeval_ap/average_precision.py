@@ -477,7 +477,7 @@ class AveragePrecision:
         MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import collect, named, teams_of
-        from mediaeval_ap.comparison.settings import check_run, checked_settings
+        from mediaeval_ap.comparison.testing import check_run, checked_settings
 
         criteria = self._criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.campaign.campaign_report import Alternatives, CampaignReport
 from mediaeval_ap.choices import POOL_DEPTH, TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
-from mediaeval_ap.comparison.settings import Settings, check_run
+from mediaeval_ap.comparison.testing import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown

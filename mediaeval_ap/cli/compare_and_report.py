@@ -26,7 +26,6 @@ from mediaeval_ap.cli.output import (
     write_document,
     write_figure,
 )
-from mediaeval_ap.comparison.settings import MISSING_SCORES, require_libraries
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
@@ -81,7 +80,7 @@ PROCEDURE = options.together(
 
 
 def _range(value: str | None) -> tuple[float, float] | None:
-    """Return two numbers between which all values are; `compare` checks them."""
+    """Return two numbers; `compare` checks them."""
     try:
         low, high = map(float, value.split(',')) if value is not None else (0, 0)
     except ValueError:
@@ -91,6 +90,13 @@ def _range(value: str | None) -> tuple[float, float] | None:
 
 def _grouping(value: str | None) -> str | None:
     return value.lower() if value and value.lower() in choices.GROUPINGS else value
+
+
+def _above_zero(name: str, metavar: str, help: str) -> options.Decorator:
+    def read(value: float | None) -> float | None:
+        return value and choices.check_above_zero(value, name)
+
+    return options.option(name, type=float, metavar=metavar, read=read, help=help)
 
 
 OF_SCORED = options.together(
@@ -110,12 +116,10 @@ OF_SCORED = options.together(
     options.option(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
     ),
-    options.option(
+    _above_zero(
         '--power',
-        type=float,
-        metavar='DIFFERENCE',
-        read=lambda value: value and choices.check_above_zero(value, '--power'),
-        help='Say how many queries tell such a difference of each pair at 80 %.',
+        'DIFFERENCE',
+        'Say how many queries tell such a difference of each pair at 80 %.',
     ),
 )
 COMPARISON = options.together(
@@ -125,12 +129,10 @@ COMPARISON = options.together(
     options.TIES,
     options.RELEVANCE_LEVEL,
     options.PART,
-    options.option(
+    _above_zero(
         '--fail-if-worse',
-        type=float,
-        metavar='NUMBER',
-        read=lambda value: value and choices.check_above_zero(value, '--fail-if-worse'),
-        help='Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
+        'NUMBER',
+        'Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
     ),
     options.flag(
         '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
@@ -146,7 +148,7 @@ def named_runs(
     runs: Sequence[RunFile], baseline: str | None, others: Sequence[str] = ()
 ) -> dict[str, RunFile]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of all."""
-    from mediaeval_ap.comparison.settings import check_run
+    from mediaeval_ap.comparison.testing import check_run
     from mediaeval_ap.results.run_names import found_twice
 
     names = options.names_of(runs)
@@ -227,11 +229,10 @@ def compare(
     if score_tables := _score_tables([reference, *runs], settings['columns']):
         named = options.with_names(score_tables, names)
         _check_scored('score tables')
-        require_libraries()
+        require('scipy', 'compare', 'compare')
         from mediaeval_ap.comparison.comparison import compare
 
-        compared = compare(named, **settings)
-        _write(compared, pairs, format, output)
+        _write(compare(named, **settings), pairs, format, output)
         return
     known, files, to_score = _told_apart(reference, runs)
     named = options.with_names([*files, *to_score], names)
@@ -243,7 +244,7 @@ def compare(
     every = definition, *also_definitions
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
-    require_libraries()
+    require('scipy', 'compare', 'compare')
     from mediaeval_ap.comparison.comparison import compare
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
@@ -267,20 +268,15 @@ def compare(
     if criteria['judged_only']:
         tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
-    compared = compare(best, **tables, also=results or None, **settings)
-    _write(compared, pairs, format, output)
+    _write(compare(best, **tables, also=results or None, **settings), pairs, format, output)
 
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
     """Write a comparison, and exit with the status of a run that did not pass."""
-    failed = [
-        f'{printable(each.run)} is {each.verdict}: {each.metric} {each.difference:+.4f}'
-        for each in compared.verdicts
-        if each.verdict != 'passed'
-    ]
     write_document(compared._document(pairs=pairs), format, output)
+    failed = [each for each in compared.verdicts if each.verdict != 'passed']
     for each in failed:
-        tell(each)
+        tell(f'{printable(each.run)} is {each.verdict}: {each.metric} {each.difference:+.4f}')
     if failed:
         click.get_current_context().exit(FAILED)
 
@@ -298,11 +294,16 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
     return list(files) if tables else []
 
 
+def _refuse(names: Sequence[str], told: str) -> None:
+    """Refuse options that do not go with what was found."""
+    if option := options.first_given(names.__contains__):
+        raise click.UsageError(f'{option}: found {told}')
+
+
 def _check_scored(kind: str, figures: Sequence[str] = ()) -> None:
     """Refuse options and figures that need runs to score, or their rankings."""
-    of_runs = {*OF_SCORING, *OF_TREC, '--subset', '--near', '--loss-cutoff'}
-    if option := options.first_given(of_runs.__contains__):
-        raise click.UsageError(f'{option}: found {kind}, which are scored already')
+    of_runs = *OF_SCORING, *OF_TREC, '--subset', '--near', '--loss-cutoff'
+    _refuse(of_runs, f'{kind}, which are scored already')
     if wrong := [each for each in figures if each not in OF_VALUES]:
         raise click.UsageError(f'--figure {wrong[0]} needs rankings: found {kind}')
 
@@ -313,8 +314,7 @@ def _check_options(
     """Refuse options that lack one that they need, or have more tables than the format."""
     if settings['baseline'] is None and (option := options.first_given(OF_GATE.__contains__)):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
-    more_tables = {'--by': settings['by'], '--also-definitions': also_definitions}
-    for option, value in more_tables.items():
+    for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
         if value and format in ('csv', 'jsonl'):
             told = f'{format} has one table; write it as json or markdown'
             raise click.UsageError(f'{option}: {told}')
@@ -356,9 +356,8 @@ def _score_trec(
     from mediaeval_ap.trec.other_tools import is_for_trec
 
     is_trec = qrels is not None and any(map(is_for_trec, [qrels, *runs]))
-    if option := options.first_given((NOT_OF_TREC if is_trec else OF_TREC).__contains__):
-        found = 'runs' if is_trec else 'no runs'
-        raise click.UsageError(f'{option}: found {found} of TREC or another tool')
+    found = 'runs' if is_trec else 'no runs'
+    _refuse(NOT_OF_TREC if is_trec else OF_TREC, f'{found} of TREC or another tool')
     if qrels is None or not is_trec:
         return []
     if settings['missing'] == 'skip':
@@ -413,8 +412,8 @@ def _read_results(path: RunFile) -> list[Result]:
 
 def _check_results(known: str | None, scores_others: bool, settings: Mapping[str, object]) -> None:
     """Refuse options that need runs to score, or a reference, beside results."""
-    if not scores_others and (option := options.first_given(OF_SCORING.__contains__)):
-        raise click.UsageError(f'{option}: found results, which are scored already')
+    if not scores_others:
+        _refuse(OF_SCORING, 'results, which are scored already')
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
         if known is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
@@ -424,20 +423,13 @@ def _check_campaign(scored: Sequence[str], runs: Sequence[str], figures: Sequenc
     """Refuse results among the runs of a report, options of scores, and a scatter of one run."""
     if scored:
         raise click.UsageError(f'found {shown(scored[0])} beside runs, expected results alone')
-    if option := options.first_given(FOR_SCORES.__contains__):
-        raise click.UsageError(f'{option}: found runs, expected score tables or results')
+    _refuse(FOR_SCORES, 'runs, expected score tables or results')
     if 'scatter' in figures and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
 
 
 FIGURES = (
-    'leaderboard',
-    'loss',
-    'map_by_k',
-    'scatter',
-    'distribution',
-    'precision_recall',
-    'confused',
+    *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall', 'confused'),
 )
 FOR_SCORES = ('--by', '--columns', '--missing', '--range', '--power')
 OF_VALUES = ('leaderboard', 'map_by_k', 'scatter', 'distribution')  # which need no rankings
@@ -446,11 +438,10 @@ PAGE, EVERY = 'html', 'all'
 
 def _figures(value: str | None) -> list[str] | None:
     """Return names of figures; an empty list stands for all that can be drawn."""
-    if value is None or value == EVERY:
-        return None if value is None else []
-    return [
-        choices.check_policy('figure', name, FIGURES) for name in dict.fromkeys(value.split(','))
-    ]
+    if value is None:
+        return None
+    names = [] if value == EVERY else dict.fromkeys(value.split(','))
+    return [choices.check_policy('figure', name, FIGURES) for name in names]
 
 
 def _links(values: tuple[str, ...]) -> dict[str, str]:
@@ -477,8 +468,8 @@ def _markdown(path: str) -> str:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:
         line = f'line {content.count(10, 0, error.start) + 1}'
-        found = 'bytes that are not UTF-8'
-        raise FormatError(source.name, line, '', found, 'Markdown') from None
+        told = 'bytes that are not UTF-8', 'Markdown'
+        raise FormatError(source.name, line, '', *told) from None
 
 
 @main.command(
@@ -503,7 +494,10 @@ def _markdown(path: str) -> str:
 @PROCEDURE
 @OF_SCORED
 @options.choice(
-    '--missing', MISSING_SCORES, 'error', 'Items of score tables that some system lacks: {words}.'
+    '--missing',
+    choices.MISSING_SCORES,
+    'error',
+    'Items of score tables that some system lacks: {words}.',
 )
 @options.option('--title', metavar='TEXT', help='Title of the page.')
 @options.input_file('--intro', 'Markdown that stands below the title.')
@@ -608,9 +602,9 @@ def _write_figures(
     arguments = {'precision_recall': [query]}
     if _to_folder(figures, output):
         plot._save(os.fspath(output), figures or None, format, arguments)
-        return
-    (figure,) = figures
-    write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
+    else:
+        (figure,) = figures
+        write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
 
 
 def _to_folder(figures: list[str] | None, output: Output) -> bool:

@@ -12,7 +12,7 @@ from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compare_and_report import named_runs
 from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import Output, refuse_binary, write_document, write_figure
-from mediaeval_ap.comparison.settings import require_libraries
+from mediaeval_ap.errors import require
 from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 
@@ -53,14 +53,10 @@ def pool(
     """
     refuse_binary(format, output)
     by_name = named_runs(options.with_names(runs, names), None)
-    require_libraries()
+    require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**criteria)
-    given: dict[str, Any] = {
-        'teams': {name: run.team for name, run in by_name.items() if run.team},
-        'depth': depth,
-        'near': near,
-    }
-    made = average_precision.pool(by_name, queries, **given)
+    teams = {name: run.team for name, run in by_name.items() if run.team}
+    made = average_precision.pool(by_name, queries, teams=teams, depth=depth, near=near)
     if format in FIGURE_FORMATS:
         write_figure(made.plot.leaderboard(), format, output)
     else:
@@ -109,7 +105,7 @@ def judge_next(
     by_name = named_runs(options.with_names(runs, names), None)
     of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
     if strategy == 'mtc':
-        require_libraries()
+        require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**settings)
     queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
     write_document(queue._document(), format, output)

@@ -109,10 +109,9 @@ def read_runs(results: object) -> Runs:
     for other in runs[1:]:
         _refuse_others(first, other)
     compared, result = first.compared, first.results[0]
-    metrics = [
-        metric for metric in compared.values if all(metric in run.compared.values for run in runs)
-    ]
-    values = [[run.compared.values[metric] for run in runs] for metric in metrics]
+    known = [run.compared.values for run in runs]
+    metrics = [metric for metric in known[0] if all(metric in values for values in known)]
+    values = [[each[metric] for each in known] for metric in metrics]
     manifest = result._of_manifest()
     no_mean = kind_of_metric(metrics[-1]).no_mean
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
@@ -144,9 +143,8 @@ def _by_name(results: object) -> dict[str, list[Result]]:
         for name, each in results.items():
             text = plain_text(name)
             if text is None or not is_text(text):
-                raise ParameterError(
-                    f'compare: found {shown(name)} as the name of a run, expected {TEXT}'
-                )
+                found = f'{shown(name)} as the name of a run'
+                raise ParameterError(f'compare: found {found}, expected {TEXT}')
             named[text] = _listed(each)
     else:
         listed = _listed(results)
@@ -164,11 +162,9 @@ def _listed(results: object) -> list[Result]:
     if isinstance(results, Result):
         return [results]
     given: list[Any] = list(results) if isinstance(results, Iterable) else [results]
-    for each in given:
-        if not isinstance(each, Result):
-            raise ParameterError(
-                f'compare: found {shown(type(each))}, expected results, as of evaluate'
-            )
+    if others := [each for each in given if not isinstance(each, Result)]:
+        found = shown(type(others[0]))
+        raise ParameterError(f'compare: found {found}, expected results, as of evaluate')
     return given
 
 
@@ -185,10 +181,13 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
         values |= each.values
         floor |= each.floor
     order = sorted(range(len(first.queries)), key=first.queries.__getitem__)
-    n_relevant = None if first.n_relevant is None else first.n_relevant[order]
-    queries = [first.queries[row] for row in order]
-    of_sorted = {metric: each[order] for metric, each in values.items()}
-    compared = Compared(queries, of_sorted, n_relevant, floor, first.left_out)
+    compared = Compared(
+        [first.queries[row] for row in order],
+        {metric: each[order] for metric, each in values.items()},
+        None if first.n_relevant is None else first.n_relevant[order],
+        floor,
+        first.left_out,
+    )
     return _ScoredRun(name, results, compared)
 
 
@@ -272,8 +271,7 @@ def _notes(runs: Sequence[_ScoredRun]) -> list[str]:
     lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
     notes += notes_of_judged(result._of_manifest()['parameters'], result.counts)
-    n_repeated = len(compared.queries) - len(set(compared.queries))
-    if n_repeated:
+    if n_repeated := len(compared.queries) - len(set(compared.queries)):
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')
     inputs = [item for run in runs for item in run.results[0].inputs.items()]
     without_hash = {role for role, each in inputs if role in SHARED and each.sha256 is None}
@@ -342,7 +340,7 @@ def agreement(a: str, first: list[float], b: str, second: list[float]) -> Agreem
 
 
 class VideosOfQueries:
-    """The videos, pairs of corpus and video, of the relevant shots of each query."""
+    """The videos (corpus and video) of the relevant shots of each query."""
 
     def __init__(self, runs: Runs, what: str, reference: Any, subset: Any) -> None:
         if reference is None:

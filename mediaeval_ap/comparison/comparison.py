@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,22 +29,20 @@ from mediaeval_ap.comparison.comparable_runs import (
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
 from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
 from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
-from mediaeval_ap.comparison.settings import (
+from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
     SIGN_FLIPS,
     TUKEY,
+    Pair,
+    Power,
     Settings,
+    Standing,
+    Verdict,
     check_run,
     checked_settings,
     for_resamples,
-    terms_of,
-)
-from mediaeval_ap.comparison.testing import (
-    Pair,
-    Power,
-    Standing,
-    Verdict,
     powers,
+    terms_of,
     tests_of,
     verdicts_of,
 )
@@ -71,13 +70,14 @@ if TYPE_CHECKING:
 
 
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
-KINDS = {
-    'leaderboard': Standing,
-    'pairs': Pair,
-    'orders': Agreement,
-    'by': GroupMean,
-    'power': Power,
-    'verdicts': Verdict,
+# The field and the class of the entries of each table.
+TABLES: dict[str, tuple[str, type[Any]]] = {
+    'leaderboard': ('leaderboard', Standing),
+    'pairs': ('pairs', Pair),
+    'orders': ('orders', Agreement),
+    'by': ('groups_by', GroupMean),
+    'power': ('power', Power),
+    'verdicts': ('verdicts', Verdict),
 }
 OF_INTERVAL = ('low', 'high', 'reason')
 BOUNDS = {
@@ -243,7 +243,10 @@ class Comparison(Described, Paged):
             'kind': 'comparison',
             'runs': list(self.runs),
             'metrics': list(self.metrics),
-            **{table: [_plain(each) for each in self._entries(table)] for table in KINDS},
+            **{
+                table: [_plain(each) for each in getattr(self, at)]
+                for table, (at, _) in TABLES.items()
+            },
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
@@ -270,37 +273,25 @@ class Comparison(Described, Paged):
         pandas.DataFrame
             A row for each entry, and a column for each of its fields: of an interval there are
             ``interval_low``, ``interval_high`` and ``interval_reason``.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such table.
         """
         import pandas
 
-        grid = self._grid(check_policy('table', table, tuple(KINDS)))
+        grid = self._grid(check_policy('table', table, tuple(TABLES)))
         return pandas.DataFrame(grid.rows, columns=list(grid.headers))
-
-    def _entries(self, table: str) -> Sequence[Any]:
-        entries: Sequence[Any] = self.groups_by if table == 'by' else getattr(self, table)
-        return entries
 
     def _grid(self, table: str) -> Grid:
         """Return one of the tables with every digit, each bound of an interval by itself."""
-        columns = [
-            column for each in fields(KINDS[table]) for column in BOUNDS.get(each.name, [each.name])
-        ]
+        at, kind = TABLES[table]
+        names = [each.name for each in fields(kind)]
         rows = []
-        for entry in self._entries(table):
+        for entry in map(asdict, getattr(self, at)):
             row: list[Any] = []
-            for name, value in asdict(entry).items():
-                if name not in BOUNDS:
-                    row.append(value)
-                else:
-                    bounds = value.values() if isinstance(value, dict) else value
-                    row += bounds or [None] * len(BOUNDS[name])
+            for name in names:
+                value, columns = entry[name], BOUNDS.get(name)
+                bounds = value.values() if isinstance(value, dict) else value
+                row += [value] if columns is None else bounds or [None] * len(columns)
             rows.append(row)
-        return Grid(columns, rows)
+        return Grid(list(chain(*(BOUNDS.get(name, [name]) for name in names))), rows)
 
     def _document(self, *, pairs: bool = False) -> Document:
         """Describe the comparison; its rows are runs, or pairs of runs if asked for."""
@@ -323,7 +314,8 @@ def _plain(entry: Any) -> dict[str, Any]:
 class ComparisonPlot(Plot):
     """Figures of a comparison; `Comparison.plot` makes it.
 
-    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
+    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A name that is
+    no run or metric, or a figure that the data do not allow, is a `ParameterError`.
 
     Parameters
     ----------
@@ -372,11 +364,6 @@ class ComparisonPlot(Plot):
         -------
         altair.LayerChart
             A point and the bar of its interval for each run.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such metric.
         """
         metric = self._metric(metric, self._comparison.metrics)
         standings = [each for each in self._comparison.leaderboard if each.metric == metric]
@@ -399,7 +386,7 @@ class ComparisonPlot(Plot):
         ----------
         a, b : str, optional
             The runs of the horizontal and of the vertical axis; by default the two best.
-        metric : str, optional
+        metric
             As of `leaderboard`.
 
         Returns
@@ -407,11 +394,6 @@ class ComparisonPlot(Plot):
         altair.LayerChart
             A point for each pair of values, as large as it has queries; above the diagonal, run b
             is better.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such run or metric, or one run only.
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
@@ -429,7 +411,7 @@ class ComparisonPlot(Plot):
 
         Parameters
         ----------
-        metric : str, optional
+        metric
             As of `leaderboard`.
 
         Returns
@@ -438,8 +420,7 @@ class ComparisonPlot(Plot):
             A bar for each run, as long as there are queries.
         """
         metric = self._metric(metric)
-        values = self._values[metric].tolist()
-        name = of_query(metric)
+        values, name = self._values[metric].tolist(), of_query(metric)
         return self._figures.distribution(self._runs, values, metric=name, terms=self._terms)
 
     def map_by_k(self) -> altair.LayerChart:
@@ -450,11 +431,6 @@ class ComparisonPlot(Plot):
         altair.LayerChart
             A line for each run, named at its end; of more than eight runs, the best of each team
             (the part of its name before ``_``) is named, and the others are grey.
-
-        Raises
-        ------
-        ParameterError
-            When the metrics are not one metric at several cutoffs.
         """
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
@@ -464,8 +440,7 @@ class ComparisonPlot(Plot):
             )
         means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
-        cutoffs = [k or 'all' for _, _, k in parts]
-        metric = parts[0][0]
+        cutoffs, metric = [k or 'all' for _, _, k in parts], parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
     def _on_page(self) -> dict[str, Any]:
@@ -555,10 +530,13 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
     baseline, metrics = comparison.parameters['baseline'], comparison.metrics
     terms = comparison._terms
-    asked = _asked_for(comparison)
-    yield from chain(*((Heading(title, note), grid) for title, note, grid, _ in asked))
+    for title, note, grid, _ in _asked_for(comparison):
+        yield from (Heading(title, note), grid)
     yield _means(comparison)
-    yield from _ranks(comparison)
+    if comparison.pairs:
+        level = percent(comparison.parameters['level'])
+        yield Heading('Rank', f'{level} interval, from the tests of all pairs')
+        yield _by_run(comparison, _rank)
     for metric in metrics if baseline is not None else ():
         yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
         others = [
@@ -573,9 +551,8 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     for metric, grid in _means_by_group(comparison):
         yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
         yield grid
-    shows_pairs = pairs or len(comparison.runs) <= MOST_RUNS
     notes = list(comparison.notes)
-    if pairs or (baseline is None and shows_pairs):
+    if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
         for metric in metrics if comparison.pairs else ():
             title = f'{_titled(comparison, metric)}: differences of pairs'
             yield Heading(title, FIRST_MINUS_SECOND.format(terms))
@@ -620,13 +597,14 @@ def _means(comparison: Comparison) -> Captioned:
     elif comparison.pairs:
         runs = comparison._terms.runs.capitalize()
         text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
-    cells = {}
-    for one in comparison.leaderboard:
+
+    def cell_of(one: Standing) -> Marked:
         mark = DAGGER if one.p_adjusted is not None and one.p_adjusted <= alpha else ''
         if baseline is None and len(comparison.runs) > 1:
             mark = one.group
-        cells[one.metric, one.run] = Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
-    return Captioned(_by_run(comparison, cells), text, LABEL)
+        return Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
+
+    return Captioned(_by_run(comparison, cell_of), text, LABEL)
 
 
 def _titled(comparison: Comparison, metric: str) -> str:
@@ -634,11 +612,17 @@ def _titled(comparison: Comparison, metric: str) -> str:
     return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
 
 
-def _by_run(comparison: Comparison, cells: Mapping[tuple[str, str], Any]) -> Grid:
+def _by_run(comparison: Comparison, cell_of: Callable[[Standing], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
+    cells = {(one.metric, one.run): cell_of(one) for one in comparison.leaderboard}
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
     return Grid([comparison._terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
+
+
+def _rank(one: Standing) -> Marked:
+    low, high = one.rank_interval
+    return Marked(one.rank, detail=f'[{low},{high}]')
 
 
 def _pairs_by(comparison: Comparison, metric: str) -> Grid:
@@ -648,13 +632,12 @@ def _pairs_by(comparison: Comparison, metric: str) -> Grid:
 
 
 def _known(comparison: Comparison, headers: list[str], rows: list[list[Any]]) -> Grid:
-    """Leave out what stands behind p where there are no values by query."""
+    """Drop the columns after "corrected p" when there are no values by query."""
     end = None if comparison.values else headers.index('corrected p') + 1
     return Grid(headers[:end], [row[:end] for row in rows])
 
 
 def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:
-    """Return the cells that say how two runs differ."""
     difference = Marked(one.difference, detail='' if interval is None else _bounds(interval))
     ps = [Marked('' if p is None else short_p(p)) for p in (one.p, one.p_adjusted)]
     return [difference, *ps, Marked(f'{one.wins}/{one.ties}/{one.losses}'), one.dz]
@@ -666,50 +649,34 @@ def _bounds(interval: Interval) -> str:
     return f'[{short(interval.low)},{short(interval.high)}]'
 
 
-def _ranks(comparison: Comparison) -> Iterator[Block]:
-    """Return the ranks of several runs, with their intervals."""
-    ranks = {}
-    for one in comparison.leaderboard:
-        low, high = one.rank_interval
-        ranks[one.metric, one.run] = Marked(one.rank, detail=f'[{low},{high}]')
-    if comparison.pairs:
-        yield Heading(
-            'Rank',
-            f'{percent(comparison.parameters["level"])} interval, from the tests of all pairs',
-        )
-        yield _by_run(comparison, ranks)
-
-
 def _without_floor(comparison: Comparison) -> Iterator[Block]:
     """Return the means without queries that have no relevant shot, where there are any."""
-    n_without = comparison.counts.get('queries_without_relevant', 0)
-    means = {(one.metric, one.run): one.map_without_floor for one in comparison.leaderboard}
-    if not n_without or all(mean is None for mean in means.values()):
+    n_without, board = comparison.counts.get('queries_without_relevant', 0), comparison.leaderboard
+    if not n_without or all(one.map_without_floor is None for one in board):
         return
-    floors = {one.metric: one.floor for one in comparison.leaderboard if one.floor is not None}
+    floors = {one.metric: one.floor for one in board if one.floor is not None}
     listed = ', '.join(f'{metric} {short(floor)}' for metric, floor in floors.items())
     if len(set(floors.values())) == 1:
         listed = short(next(iter(floors.values())))
     queries = counted(n_without, 'query that has', 'queries that have')
     heading = f'Not the score: means without the {queries} no relevant shot'
     yield Heading(heading, f'an empty run has {listed}')
-    yield _by_run(comparison, means)
+    yield _by_run(comparison, attrgetter('map_without_floor'))
 
 
 def _orders(comparison: Comparison) -> Grid:
-    rows = [(each.a, each.b, each.tau) for each in comparison.orders]
-    return Grid(('one', 'other', 'tau'), rows)
+    return Grid(['one', 'other', 'tau'], [(each.a, each.b, each.tau) for each in comparison.orders])
 
 
 def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
     sizes = {each.group: each.n_queries for each in comparison.groups_by}
-    run = comparison._terms.run
+    headers = [comparison._terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
     means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
     for metric in comparison.metrics if sizes else ():
-        rows = [
-            [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
+        of_run = [
+            (run, [means.get((metric, run, group)) for group in sizes]) for run in comparison.runs
         ]
-        yield metric, Grid([run, *(f'{group} ({size})' for group, size in sizes.items())], rows)
+        yield metric, Grid(headers, [[run, *row] for run, row in of_run])
 
 
 def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
@@ -717,17 +684,17 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     settings, metric = comparison.parameters, comparison.metrics[-1]
     terms = comparison._terms
     if comparison.verdicts:
-        rules = [f'{percent(comparison.parameters["level"])} interval of {metric}']
+        rules = [f'{percent(settings["level"])} interval of {metric}']
         if settings['fail_if_worse'] is not None:
             rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
         if settings['require_better']:
             rules.append('not better: not all of it is above 0')
-        verdicts = (
+        rows: list[Any] = [
             (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.verdict)
             for one in comparison.verdicts
-        )
+        ]
         title = f'Difference to {printable(settings["baseline"])}'
-        grid = Grid([terms.run, 'difference', 'verdict'], list(verdicts))
+        grid = Grid([terms.run, 'difference', 'verdict'], rows)
         yield title, '; '.join(rules), grid, 'verdicts'
     if comparison.power:
         title = f'{metric}: {terms.queries} to tell a difference of {settings["power"]:g} at 80 %'
@@ -840,10 +807,9 @@ def compare(
 
     Raises
     ------
-    ParameterError
-        When runs cannot be compared, a run is there twice, or an argument is not valid.
-    ReadError, FormatError
-        When the reference or the subset cannot be read.
+    ParameterError, ReadError, FormatError
+        When runs cannot be compared, a run is there twice, or an argument is not valid; when a
+        table cannot be read.
     UndefinedScoreError
         When some resamples of lwlrap have no true label.
     MissingExtraError
@@ -852,9 +818,8 @@ def compare(
     Warns
     -----
     DataWarning
-        When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2.
-    DataWarning
-        When no data could give a corrected p of at most 1 - level.
+        When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2; when no
+        data could give a corrected p of at most 1 - level.
 
     Notes
     -----
@@ -897,8 +862,7 @@ def compare(
     if (tables := tables_in(results)) is None:
         runs = read_runs(results)
         if columns is not None or range is not None or missing != 'error':
-            told = 'they are of score tables, found results'
-            raise ParameterError(f'columns, missing, range: {told}')
+            raise ParameterError('columns, missing, range: they are of score tables, found results')
     else:
         runs = read_scores(tables, columns, missing, range, named_by)
     if runs.no_mean:
@@ -907,16 +871,14 @@ def compare(
     settings = replace(settings, by=source.name if source else named_by, range=runs.range)
     check_run('baseline', baseline, runs.names)
     is_known = reference is not None and runs.has_videos
-    videos = None
     is_by_corpus = given is None and named_by == 'corpus'
+    videos = None
     if is_by_corpus or cluster == 'video' or (cluster is None and is_known):
-        what = 'by' if is_by_corpus else 'cluster'
-        videos = VideosOfQueries(runs, what, reference, subset)
+        videos = VideosOfQueries(runs, 'by' if is_by_corpus else 'cluster', reference, subset)
     why_no_videos = '' if settings.cluster else _why_no_videos(runs, videos)
-    if settings.cluster is None and runs.clusters is not None:
-        settings = replace(settings, cluster='column')
     if settings.cluster is None:
-        settings = replace(settings, cluster='none' if why_no_videos else 'video')
+        by_default: Any = 'none' if why_no_videos else 'video'
+        settings = replace(settings, cluster='column' if runs.clusters else by_default)
     orders = agreements(runs, also)
     groups = group_means(runs, named_by, videos, given)  # before the tests, as some are refused
     clusters = cluster_numbers(
@@ -925,7 +887,6 @@ def compare(
         runs.clusters if settings.cluster == 'column' else None,
     )
     best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
-    notes = [*runs.notes, *_notes(settings, runs, why_no_videos)]
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -946,7 +907,7 @@ def compare(
         groups_by=groups,
         parameters={**vars(settings), 'definition': runs.definition},
         counts={name: int(count) for name, count in counts.items()},
-        notes=notes,
+        notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': source} if source else {})},
         power=powers(settings, runs, pairs),
@@ -970,7 +931,7 @@ def _groups(runs: Runs, by: Any, name: str | None) -> tuple[Sequence[str] | None
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
-    """Return why videos are not the units by default; nothing if they are."""
+    """Return why videos are not the units by default, or ''."""
     if not runs.has_videos:
         return 'the results have no videos'
     if videos is None:
@@ -1013,19 +974,15 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
     if n_few and settings.interval != 'plus2':
         units = queries if settings.cluster == 'none' else f'clusters of {queries}'
         by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
-        some = (
-            f'{n_few:,} of {n_pairs:,} pairs of {of_runs} {"differs" if n_few == 1 else "differ"}'
-        )
+        share = f'{n_few:,} of {n_pairs:,} pairs'
         if n_few == n_pairs:
-            some = f'all {n_pairs:,} pairs of {of_runs} differ'
-        if n_pairs == 1:
-            some = f'1 pair of {of_runs} differs'
-        yield DataWarning(
-            'narrow-interval',
-            '',
-            f'{some} on fewer than {FEW} {units}{by}: {settings.interval} intervals of their '
-            'differences may be too narrow; take plus2',
+            share = '1 pair' if n_pairs == 1 else f'all {n_pairs:,} pairs'
+        finding = (
+            f'{share} of {of_runs} {"differs" if n_few == 1 else "differ"} on fewer than {FEW} '
+            f'{units}{by}: {settings.interval} intervals of their differences may be too narrow; '
+            'take plus2'
         )
+        yield DataWarning('narrow-interval', '', finding)
     if not pairs or (settings.correction != 'tukey' and any(pair.exact for pair in pairs)):
         return
     # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
@@ -1035,10 +992,9 @@ def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning
         factor, number, drawn = 2 * factor, settings.resamples, 'resample'
     least = factor / (number + 1)
     if least > alpha:  # no data could give a corrected p that is small enough
-        yield DataWarning(
-            'few-permutations',
-            '',
-            f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no '
-            f'corrected p below {min(least, 1):.4f}, and {alpha:g} is what tells {of_runs} apart: '
-            f'take {math.ceil(factor / alpha):,} or more',
+        finding = (
+            f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no corrected p below '
+            f'{min(least, 1):.4f}, and {alpha:g} is what tells {of_runs} apart: take '
+            f'{math.ceil(factor / alpha):,} or more'
         )
+        yield DataWarning('few-permutations', '', finding)

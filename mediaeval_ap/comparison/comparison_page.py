@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.settings import CORRECTED_BY, terms_of, words_of_test
+from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
 from mediaeval_ap.errors import ParameterError, counted, shown
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
@@ -58,12 +58,9 @@ class Paged(ABC):
 
         Raises
         ------
-        ParameterError
-            When the title is no text on one line, or a link is no such address.
-        WriteError
-            When the file cannot be written.
-        MissingExtraError
-            When the extra ``report`` is not installed.
+        ParameterError, WriteError, MissingExtraError
+            When the title is no text on one line, or a link is no such address; when the file
+            cannot be written; without the extra ``report``.
 
         Notes
         -----
@@ -137,8 +134,7 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
                 alike[pair['a']].append(pair['b'])
                 alike[pair['b']].append(pair['a'])
         numbers = [
-            {'map': row['map'], 'floor': row['floor']}
-            | {name: row['interval'][name] for name in ('low', 'high')}
+            {name: (row | row['interval'])[name] for name in ('map', 'floor', 'low', 'high')}
             for row in rows
         ]
         known = [value for each in numbers for value in each.values() if value is not None]
@@ -173,8 +169,8 @@ def _distribution(
     """Return the numbers of the last distribution as a table with the classes of all of them."""
     of_metrics = [figures[f'distribution {metric}'] for metric in metrics]
     classes = [entry['label'] for entry in max((each['legend'] for each in of_metrics), key=len)]
-    values = of_metrics[-1]['spec']['data']['values']
-    counts = {(row['run'], row['class']): row['count'] for row in values}
+    last = of_metrics[-1]['spec']['data']['values']
+    counts = {(row['run'], row['class']): row['count'] for row in last}
     rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
     return {'headers': classes, 'rows': rows}
 
@@ -196,8 +192,8 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     score = f'{metric} {board[0]["map"]:.3f}'
     told = f'{score}.'
     if interval['low'] is not None:
-        level = percent(parameters['level'])
-        told = f'{score} ({level} interval {interval["low"]:.3f} to {interval["high"]:.3f}).'
+        bounds = f'{interval["low"]:.3f} to {interval["high"]:.3f}'
+        told = f'{score} ({percent(parameters["level"])} interval {bounds}).'
     if len(board) == 1:
         return _said(
             f'{first} scores {score}', f'{told} There is no other {terms.run} to compare it with.'
@@ -211,19 +207,15 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     }
     alpha = alpha_of(parameters['level'])
     correction = CORRECTED_BY.get(parameters['correction'], 'Tukey')
-    found = [
-        _Tests(
-            leader, {run: p[frozenset((leader, run))] for run in below}, alpha, correction, terms
-        )
-        for leader in leaders
-    ]
+    found = []
+    for leader in leaders[:NAMED_AT_MOST]:
+        its = {run: p[frozenset((leader, run))] for run in below}
+        found.append(_Tests(leader, its, alpha, correction, terms))
     test = _test(comparison)
     if len(leaders) == 1:
-        (only,) = found
-        return _said(only.headline(), f'{first}: {told}', test + only.better_than())
-    sentences = [each.sentence() for each in found[:NAMED_AT_MOST]]
+        return _said(found[0].headline(), f'{first}: {told}', test + found[0].better_than())
     headline = f'{listed(leaders)} lead together: {score}'
-    return _said(headline, 'Their means are equal.', test, *sentences)
+    return _said(headline, 'Their means are equal.', test, *(each.sentence() for each in found))
 
 
 def _said(headline: str, *sentences: str) -> dict[str, Any]:

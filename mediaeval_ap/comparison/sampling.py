@@ -64,11 +64,6 @@ class Units:
         steps = self.steps(a) - self.steps(b)
         return np.where(np.abs(steps) <= 1, 0.0, a - b)
 
-    def sums_of(self, run: int) -> Floats:
-        """Return the sums of a run by unit."""
-        sums: Floats = np.ldexp(self.sums[:, run], -self.exponent)
-        return sums
-
     def differences_of_sums(self, a: int, b: int) -> Floats:
         """Return the differences of two runs' sums by unit; 0 where rounding alone makes one."""
         steps = self.sums[:, a] - self.sums[:, b]
@@ -115,10 +110,8 @@ def plus2_interval(sums: Floats, sizes: Floats, level: float, width: float = 1.0
     They differ by +m and -m, the largest difference that there could be (`width`), of mean size
     (Bonett and Price, 2012, for differences of any size).
     """
-    m = max(
-        width, float(np.abs(sums / sizes).max())
-    )  # AP differs by at most 1, but for a few rules
-    size = sizes.mean()
+    # AP differs by at most 1, but for a few rules.
+    m, size = max(width, float(np.abs(sums / sizes).max())), sizes.mean()
     return t_interval(np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size]), level)
 
 
@@ -136,12 +129,9 @@ class Intervals(NamedTuple):
 def bootstrap_intervals(
     units: Units, pairs: NumberedPairs, level: float, resamples: int, seed: int
 ) -> Intervals:
-    """Return BCa intervals of runs and pairs, all from one set of resamples.
-
-    Resamples are those that SciPy draws with this seed. Its BCa would leave out each unit by the
-    statistic, in time that grows with the square of their number; here sums without one unit are
-    differences.
-    """
+    """Return BCa intervals of runs and pairs, all from the resamples that SciPy draws."""
+    # Its BCa would leave out each unit by the statistic, in time that grows with the square of
+    # their number; here sums without one unit are differences.
     a, b = pairs
     n_units, n_runs = units.sums.shape
     if n_units == 1:
@@ -203,7 +193,7 @@ def percentiles(drawn: Floats, level: float) -> Interval:
 
 
 def _times_drawn(drawn: NDArray[np.int64]) -> Floats:
-    """Return how often each unit is drawn in each resample."""
+    """Return how often each unit (a column) is drawn in each resample (a row)."""
     n_resamples, n_units = drawn.shape
     keys = drawn + np.arange(0, n_resamples * n_units, n_units)[:, None]
     counts = np.bincount(keys.ravel(), minlength=n_resamples * n_units)

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import check_policy, plain_text
+from mediaeval_ap.choices import MISSING_SCORES, check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import NAMES_REMEDY, Runs
-from mediaeval_ap.comparison.settings import MISSING_SCORES
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
@@ -47,21 +46,15 @@ Tables = list[tuple[str, Any]]
 
 def tables_in(results: object) -> Tables | None:
     """Return the score tables that are compared, with the names they were given; None of others."""
-    if _is_table(results):
-        return [_named(results)]
     if isinstance(results, Mapping):
         given = [(plain_text(name) or '', each) for name, each in results.items()]
     else:
-        given = list(map(_named, results)) if isinstance(results, list | tuple) else []
-    return given if given and all(_is_table(each) for _, each in given) else None
-
-
-def _named(table: Any) -> tuple[str, Any]:
-    return (getattr(table, 'given', '') if isinstance(table, str) else ''), table
-
-
-def _is_table(value: object) -> bool:
-    return Origin.of(value).kind in KINDS
+        listed = results if isinstance(results, list | tuple) else [results]
+        given = [
+            (getattr(each, 'given', '') if isinstance(each, str) else '', each) for each in listed
+        ]
+    are_tables = all(Origin.of(each).kind in KINDS for _, each in given)
+    return given if given and are_tables else None
 
 
 def holds_scores(path: str, item: str = 'item') -> bool:

@@ -1,11 +1,11 @@
-"""Runs and pairs of runs tested by each metric: p, intervals, effect sizes, ranks, letters."""
+"""Settings of a comparison, and its runs and pairs tested: p, intervals, ranks, letters."""
 
 from __future__ import annotations
 
 import math
 import string
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, repeat
@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import Correction, alpha_of
+from mediaeval_ap import choices
+from mediaeval_ap.choices import Correction, alpha_of, check_policy
 from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
 from mediaeval_ap.comparison.sampling import (
     MOST_ENUMERATED,
@@ -32,13 +33,93 @@ from mediaeval_ap.comparison.sampling import (
     tukey,
     units_of,
 )
-from mediaeval_ap.comparison.settings import Settings
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError, require, shown
+from mediaeval_ap.render.document import OF_RESULTS, Terms
 
 Word = Literal['passed', 'worse', 'not better']
+SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
+CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 POWER = 0.8  # as is usual
 DIGITS = 12  # to which values are equal that are sums of rounded terms
 MOST_QUERIES = 10**9  # beyond any list of queries
+# The fields of a pair that a standing has, too: those of the pair with the baseline.
+OF_BOTH = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The checked settings of a comparison."""
+
+    baseline: str | None
+    correction: choices.Correction
+    interval: choices.IntervalKind | Literal['percentile']
+    level: float
+    cluster: choices.Cluster | Literal['column'] | None
+    by: str | None = None
+    resamples: int
+    permutations: int
+    seed: int
+    power: float | None = None
+    fail_if_worse: float | None = None
+    require_better: bool = False
+    range: list[float] | None = None
+
+
+def checked_settings(**given: Any) -> Settings:
+    """Return settings, with the permutations that the correction has by default."""
+    check_policy('correction', given['correction'], choices.CORRECTIONS)
+    if given['permutations'] is None:
+        given['permutations'] = choices.PERMUTATIONS[given['correction']]
+    given['level'] = choices.check_level(given['level'])
+    for name in 'resamples', 'permutations':
+        given[name] = choices.check_limit(given[name], name)
+    given['seed'] = choices.check_seed(given['seed'])
+    if given.get('power') is not None:
+        given['power'] = choices.check_above_zero(given['power'], 'power')
+    worse = given.get('fail_if_worse')
+    if worse is not None and worse != 0:
+        given['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
+    if given['baseline'] is None and (worse is not None or given.get('require_better')):
+        name = 'require_better' if worse is None else 'fail_if_worse'
+        raise ParameterError(f'{name}: it compares with a baseline: give one, too')
+    given['interval'] = given['interval'] or 'plus2'
+    check_policy('interval', given['interval'], choices.INTERVALS)
+    if given.get('cluster') is not None:
+        check_policy('cluster', given['cluster'], choices.CLUSTERS)
+    require('scipy', 'compare', 'compare')  # before the work that ends with it
+    return Settings(**given)
+
+
+def for_resamples(settings: Settings, runs: Runs, **asked: object) -> Settings:
+    """Refuse what only means over queries have; intervals are percentiles of resamples."""
+    asked |= {'by': settings.by, 'power': settings.power}
+    others = {'cluster': settings.cluster, 'correction': settings.correction}
+    asked |= {name: each for name, each in others.items() if each in ('video', 'tukey')}
+    for name, value in asked.items():
+        if value is not None:
+            told = f'{name}: found {shown(value)} for {runs.metrics[0]}, expected another or none'
+            raise ParameterError(f'{told}: its queries are resampled, as {runs.no_mean}')
+    return replace(settings, interval='percentile')
+
+
+def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
+    """Refuse the name of a run, such as the baseline, if there is no such run."""
+    if run is not None and run not in (names := list(runs)):
+        expected = ', '.join(map(shown, names))
+        raise ParameterError(f'{what}: found {shown(run)}, expected one of {expected}')
+
+
+def words_of_test(correction: str) -> str:
+    """Return the name of the test, with its correction."""
+    by = CORRECTED_BY.get(correction)
+    return TUKEY if by is None else f'{SIGN_FLIPS}, corrected by {by}'
+
+
+def terms_of(parameters: Mapping[str, Any]) -> Terms:
+    """Return what a comparison with these settings is of; score tables alone have a range."""
+    if (bounds := parameters.get('range')) is None:
+        return OF_RESULTS
+    return Terms('system', 'systems', 'item', 'items', *bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +298,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
     if settings.power is None:
         return []
     rows, found = dict(zip(runs.names, runs.values[-1], strict=True)), []
-    for pair in pairs:
-        if pair.exploratory:
-            continue
+    for pair in (pair for pair in pairs if not pair.exploratory):
         differences = rows[pair.a] - rows[pair.b]
         sd, n_queries, reason = None, None, pair.reason
         if pair.dz is not None:
@@ -227,8 +306,8 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
             n_queries = queries_for_power(settings.power / sd, settings.level)
             if n_queries > MOST_QUERIES:
                 n_queries, reason = None, f'more than {MOST_QUERIES:,} queries'
-        both = pair.a, pair.b
-        found.append(Power(pair.metric, *both, settings.power, sd, n_queries, reason))
+        fixed = pair.metric, pair.a, pair.b, settings.power
+        found.append(Power(*fixed, sd, n_queries, reason))
     return found
 
 
@@ -303,15 +382,15 @@ def _intervals(
     kind, level, sizes = settings.interval, settings.level, units.sizes
     both = list(zip(*pairs, strict=True))
     if kind == 't':
-        of_runs = [t_interval(units.sums_of(run), sizes, level) for run in range(len(values))]
-        found = Intervals(of_runs, [])
+        sums = np.ldexp(units.sums.T, -units.exponent)
+        found = Intervals([t_interval(each, sizes, level) for each in sums], [])
     else:
         resampled = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
         found = bootstrap_intervals(units, resampled, level, settings.resamples, settings.seed)
     if kind != 'bca':
         interval_of = partial(plus2_interval, width=width) if kind == 'plus2' else t_interval
-        sums = (units.differences_of_sums(a, b) for a, b in both)
-        found = found._replace(pairs=[interval_of(each, sizes, level) for each in sums])
+        of_pairs = (units.differences_of_sums(a, b) for a, b in both)
+        found = found._replace(pairs=[interval_of(each, sizes, level) for each in of_pairs])
     differences = [units.differences(values[a], values[b]) for a, b in both]
     return Intervals(
         list(map(_with_reason, found.runs, values, repeat('values'))),
@@ -352,7 +431,6 @@ def _leaderboard(
         name, (mean, rank, interval) = runs.names[run], of_runs[run]
         why_none = 'the baseline itself' if name == baseline else 'no baseline'
         without_floor, n_queries, why_not = _without_floor(runs.values[at][run], runs.n_relevant)
-        why_not = runs.no_mean or why_not
         standings.append(
             Standing(
                 metric=runs.metrics[at],
@@ -369,7 +447,7 @@ def _leaderboard(
                 floor_reason='the mean of an empty run is not known' if floor is None else '',
                 map_without_floor=without_floor,
                 n_queries_without_floor=n_queries,
-                map_without_floor_reason=why_not,
+                map_without_floor_reason=runs.no_mean or why_not,
             )
         )
     return standings
@@ -399,25 +477,27 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
         p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
     found = {}
     for pair, p in zip(chosen, p_adjusted, strict=True):
-        run, difference, dz, interval = pair.a, pair.difference, pair.dz, pair.interval
-        wins, losses = pair.wins, pair.losses
-        if run == baseline:  # 0 - x, as -x of 0 would be -0.0
-            run, wins, losses, difference = pair.b, losses, wins, 0 - difference
-            dz = None if dz is None else 0 - dz
-            if interval.low is not None and interval.high is not None:
-                interval = Interval(0 - interval.high, 0 - interval.low)
-        found[run] = {
-            'difference': difference,
-            'difference_interval': interval,
-            'p': pair.p,
-            'p_adjusted': p,
-            'wins': wins,
-            'ties': pair.ties,
-            'losses': losses,
-            'dz': dz,
-            'reason': pair.reason,
-        }
+        one = pair if pair.b == baseline else _turned(pair)
+        shared = {name: getattr(one, name) for name in OF_BOTH}
+        found[one.a] = {**shared, 'difference_interval': one.interval, 'p_adjusted': p}
     return found
+
+
+def _turned(pair: Pair) -> Pair:
+    """Return a pair with its runs exchanged; 0 - x, as -x of 0 would be -0.0."""
+    interval = pair.interval
+    if interval.low is not None and interval.high is not None:
+        interval = Interval(0 - interval.high, 0 - interval.low)
+    return replace(
+        pair,
+        a=pair.b,
+        b=pair.a,
+        difference=0 - pair.difference,
+        interval=interval,
+        wins=pair.losses,
+        losses=pair.wins,
+        dz=None if pair.dz is None else 0 - pair.dz,
+    )
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,6 @@ class Bounds:
         Number of unjudged shots that the run itself brought into the pool, over all queries.
     n_wider : int
         Number of queries whose bounds may be wider than those over all labels, at some cutoff.
-
-    Examples
-    --------
-    >>> Bounds({'MAP@10': 0.25}, {'MAP@10': 0.5}, {'Judged@10': 0.9}, 1, 0).low
-    {'MAP@10': 0.25}
     """
 
     low: dict[str, float]
@@ -78,11 +73,6 @@ class CertainOrder:
         The runs.
     margin : float
         What the better one leads by at least, at the last cutoff.
-
-    Examples
-    --------
-    >>> CertainOrder('a', 'b', 0.125).margin
-    0.125
     """
 
     better: str
@@ -215,26 +205,9 @@ class BoundsOfRun:
     begins: NDArray[np.int64]  # the row at which each query begins
     n_wider: int  # queries whose bounds may be wider than need be, at some cutoff
 
-    @classmethod
-    def of(cls, by_query: Sequence[ByNumber]) -> BoundsOfRun:
-        sizes = np.array([len(each.low) for each in by_query])
-        low, high = (np.concatenate([each[side] for each in by_query]) for side in (0, 1))
-        n_wider = sum(not each.is_exact.all() for each in by_query)
-        return cls(low, high, sizes.cumsum() - sizes, n_wider)
-
-    def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the lowest and the highest mean at each cutoff."""
-        return (
-            mean_average_precision(np.minimum.reduceat(self.low, self.begins)),
-            mean_average_precision(np.maximum.reduceat(self.high, self.begins)),
-        )
-
     def least_lead(self, other: BoundsOfRun) -> float:
-        """Return a lower bound on this run's lead in MAP at the last cutoff, over all labels.
-
-        Both runs have the same labels. Only the number of relevant ones is held equal for both, so
-        the true least lead may be larger.
-        """
+        """Return a lower bound on this run's lead in MAP at the last cutoff, over all labels."""
+        # Only the number of relevant labels is held equal for both, so it may be larger.
         differences = self.low[:, -1] - other.high[:, -1]
         least = mean(np.minimum.reduceat(differences, self.begins))
         assert least is not None
@@ -302,11 +275,21 @@ class UnjudgedPool:
             by_query.append(
                 bounds_by_number(top.hits + 1, unjudged, len(self._shots[query]), *fixed)
             )
-        return BoundsOfRun.of(by_query)
+        sizes = np.array([len(each.low) for each in by_query])
+        low, high = (np.concatenate([each[side] for each in by_query]) for side in (0, 1))
+        n_wider = sum(not each.is_exact.all() for each in by_query)
+        return BoundsOfRun(low, high, sizes.cumsum() - sizes, n_wider)
 
     def described(self, name: str, bounds: BoundsOfRun, metrics: Sequence[str]) -> Bounds:
         """Return the bounds of a run, by the names of its means."""
-        low, high = (dict(zip(metrics, each.tolist(), strict=True)) for each in bounds.means())
+        extremes = (
+            np.minimum.reduceat(bounds.low, bounds.begins),
+            np.maximum.reduceat(bounds.high, bounds.begins),
+        )
+        low, high = (
+            dict(zip(metrics, mean_average_precision(each).tolist(), strict=True))
+            for each in extremes
+        )
         return Bounds(low, high, self._judged[name], self._brought[name], bounds.n_wider)
 
 

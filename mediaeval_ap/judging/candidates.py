@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import find, first_occurrences
 from mediaeval_ap.definitions import ap_column, depths
-from mediaeval_ap.errors import (
-    DataWarning,
-    ParameterError,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.evaluation.scoring import CountedRun, Top, names_asked, read_counted
@@ -26,6 +23,7 @@ from mediaeval_ap.tables.layouts import JUDGED_SHOTS
 
 UNJUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
 SHOT = JUDGED_SHOTS.texts
+OF_REFERENCE = 'no-overlap', 'unknown-queries'  # what an empty one lacks, where judging begins
 Labels = NDArray[np.int8]
 Floats = NDArray[np.float64]
 
@@ -142,10 +140,11 @@ def pool_pairs(
         at, sure = pairs.searchsorted(of_run[first]), each.confidence[first]
         ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
         confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
-    table = criteria.reference.table
-    sources_of_runs = [asdict(each.ranking.source) for each in read_runs]
+    has_any = len(criteria.reference.table) > 0
     sources = criteria.sources(None if queries is None else queries.source)
-    inputs = {role: asdict(source) for role, source in sources.items()}
+    inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
+    sources_of_runs = [asdict(each.ranking.source) for each in read_runs]
+    inputs['runs'] = dict(zip(runs, sources_of_runs, strict=True))
     metric = f'M{ap_column(criteria.K[-1])}'
     given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
     return PoolPairs(
@@ -161,14 +160,9 @@ def pool_pairs(
         np.array([each.scorer.n_ranked(each.ranking) for each in read_runs]),
         _places(read_runs, names, numbers, pairs, len(shots)),
         {**given, **criteria.parameters},
-        {**inputs, 'runs': dict(zip(runs, sources_of_runs, strict=True))},
-        tuple(each for each in found.values() if len(table) or not _of_reference(each)),
+        inputs,
+        tuple(each for each in found.values() if has_any or each.kind not in OF_REFERENCE),
     )
-
-
-def _of_reference(warning: DataWarning) -> bool:
-    """Return whether a warning says what an empty reference lacks, where judging begins."""
-    return warning.kind in ('no-overlap', 'unknown-queries')
 
 
 class _First(NamedTuple):

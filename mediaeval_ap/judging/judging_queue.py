@@ -82,8 +82,8 @@ class Chooser:
     @cached_property
     def fixed(self) -> Floats:
         """The score of each pair by a strategy that learns nothing."""
-        reciprocal = self.pairs.reciprocal_ranks
-        scores: Floats = reciprocal.sum(0) if self.strategy == 'rank-sum' else reciprocal.max(0)
+        combine = np.add if self.strategy == 'rank-sum' else np.maximum
+        scores: Floats = combine.reduce(self.pairs.reciprocal_ranks)
         return scores
 
     def scores(self, labels: Labels) -> Floats:
@@ -210,13 +210,12 @@ class Queue(Described):
         """
         pairs, by = self._chooser.pairs, self._chooser.by
         shot, rest = tuple(judgement[: len(SHOT)]), list(judgement[len(SHOT) :])
+        names = dict.fromkeys(rest, 1)
         if by == 'pair':
             if len(rest) != 2 or f'{rest[1]}' not in ('0', '1'):
                 expected = f'{" ".join(SHOT)} person_name relevance, with 0 or 1'
                 raise ParameterError(f'judgement: found {shown(judgement)}, expected {expected}')
             names = {rest[0]: int(rest[1])}
-        else:
-            names = dict.fromkeys(rest, 1)
         if shot not in pairs.texts:
             found = shown('/'.join(map(str, shot)))
             raise ParameterError(f'judgement: found {found}, expected a shot of the pool')
@@ -238,37 +237,33 @@ class Queue(Described):
         dict
             As the schema of a queue says.
         """
-        definition = self._chooser.pairs.criteria.definition.to_dict()
-        manifest = {'version': __version__, 'definition': definition}
         return {
             'schema': SCHEMA,
             'version': __version__,
             'lines': [{**asdict(each), 'reason': each.reason} for each in self.lines],
             'n_judged': self.n_judged,
             'n_pairs': self.n_pairs,
-            'manifest': {**manifest, 'parameters': self.parameters, 'inputs': self.inputs},
+            'manifest': {
+                'version': __version__,
+                'definition': self._chooser.pairs.criteria.definition.to_dict(),
+                'parameters': self.parameters,
+                'inputs': self.inputs,
+            },
         }
 
     def _document(self) -> Document:
         return Document(lambda: self._blocks(), self.to_dict, self._rows)
 
     def _blocks(self) -> Iterator[Block]:
-        yield Heading(
-            'What to judge next',
-            f'{self._chooser.strategy}, by {self._chooser.by}; '
-            f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged',
-        )
-        yield self._rows(is_exact=False)
+        chooser = self._chooser
+        judged = f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged'
+        yield Heading('What to judge next', f'{chooser.strategy}, by {chooser.by}; {judged}')
+        yield self._rows(max((each.score for each in self.lines), default=1) or 1)
 
-    def _rows(self, is_exact: bool = True) -> Grid:
+    def _rows(self, unit: float = 1) -> Grid:
         fields = [*SHOT, *['person_name'] * (self._chooser.by == 'pair')]
-        largest = max((each.score for each in self.lines), default=1) or 1
         rows = [
-            [
-                *(getattr(each, name) for name in fields),
-                each.score if is_exact else each.score / largest,
-                each.reason,
-            ]
+            [*(getattr(each, name) for name in fields), each.score / unit, each.reason]
             for each in self.lines
         ]
         return Grid([*fields, 'score', 'reason'], rows)
@@ -276,10 +271,9 @@ class Queue(Described):
 
 def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:
     """Return the queue of what could be judged, before anything else is."""
-    settings = {'n': n, 'by': by, 'strategy': strategy}
     return Queue(
         n,
-        {**pairs.parameters, **settings},
+        {**pairs.parameters, 'n': n, 'by': by, 'strategy': strategy},
         pairs.inputs,
         pairs.warnings,
         _chooser=Chooser(pairs, by, strategy),

@@ -148,10 +148,7 @@ class ExpectedAP:
         self._start = starts.repeat(np.diff(starts, append=len(self._ranking)))
 
     def __call__(self, p: Floats) -> Floats:
-        """Return E[AP], shape (n_runs, n_queries), from the probability of each pool pair.
-
-        Known labels, as probabilities 0 and 1, give AP itself.
-        """
+        """Return E[AP], shape (n_runs, n_queries), from the probability of each pool pair."""
         parts = self._parts(p)
         is_defined = parts.denominators > 0
         zeros = np.zeros(self._shape)

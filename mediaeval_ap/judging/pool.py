@@ -17,14 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from mediaeval_ap import __version__
+from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
-from mediaeval_ap.errors import (
-    DataWarning,
-    ParameterError,
-    counted,
-    require,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError, counted, require
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
@@ -32,12 +28,13 @@ from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, cert
 from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
+from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.result import SKIPPED, mean_average_precision
 from mediaeval_ap.tables import Table
 
 if TYPE_CHECKING:
-    from mediaeval_ap.judging.pool_plot import PoolPlot
+    import altair
 
 SCHEMA = 'mediaeval-ap/pool/1'
 DIGITS = 12  # of means that are ranked: sums in another order may differ beyond
@@ -47,7 +44,7 @@ Judgement: TypeAlias = tuple[str, ...]  # corpus, video, shot and name
 
 @dataclass(frozen=True)
 class WithoutTeam:
-    """All runs, scored against the reference without what only one team returned.
+    """All runs, scored against the reference without what only one team returned; see `Pool`.
 
     Parameters
     ----------
@@ -65,12 +62,6 @@ class WithoutTeam:
         Kendall's tau-b between this order of the runs and that by the whole reference.
     reason : str
         Why there is no tau, if there is none.
-
-    Examples
-    --------
-    >>> WithoutTeam('a', 3, 0, {'a_1': {'MAP@10': 0.5}}, {'a_1': 1}, None, 'one run has no order')
-    ... # doctest: +ELLIPSIS
-    WithoutTeam(team='a', n_alone=3, n_emptied=0, ...)
     """
 
     team: str
@@ -201,10 +192,7 @@ class Pool(Described):
     def plot(self) -> PoolPlot:
         """The figure: ``leaderboard()``."""
         require('altair', 'report', 'plot')
-        from mediaeval_ap.judging.pool_plot import PoolPlot
-
-        without_own = {run: self.without_own(run) for run in self.runs}
-        return PoolPlot(self.runs, self.means, without_own, self.bounds)
+        return PoolPlot(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, and a manifest of what it was computed from, for JSON.
@@ -286,7 +274,12 @@ class Pool(Described):
             'Bounds: what unjudged shots could change',
             f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
         )
-        yield self._grid_of_bounds(metric)
+        rows: list[list[Any]] = []
+        for run, its in self.bounds.items():
+            column, share = list(its.judged.items())[-1]
+            means = self.means[run][metric], its.low[metric], its.high[metric]
+            rows.append([run, *means, share, its.n_unjudged])
+        yield Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
         if self.certainty:
             yield f'{self.certainty}\n'
         if not (pairs := self.uncertain):
@@ -297,15 +290,6 @@ class Pool(Described):
         yield Grid(['run', 'other', metric, f'{metric} of the other'], rows)
         if len(pairs) > LISTED_PAIRS:
             yield f'… and {len(pairs) - LISTED_PAIRS:,} more\n'
-
-    def _grid_of_bounds(self, metric: str) -> Grid:
-        rows = []
-        for run in self.runs:
-            its = self.bounds[run]
-            column, share = list(its.judged.items())[-1]
-            means = self.means[run][metric], its.low[metric], its.high[metric]
-            rows.append([run, *means, share, its.n_unjudged])
-        return Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
 
     @property
     def certainty(self) -> str:
@@ -324,21 +308,22 @@ class Pool(Described):
         return [pair for pair in combinations(self.runs, 2) if pair not in certain]
 
     def _rows(self) -> Grid:
-        """Return a row for each run by the whole reference, and without each team.
-
-        The former have the bounds, too.
-        """
+        """Return a row for each run by the whole reference, with bounds, and without each team."""
         metrics = list(self.means[self.runs[0]])
         states = [('', self.means, self.ranks)]
         states += [(each.team, each.means, each.ranks) for each in self.without]
-        bounds = {run: _all_columns_of(each) for run, each in self.bounds.items()}
-        names = list(bounds[self.runs[0]]) if bounds else []
+        cells, names = {}, []
+        for run, each in self.bounds.items():
+            sides = [*each.low.values(), *each.high.values()]
+            cells[run] = [*sides, *each.judged.values(), each.n_unjudged]
+            names = [f'{side} {metric}' for side in ('low', 'high') for metric in metrics]
+            names += [*each.judged, 'n_unjudged']
         return Grid(
             ['without', 'run', 'team', *metrics, 'rank', *names],
             [
                 [
                     *(without, run, self.teams[run], *means[run].values(), ranks[run]),
-                    *([None] * len(names) if without else bounds.get(run, {}).values()),
+                    *([None] * len(names) if without else cells.get(run, ())),
                 ]
                 for without, means, ranks in states
                 for run in self.runs
@@ -346,19 +331,56 @@ class Pool(Described):
         )
 
 
+class PoolPlot(Plot):
+    """The figure of a pool; `Pool.plot` makes it, of the pool.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision
+    >>> average_precision = AveragePrecision([('x', 'v', s, 'ann') for s in '12'], K=[10])
+    >>> pool = average_precision.pool({'a_1': [('x', 'v', '1', 'ann', 0.5)]})
+    >>> rows = pool.plot.leaderboard().to_dict()['data']['values']
+    >>> [(row['run'], row['value'], row['without']) for row in rows]
+    [('a_1', 1.0, 0.0)]
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw the runs, best first, with their bounds and without their own team's shots.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the means, such as ``'MAP@10'``; by default the last.
+
+        Returns
+        -------
+        altair.LayerChart
+            A point for each run, a tick where it would be without the relevant shots that only its
+            own team returned, and, with judgements, a bar from the lowest to the highest mean that
+            unjudged shots of the pool could give it.
+        """
+        from mediaeval_ap.render import figures
+
+        pool, known = self._pool, tuple(self._pool.means[self._pool.runs[0]])
+        metric = known[-1] if metric is None else check_policy('metric', metric, known)
+        bounds = [pool.bounds.get(run) for run in pool.runs]
+        return figures.pool(
+            pool.runs,
+            [pool.means[run][metric] for run in pool.runs],
+            [each and each.low[metric] for each in bounds],
+            [each and each.high[metric] for each in bounds],
+            [pool.without_own(run)[metric] for run in pool.runs],
+            metric=metric,
+        )
+
+
 def _share(bounds: Bounds) -> str:
     """Return the share that is judged at the last cutoff, for a sentence."""
     column, share = list(bounds.judged.items())[-1]
     return '' if share is None else f', {column} {share:.3f}'
-
-
-def _all_columns_of(bounds: Bounds) -> dict[str, Any]:
-    """Return the columns of all cutoffs, each with its name."""
-    low, high = (
-        {f'{side} {metric}': value for metric, value in values.items()}
-        for side, values in (('low', bounds.low), ('high', bounds.high))
-    )
-    return {**low, **high, **bounds.judged, 'n_unjudged': bounds.n_unjudged}
 
 
 def _names(K: Sequence[Cutoff]) -> list[str]:
@@ -381,7 +403,7 @@ def _means(
 
 
 class Pooling:
-    """Runs that are put together, one after another, by their names; `teams` has that of each."""
+    """Runs that are put together, one after another; `teams` has the team of each by its name."""
 
     def __init__(
         self,
@@ -423,17 +445,15 @@ class Pooling:
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
         criteria, names, pooled = self._criteria, self.queries, self._pooled
-        finders, reference = self._finders, criteria.reference
-        table, asked = reference.table, set(names)
-        rows = list(zip(*map(table.texts, (*SHOT, 'person_name')), strict=True))
-        times = Counter(len(finders[row]) for row in set(rows) if row[-1] in asked)
+        reference, asked = criteria.reference, set(names)
+        rows = list(zip(*map(reference.table.texts, (*SHOT, 'person_name')), strict=True))
+        times = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in asked)
         every_team = sorted(set(self._teams.values()))
         means = {name: _means(*each, names, reference) for name, each in pooled.items()}
         ranks = ranks_of(_last(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
-        given = self._given
-        sources = criteria.sources(None if given is None else given.source)
+        sources = criteria.sources(None if self._given is None else self._given.source)
         pool = Pool(
             runs=runs,
             teams=dict(self._teams),
@@ -506,7 +526,7 @@ def pool_runs(
     depth: int,
     near: float,
 ) -> Pool:
-    """Return the pool of runs, by their names; `teams` has that of each."""
+    """Return the pool of runs, by their names."""
     pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
         run = read_counted(criteria, hypothesis)
