@@ -12,7 +12,7 @@ from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, check_paths, tell, write
 from mediaeval_ap.definitions import ap_column
 from mediaeval_ap.errors import DataWarning, Error, FormatError, printable
-from mediaeval_ap.render.formats import ANSWER_FORMATS, find_format
+from mediaeval_ap.render.formats import ANSWER_FORMATS
 
 
 @main.command(
@@ -94,7 +94,7 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
 
     if format is None:
         format = 'table' if sys.stdout is not None and sys.stdout.isatty() else 'tsv'
-    answers = find_format(ANSWER_FORMATS, format)
+    answers = ANSWER_FORMATS[format]
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]
     average_precision = options.read_reference(**criteria)
     n_refused = 0

@@ -11,7 +11,6 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS
 from mediaeval_ap.cli import options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.render.formats import PROBLEM_FORMATS
 
 SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
 
@@ -41,7 +40,7 @@ SHOWN_PROBLEMS = 20  # of a kind, so that every kind is seen on a few screens
     '--all', 'show_all', help=f'Show all listed problems.  [default: {SHOWN_PROBLEMS} of each kind]'
 )
 @options.flag('--statistics', help='Count the problems of each kind instead.')
-@options.file_format(PROBLEM_FORMATS)
+@options.file_format(['table', 'json', 'csv'])
 @options.OUTPUT
 @options.MESSAGES
 def validate(

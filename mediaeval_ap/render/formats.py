@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
@@ -47,15 +47,17 @@ class AlignedText:
     suffixes: tuple[str, ...] = ('.txt',)
     is_folded = True  # on a terminal that is narrower
     is_for_papers = False
+    bold = '{}'
 
     def render(self, document: Document, width: int | None = None) -> str:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
+        width = width if self.is_folded else None
         shown: dict[type, Callable[..., str]] = {
             Heading: lambda each: self.heading(each.name, f' ({each.note})' if each.note else ''),
             Remarks: self.remarks,
-            Captioned: partial(self.captioned, width=width if self.is_folded else None),
-            Grid: partial(self.grid, width=width if self.is_folded else None),
-            str: partial(self.paragraph, width=width if self.is_folded else None),
+            Captioned: partial(self.captioned, width=width),
+            Grid: partial(self.grid, width=width),
+            str: partial(self.paragraph, width=width),
         }
         return '\n'.join(shown[type(block)](block) for block in blocks())
 
@@ -70,7 +72,7 @@ class AlignedText:
         return '\n'.join(lines)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        caption = self.paragraph(self.text(block.caption), width)
+        caption = self.paragraph(printable(block.caption), width)
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
@@ -119,6 +121,7 @@ class AlignedText:
 
     def marked(self, text: str, marked: Marked) -> str:
         """Return the text of a value with what stands beside it."""
+        text = self.bold.format(text) if marked.is_best else text
         return f'{text}{marked.mark} {marked.detail}'.rstrip()
 
     def _cell(self, value: Any, is_rounded: bool) -> str:
@@ -134,6 +137,8 @@ class AlignedText:
 class ColouredText(AlignedText):
     """Aligned text for a terminal, with the best values in bold."""
 
+    bold = BOLD
+
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
         for at, header in enumerate(grid.headers):
             values = {row[at] for row in grid.rows} - {None} if header in grid.best else ()
@@ -142,15 +147,13 @@ class ColouredText(AlignedText):
                     if row[at] == max(values):
                         shown[at] = BOLD.format(shown[at])
 
-    def marked(self, text: str, marked: Marked) -> str:
-        return super().marked(BOLD.format(text) if marked.is_best else text, marked)
-
 
 class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
     suffixes = ('.md',)
     is_folded, is_for_papers = False, True
+    bold = '**{}**'
 
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
@@ -163,13 +166,7 @@ class Markdown(AlignedText):
         return f'**{self.text(name)}{note}**\n'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
-        return '\n'.join(map(self._plain, text.split('\n')))
-
-    def captioned(self, block: Captioned, width: int | None) -> str:
-        return f'{self._plain(block.caption)}\n\n{self.grid(block.grid)}'
-
-    def marked(self, text: str, marked: Marked) -> str:
-        return super().marked(f'**{text}**' if marked.is_best else text, marked)
+        return _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
 
     def text(self, text: str) -> str:
         """Return text that looks like code."""
@@ -180,15 +177,13 @@ class Markdown(AlignedText):
         fence = '`' * (max(map(len, backticks)) + 1)
         return f'{fence} {text} {fence}'
 
-    def _plain(self, text: str) -> str:
-        return _escape_markdown(r'\\\g<0>', printable(text))
-
 
 class Latex(AlignedText):
     """Tables of LaTeX with booktabs."""
 
     suffixes = ('.tex',)
     is_folded, is_for_papers = False, True
+    bold = r'\textbf{{{}}}'
 
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
@@ -234,7 +229,7 @@ class Latex(AlignedText):
     def marked(self, text: str, marked: Marked) -> str:
         if not text:
             return rf'{{\scriptsize {self.text(marked.detail)}}}' if marked.detail else ''
-        value = rf'\textbf{{{text}}}' if marked.is_best else text
+        value = self.bold.format(text) if marked.is_best else text
         return value + (rf'\textsuperscript{{{self.text(marked.mark)}}}' if marked.mark else '')
 
 
@@ -242,6 +237,7 @@ class Html(AlignedText):
     """HTML for a notebook, in which no text is markup."""
 
     is_folded = False
+    bold = '<strong>{}</strong>'
 
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
@@ -272,7 +268,7 @@ class Html(AlignedText):
         return f'{self.paragraph(block.caption)}{self.grid(block.grid)}'
 
     def marked(self, text: str, marked: Marked) -> str:
-        value = f'<strong>{text}</strong>' if marked.is_best else text
+        value = self.bold.format(text) if marked.is_best else text
         mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''
         return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
 
@@ -349,59 +345,40 @@ class AlignedAnswers:
         return f'error: {message}\n'
 
 
-DocumentFormat: TypeAlias = AlignedText | Csv | Json | JsonLines
-
-
-Format = TypeVar('Format')
-
-# The formats of documents with rows, and of those without; of a stream of answers.
-# A new format is a class with its suffixes, and stands in one of these.
-_TABLE, _JSON, _LINES = AlignedText(), Json(), JsonLines()
-FORMATS: dict[str, DocumentFormat] = {
+# The formats of documents, and of a stream of answers. A new format is a class with its suffixes.
+_TABLE, _LINES = AlignedText(), JsonLines()
+FORMATS: dict[str, AlignedText | Csv | Json | JsonLines] = {
     'table': _TABLE,
     'csv': Csv(),
-    'json': _JSON,
+    'json': Json(),
     'jsonl': _LINES,
     'markdown': Markdown(),
     'latex': Latex(),
 }
-TEXT_FORMATS: dict[str, DocumentFormat] = {'table': _TABLE, 'json': _JSON}
-PROBLEM_FORMATS: dict[str, DocumentFormat] = {
-    **TEXT_FORMATS,
-    'csv': FORMATS['csv'],
-}
+TEXT_FORMATS = ('table', 'json')  # of a document without rows
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
     'tsv': Tsv(),
     'jsonl': _LINES,
 }
-PICTURE_FORMATS = ('html', 'svg', 'png', 'pdf')  # which `render.page` makes
 FORMAT_OF_SUFFIX = {
     **{suffix: name for name, each in FORMATS.items() for suffix in each.suffixes},
-    **{f'.{name}': name for name in PICTURE_FORMATS},
+    **{f'.{name}': name for name in ('html', 'svg', 'png', 'pdf')},  # which `render.page` makes
 }
 
 
 def render(
     document: Document, format: str, width: int | None = None, is_coloured: bool = False
 ) -> str:
-    """Return a document in one of the `FORMATS` or `PROBLEM_FORMATS`, or text if it has no rows.
-
-    Tables that are wider than a terminal of that width are folded.
-    """
-    formats = TEXT_FORMATS if document.rows is None else FORMATS | PROBLEM_FORMATS
-    found = find_format(formats, format)
+    """Return a document in one of the `FORMATS`, with tables that are folded to the width."""
+    known = TEXT_FORMATS if document.rows is None else tuple(FORMATS)
+    found = FORMATS[check_policy('format', format, known)]
     return (ColouredText() if is_coloured and found is _TABLE else found).render(document, width)
 
 
 def to_html(document: Document) -> str:
     """Return a document as HTML for a notebook."""
     return Html().render(document)
-
-
-def find_format(formats: Mapping[str, Format], name: str) -> Format:
-    """Return the format of a name, or refuse the name."""
-    return formats[check_policy('format', name, tuple(formats))]
 
 
 def text_of(cell: Any) -> str:
