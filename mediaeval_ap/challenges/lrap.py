@@ -189,8 +189,21 @@ def _true_labels(
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
     """Return the samples of a truth, each once, and the classes (as numbers) of each."""
     import pyarrow
+    from pyarrow import compute
 
-    ids, codes, rows, words = _words(true)
+    if 'labels' in true.layout.by_role:
+        lists = true['labels']
+        if not is_list(lists):
+            lists = compute.split_pattern(none_if_empty(lists), ',')
+        rows = codes = compute.list_parent_indices(lists).to_numpy()
+        ids, words = unique_ids(true), lists.flatten()
+    else:
+        true.refuse_empty('id')
+        encoded = true['id'].dictionary_encode()
+        given = compute.not_equal(true['label'], '')
+        rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
+        ids, codes = encoded.dictionary, encoded.indices.to_numpy()[rows]
+        words = true['label'].filter(given)
     labels = places_of(words, pyarrow.array(classes, words.type))
     role = 'labels' if 'labels' in true.layout.by_role else 'label'
     if len(wrong := np.flatnonzero(labels < 0)):
@@ -209,25 +222,6 @@ def _true_labels(
     ends = np.bincount(codes, minlength=len(ids)).cumsum()
     labels = labels[codes.argsort(kind='stable')]
     return ids, pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)
-
-
-def _words(
-    true: Records,
-) -> tuple[pyarrow.Array, NDArray[np.int64], NDArray[np.int64], pyarrow.Array]:
-    """Return each id once; and of each label the place of its id, its row, and its text."""
-    from pyarrow import compute
-
-    if 'labels' in true.layout.by_role:
-        lists = true['labels']
-        if not is_list(lists):
-            lists = compute.split_pattern(none_if_empty(lists), ',')
-        rows = compute.list_parent_indices(lists).to_numpy()
-        return unique_ids(true), rows, rows, lists.flatten()
-    true.refuse_empty('id')
-    ids = true['id'].dictionary_encode()
-    given = compute.not_equal(true['label'], '')
-    rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
-    return ids.dictionary, ids.indices.to_numpy()[rows], rows, true['label'].filter(given)
 
 
 LRAP = Task(

@@ -199,7 +199,6 @@ class Criteria:
         return {role: source for role, source in sources.items() if source is not None}
 
     def read_run(self, run: Run) -> Table:
-        """Read the hypotheses of a run."""
         if (store := self.open_run(run)) is not None:
             return store.ranking.table
         if isinstance(run, Ranking):

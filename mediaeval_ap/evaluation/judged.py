@@ -35,7 +35,10 @@ class Judged:
         if table.layout == QRELS:
             table = _from_qrels(table)
         if table.layout == JUDGED:
-            _refuse_grades(table)
+            rows = np.flatnonzero(~np.isin(table.confidence, (0, 1)))
+            if len(rows):
+                found = f'{table.confidence[rows[0]]:g}'
+                raise table.error(rows, 'relevance', found, '0 or 1')
             _refuse_contradictions(table)
         return cls(table)
 
@@ -131,13 +134,6 @@ def _from_qrels(table: Table) -> Table:
     qid = table['qid']
     columns['person_name'] = column_of(list(map(unquote, qid.values)), qid.codes)
     return replace(table, layout=JUDGED, columns=columns)
-
-
-def _refuse_grades(table: Table) -> None:
-    rows = np.flatnonzero(~np.isin(table.confidence, (0, 1)))
-    if len(rows):
-        found = f'{table.confidence[rows[0]]:g}'
-        raise table.error(rows, 'relevance', found, '0 or 1')
 
 
 def _refuse_contradictions(table: Table) -> None:

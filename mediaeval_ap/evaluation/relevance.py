@@ -52,7 +52,6 @@ class Reference:
         return name in self._n_shots
 
     def has(self, name: str) -> bool:
-        """Return whether a name is in the reference, in the subset or out of it."""
         return name in self._n_shots or name in self.elsewhere
 
     def nearest(self, query: str, within: float = 1.0) -> str | None:

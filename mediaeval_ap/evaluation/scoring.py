@@ -44,7 +44,6 @@ class Top(NamedTuple):
     distances: Distances  # of the query to the names of the run
 
     def first(self, depth: int) -> Top:
-        """Return the first ones down to a depth."""
         return Top(self.places[:depth], self.hits[self.hits < depth], self.distances)
 
 
@@ -162,7 +161,6 @@ class CountedRun:
 
     @cached_property
     def scorer(self) -> Scorer:
-        """The scorer by these criteria."""
         relevance = Relevance(self.criteria.reference, self.ranking.shots)
         K, definition = self.criteria.K, self.criteria.definition
         return Scorer(self.ranking, relevance, K, definition, self.criteria.judgements)
@@ -172,18 +170,14 @@ class CountedRun:
         name, n_hypotheses = self.ranking.source.name, len(self.ranking)
         found = data_warnings.empty_run(name, self.n_read, n_hypotheses)
         found += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
-        return [*found, *about_queries, *self._about_shots]
-
-    @cached_property
-    def _about_shots(self) -> list[DataWarning]:
-        """The warning that no shot of the run is in the reference."""
+        found += about_queries
         reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
-        if not len(ranking) or not len(reference.table) or self.scorer.relevance.n_in_both:
-            return []
+        if not n_hypotheses or not len(reference.table) or self.scorer.relevance.n_in_both:
+            return found
         of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
         finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
         cause = likely_cause_in_tables(ranking, reference.table)
-        return data_warnings.no_overlap(ranking.source.name, finding, cause)
+        return found + data_warnings.no_overlap(name, finding, cause)
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -57,7 +57,6 @@ class GrowingColumns:
         self._size = end
 
     def select(self, rows: NDArray[np.integer]) -> GrowingColumns:
-        """Return a copy of some of the rows, with room for more."""
         selected = GrowingColumns(**{name: buffer.dtype for name, buffer in self._buffers.items()})
         selected.extend(**{name: self[name][rows] for name in self._buffers})
         return selected
@@ -73,7 +72,6 @@ class Interned:
         self._positions = np.empty(0, dtype=np.int64)
 
     def code(self, value: Any) -> int:
-        """Return the code of a value; a new value gets the next one."""
         code = self.code_of.get(value)
         if code is None:
             code = self.code_of[value] = len(self.values)
@@ -134,7 +132,6 @@ class KnownShots:
         return len(self.counts)
 
     def number(self, corpus_id: str, video_id: str, shot_id: str) -> int:
-        """Return the number of a shot; a new shot gets the next one."""
         video = (video_id, corpus_id)
         in_video = self.number_in.setdefault(video, {})
         number = in_video.get(shot_id)
@@ -189,11 +186,9 @@ class Hypotheses:
         return coded is not None and coded in self._in_order()
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add a hypothesis, once more if it is there."""
         self._count(self._known(row) or self._numbered(row), 1)
 
     def extend(self, table: Table) -> None:
-        """Add all hypotheses of a run."""
         names = list(map(self.names.code, table.texts('person_name')))
         shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
         for shot in shots:
@@ -202,11 +197,9 @@ class Hypotheses:
         self._waiting += zip(names, (-table.confidence).tolist(), shots, strict=True)
 
     def remove(self, row: Sequence[Any]) -> None:
-        """Remove one occurrence of a hypothesis."""
         self._count(self._found(row), -1)
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
-        """Give one occurrence of a hypothesis another confidence."""
         changed = plain_row((*plain_row(row)[:-1], confidence))
         self._count(self._found(row), -1)
         self._count(self._numbered(changed), 1)
@@ -302,7 +295,6 @@ class LiveRows(NamedTuple):
     name: NDArray[Any]  # int32: its code
 
     def at(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
-        """Return some of the rows."""
         return LiveRows(*(column[rows] for column in self))
 
 
@@ -366,7 +358,6 @@ class LiveRanking(NearestFirst):
         return ranking
 
     def keys(self, rows: LiveRows) -> TieKeys:
-        """Return the keys that some hypotheses are ordered by."""
         return TieKeys(
             rows.confidence,
             rows.temporal_rank,

@@ -82,7 +82,6 @@ class Accumulator(ABC):
         return deepcopy(self)  # a shallow copy would share sums that go on changing
 
     def _expect_like(self, other: Self) -> None:
-        """Refuse an accumulator that cannot be merged."""
         if type(other) is not type(self) or self._settings() != other._settings():
             raise ParameterError(f'merge: found {shown(other)}, expected {self!r}')
 
@@ -127,7 +126,6 @@ class ExactSums:
             self._add_halves(lowest + offset, sums[:, offset])
 
     def __add__(self, other: ExactSums) -> ExactSums:
-        """Return the sums of both, group by group."""
         total = ExactSums(self.n_groups)
         for each in (self, other):
             for exponent, halves in each._halves.items():

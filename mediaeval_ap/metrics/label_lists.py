@@ -59,7 +59,6 @@ class LabelLists:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """The number of labels of each list."""
         return np.diff(self.offsets)
 
 

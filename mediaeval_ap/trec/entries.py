@@ -64,13 +64,11 @@ class Entries(NumberedRows):
         return len(self.number)
 
     def texts(self, field: str) -> list[str]:
-        """Return the topic or the document of each row."""
         if field == DOCUMENT:
             return self.documents(slice(None))
         return [self.topic.values[code] for code in self.topic.codes]
 
     def documents(self, rows: NDArray[np.int64] | slice) -> list[str]:
-        """Return the documents of some rows."""
         return list(map(bytes.decode, self.document[rows].tolist()))
 
     @cached_property
