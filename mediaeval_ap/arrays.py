@@ -20,11 +20,10 @@ Key = TypeVar('Key', bound=np.integer)
 
 
 class SpareArrays:
-    """A pool of scratch arrays, one per concurrent user.
+    """A pool of scratch arrays, one per concurrent user; an interrupted one gives none back.
 
     The system would map an array that is made for each query anew, page by page, where memory is
-    given back at once, as in Dask's workers (`MALLOC_TRIM_THRESHOLD_`). Only its user sees an
-    array until it is given back; an interrupted user does not give it back.
+    given back at once, as in Dask's workers (`MALLOC_TRIM_THRESHOLD_`).
     """
 
     def __init__(self, dtype: DTypeLike) -> None:

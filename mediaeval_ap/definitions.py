@@ -78,11 +78,6 @@ class Definition:
     repeats : Repeats
         The rule for a shot that is returned again.
 
-    Raises
-    ------
-    ParameterError
-        When a field has another value.
-
     Examples
     --------
     >>> kaggle = get('kaggle')

@@ -84,10 +84,8 @@ class PersonDiscovery2015:
 
     Raises
     ------
-    ReadError, FormatError
+    ReadError, FormatError, ParameterError
         When a table cannot be read, has a shot that is not among the shots, or another source.
-    ParameterError
-        When the ratio is not from 0 to 1.
 
     Notes
     -----
@@ -173,10 +171,9 @@ class PersonDiscovery2015:
 
         Raises
         ------
-        ReadError, FormatError
-            When a table cannot be read, has an unknown shot or source, or evidence a name twice.
-        ParameterError
-            When only one of evidence and its reference is given, or there is no query to ask for.
+        ReadError, FormatError, ParameterError
+            When a table cannot be read, has an unknown shot or source, or evidence a name twice;
+            when only one of evidence and its reference is given, or there is no query to ask for.
 
         Warns
         -----

@@ -123,23 +123,17 @@ class Names:
         return sum(name in names for name in self.values)
 
     def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
-        """Yield for each query its distances to the names."""
-        return map(Quotients, self.distances(queries))
-
-    def distances(self, queries: Sequence[str]) -> Iterator[NDArray[np.float64]]:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
         # A quotient of integers, rounded once: equal distances are equal doubles. Single precision
         # would merge different distances between names of more than about 4,000 characters.
         block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             some = queries[start : start + block]
-            yield from cdist(
-                some,
-                self.values,
-                scorer=normalized_distance,
-                dtype=np.float64,
-                workers=self._workers(len(some)),
+            workers = self._workers(len(some))
+            scored = cdist(
+                some, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
             )
+            yield from map(Quotients, scored)
 
     def _workers(self, n_queries: int) -> int:
         return own_cores() if n_queries * len(self) > THREADED_CELLS else 1

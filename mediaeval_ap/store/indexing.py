@@ -59,12 +59,8 @@ def index(
 
     Raises
     ------
-    ReadError, FormatError
-        When a part cannot be read, or a row of it is wrong.
-    WriteError
-        When the store cannot be written.
-    ParameterError
-        When a parameter is not valid.
+    ReadError, FormatError, WriteError, ParameterError
+        When a part cannot be read, or a row of it is wrong; when the store cannot be written.
 
     Notes
     -----

@@ -165,11 +165,9 @@ class Store:
 
         Raises
         ------
-        FormatError
-            When the store has no hypothesis, because none is in its subset: a file without rows
-            is not a run.
-        WriteError
-            When the file cannot be written; an older file is still there.
+        FormatError, WriteError
+            When the store has no hypothesis, as a file without rows is not a run; when the file
+            cannot be written: an older one is still there.
 
         Examples
         --------

@@ -170,8 +170,7 @@ def _streams(stored: BinaryIO, kind: str) -> Iterator[bytes]:
 class ByteSource:
     """A path, ``-`` for standard input, or an open file, which is read from where it stands.
 
-    The text of a text file counts as UTF-8. With `name`, it is a file of another machine, which
-    `pyarrow.fs` has opened. The suffix is ignored; the first bytes decide.
+    The text of a text file counts as UTF-8. With `name`, it is a file that `pyarrow.fs` has opened.
     """
 
     def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
@@ -265,10 +264,7 @@ class ByteSource:
 
     @contextmanager
     def open_stored(self) -> Iterator[Any]:
-        """Open the stream of bytes as stored; raise ReadError if a regular file changes meanwhile.
-
-        That is the error also where what was read of it is wrong, as half a line.
-        """
+        """Open the stream of bytes as stored; a change meanwhile is the error, whatever else is."""
         with self._file() as file:
             before, cause = self._version or version_of(file), None
             is_text = self.is_open and isinstance(file.read(0), str)

@@ -258,22 +258,7 @@ def column_of(values: Sequence[str], codes: NDArray[np.int32]) -> Column:
 
 @dataclass(frozen=True)
 class Table(NumberedRows):
-    """Rows of one layout, as columns.
-
-    Parameters
-    ----------
-    layout : Layout
-        The fields.
-    columns : dict of str to Column
-        The text fields.
-    numbers : ndarray of float64, shape (n_rows,), or None
-        The field of numbers, where the layout has one.
-    source : Source
-        Where the rows were read from.
-    lines : LineNumbers
-        Where each row stands in the source; by default one after another, from row 1.
-    integers : frozenset of str
-        The text fields that were integers in a frame.
+    """Rows of one layout, as columns, that know where they stand in their source.
 
     Examples
     --------
@@ -288,11 +273,11 @@ class Table(NumberedRows):
     """
 
     layout: Layout
-    columns: dict[str, Column]
-    numbers: NDArray[np.float64] | None
+    columns: dict[str, Column]  # the text fields
+    numbers: NDArray[np.float64] | None  # where the layout has them
     source: Source
     lines: LineNumbers = ROW_BY_ROW
-    integers: frozenset[str] = frozenset()
+    integers: frozenset[str] = frozenset()  # text fields that were integers in a frame
 
     @classmethod
     def empty(cls, layout: Layout, source: Source) -> Table:

@@ -167,7 +167,6 @@ class Findings:
     ) -> None:
         self.rules, self.inputs, self.rows = rules, inputs, rows
         self.max_problems = max_problems
-        self._names = [source.name for source in inputs.values()]
         self._findings: dict[Kind, list[Finding]] = {}
         order = list(KINDS.values())
         for each in sorted(findings, key=lambda finding: order.index(finding.kind)):
@@ -187,14 +186,16 @@ class Findings:
 
     def by_kind(self, most: int | None = None) -> dict[Kind, list[Problem]]:
         """Return the first problems of each kind."""
+        names = [source.name for source in self.inputs.values()]
+
+        def where(problem: Problem) -> tuple[int, int]:
+            return names.index(problem.source), problem.line
+
         most = self.max_problems if most is None else min(most, self.max_problems)
         return {
-            kind: list(islice(merge(*found, key=self._where), most))
+            kind: list(islice(merge(*found, key=where), most))
             for kind, found in self._findings.items()
         }
-
-    def _where(self, problem: Problem) -> tuple[int, int]:
-        return self._names.index(problem.source), problem.line
 
 
 def describe(findings: Mapping[str, Findings], most: int | None = None) -> Document:

@@ -57,12 +57,9 @@ def validate(
 
     Raises
     ------
-    ReadError
-        When a file cannot be opened, decompressed or read to its end.
-    FormatError
-        When a row of a table of values is wrong, or there is none.
-    ParameterError
-        When the rules are unknown, a file is of a wrong type, or a limit is not a positive integer.
+    ReadError, FormatError, ParameterError
+        When a file cannot be read to its end; when a row of a table of values is wrong, or there is
+        none; when the rules are unknown, or a limit is not a positive integer.
 
     Warns
     -----

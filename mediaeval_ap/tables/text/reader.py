@@ -152,16 +152,12 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
 
 @dataclass(frozen=True)
 class LenientTable:
-    """The rows of a file that may be wrong, and its wrong lines.
-
-    A line with a wrong number is in both; a table of values has no wrong lines. `other` is the file
-    that the first row fits better than this one, if there is any.
-    """
+    """The rows of a file, and its wrong lines; one whose number is wrong is in both."""
 
     table: Table
     faults: Faults
     n_lines: int = 0
-    other: str = ''
+    other: str = ''  # the file that the first row fits better, if there is any
 
 
 class _Reading:
