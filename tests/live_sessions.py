@@ -1,12 +1,7 @@
-"""Hypotheses for live sessions, the order that a session has them in, and what always holds."""
+"""Hypotheses for live sessions, and the order that a session has them in."""
 
-from collections import Counter
-
-import numpy as np
 import pytest
 
-from mediaeval_ap.arrays import ranges
-from mediaeval_ap.ranking.tie_breaking import in_order
 from mediaeval_ap.tables import HYPOTHESIS
 
 quiet = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -75,31 +70,3 @@ def campaign(chance, n):
     ]
     reference = [(*row[:3], word()) for row in chance.sample(hypotheses, n // 4)]
     return reference, hypotheses
-
-
-def check_live(live):
-    """Assert what always holds of a live session, inside."""
-    check_hypotheses(live._hypotheses)
-    ranking = live._ranking
-    positions = ranges(ranking._starts, ranking.held)
-    assert len(set(positions.tolist())) == len(positions) == len(ranking)
-    rows = ranking._rows.at(positions)
-    assert (rows.name == np.arange(len(ranking.names)).repeat(ranking.held)).all()
-    assert (in_order(rows.name, *ranking.keys(rows)) == np.arange(len(ranking))).all()
-    assert ranking.n_shots == len(set(rows.shot.tolist()))
-
-
-def check_hypotheses(hypotheses):
-    in_order, shots = hypotheses._in_order(), hypotheses.shots
-    for each in in_order, hypotheses.names._ordered, shots.ids._ordered:
-        each._check()
-    assert all(code < len(hypotheses.names.values) for code in hypotheses.changed)
-    held = Counter(shot for _, _, shot in in_order)
-    assert shots._held == [held[shot] for shot in range(len(shots))]
-    assert shots.n_held == sum(shots.counts[shot] for shot in held)
-    order = shots.order()
-    assert len(order.video) == len(order.shot) == len(shots)
-    for (video, corpus), in_video in shots.number_in.items():
-        for shot, number in in_video.items():
-            assert shots.videos.values[order.video[number]] == (video, corpus)
-            assert shots.ids.values[order.shot[number]] == shot

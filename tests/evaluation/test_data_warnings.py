@@ -4,49 +4,10 @@ import os
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from mediaeval_ap import AveragePrecision, PersonDiscovery2015, definitions
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015
 from mediaeval_ap.errors import DataWarning, NoOverlapWarning, ReadError, WithoutRelevantWarning
-from mediaeval_ap.evaluation.data_warnings import (
-    empty_run,
-    no_overlap,
-    repeated_queries,
-    repeated_rows,
-    scores_above_one,
-    without_relevant,
-)
-from mediaeval_ap.tables import QUERIES, read
-
-MEDIAEVAL, TREC = definitions.get('mediaeval-2016'), definitions.get('trec')
-
-
-def test_words():
-    queries = read(['ann', 'bob', 'ann'], QUERIES)
-    found = [
-        *repeated_rows('<rows>', 2, 1, kept=False),
-        *repeated_rows('<rows>', 2, 1, kept=True),
-        *repeated_queries(queries),
-        *empty_run('run.txt', 7, 0),
-        *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', ''),
-        *no_overlap('run.txt', '0 of 9 shots occur in ref.txt', 'shot_id is in hexadecimal'),
-        *without_relevant('ref.txt', np.array([0, 2]), TREC),
-        *scores_above_one(list('abcdefg'), 9, 'run.txt', MEDIAEVAL),
-    ]
-    assert [f'{each.kind} {each}' for each in found] == [
-        'repeated-rows <rows>: 1 of 2 rows repeat an earlier one exactly, and are counted once',
-        'repeated-rows <rows>: 1 of 2 rows repeat an earlier one exactly, and are kept',
-        'repeated-queries <rows>: 1 of 3 queries repeat an earlier one; each counts in the mean',
-        'empty-run run.txt: none of its 7 hypotheses is in the subset; scored as a run that '
-        'returns nothing',
-        'no-overlap run.txt: 0 of 9 shots occur in ref.txt; are these files of the same data?',
-        'no-overlap run.txt: 0 of 9 shots occur in ref.txt; shot_id is in hexadecimal',
-        'without-relevant ref.txt: 1 of 2 queries have no relevant shot: each counts 0',
-        'score-above-one run.txt: 7 of 9 queries have an AP above 1: mediaeval-2016 counts a '
-        'shot each time it is returned; trec, kaggle, by-k, hits count it once: a, b, c, d, e and '
-        '2 more',
-    ]
 
 
 def test_results_carry_the_warnings_that_were_given_out(recwarn):

@@ -8,15 +8,7 @@ from collections import deque
 
 import numpy as np
 import pytest
-from live_sessions import (
-    ROW,
-    WRONG_ROWS,
-    campaign,
-    check_live,
-    order_of,
-    order_of_frozen,
-    quiet,
-)
+from live_sessions import ROW, WRONG_ROWS, campaign, order_of, order_of_frozen, quiet
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, ParameterError
@@ -55,7 +47,6 @@ def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     live.remove(outside)
     with pytest.raises(ParameterError, match='no hypothesis'):
         live.remove(outside)
-    check_live(live)
 
 
 def test_warnings_are_those_of_the_batch_and_point_at_the_caller():
@@ -136,7 +127,6 @@ def test_wrong_rows_change_nothing(wrong):
             call()
     assert wrong not in live
     assert len(live) == 1
-    check_live(live)
     assert live.send('ann') == ([1.0], 1)
 
 
