@@ -2,13 +2,12 @@
 
 # Each module registers its commands with `main`, whose help lists them by `GROUPS`.
 from mediaeval_ap.cli import (  # noqa: F401
-    challenges,
     compare_and_report,
     evaluate,
     help,
     index_and_stream,
     judge,
-    trec_and_2015,
+    other_challenges,
     validate,
 )
 from mediaeval_ap.cli.commands import main

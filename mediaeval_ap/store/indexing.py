@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -19,10 +18,11 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.manifest import Input
 from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.store.writing import check_target, write_store
-from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Column, Source, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Source, Table, read
 from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.reading import Origin, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
+from mediaeval_ap.tables.table import column_of
 from mediaeval_ap.tables.text.format import AS_TEXT
 
 __all__ = ['index']
@@ -118,11 +118,8 @@ def _refuse_parts(parts: Iterable[Any], target: str) -> None:
 def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[Input]]:
     """Return the rows of all parts that are in the subset, without their lines; and the parts."""
     inputs: list[Input] = []
-    code_of: dict[str, defaultdict[str, int]] = {}
-    for field in HYPOTHESIS.texts:
-        new = code_of[field] = defaultdict(int)
-        new.default_factory = new.__len__
-    codes: dict[str, list[NDArray[np.int32]]] = {field: [] for field in code_of}
+    values: dict[str, list[str]] = {field: [] for field in HYPOTHESIS.texts}
+    codes: dict[str, list[NDArray[np.int32]]] = {field: [] for field in values}
     confidences = []
     for table in tables:
         inputs.append(Input(table.source.name, table.source.sha256, len(table)))
@@ -131,14 +128,12 @@ def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[
             raise FormatError(table.source.name, '', field, 'integers', expected)
         if subset is not None:
             table = table.select(table.within(subset))
-        for field, known in code_of.items():
-            values = table[field].values
-            numbers = np.fromiter(map(known.__getitem__, values), np.int32, len(values))
-            codes[field].append(numbers[table[field].codes])
+        for field, column in table.columns.items():
+            codes[field].append(column.codes + np.int32(len(values[field])))
+            values[field] += column.values
         confidences.append(table.confidence)
     columns = {
-        field: Column(np.concatenate(codes.pop(field)), list(known))
-        for field, known in code_of.items()
+        field: column_of(values[field], np.concatenate(codes.pop(field))) for field in values
     }
     source = Source(inputs[0].name, inputs[0].sha256 if len(inputs) == 1 else None)
     return Table(HYPOTHESIS, columns, np.concatenate(confidences), source), inputs
