@@ -128,19 +128,6 @@ def test_errors_in_the_command_line(arguments):
     assert USAGE[arguments] in result.stderr
 
 
-def test_runs_are_named_by_their_files():
-    folder = Path.cwd() / 'runs'
-    folder.mkdir()
-    paths = [str(Path(name).rename(folder / name)) for name in ('best.txt', 'half.txt')]
-    written = json.loads(compared('--format', 'json', '--baseline', 'half', files=paths).stdout)
-    assert written['runs'] == ['best', 'half']
-    of_runs = written['manifest']['inputs']['runs']
-    assert [of_runs[run]['name'] for run in written['runs']] == paths
-    stored = results_of('evaluate', 'reference.txt', *paths, '-K', '1,10', to='results.json')
-    again = from_results('reference.txt', stored, '--format', 'json', '--baseline', 'half')
-    assert json.loads(again.stdout) == written
-
-
 @pytest.mark.parametrize('files', [['reference.txt', 'bad.txt', 'best.txt'], ['bad.json']])
 def test_a_missing_extra_is_told_before_the_work(monkeypatch, files):
     monkeypatch.setitem(sys.modules, 'scipy', None)
@@ -186,13 +173,9 @@ def test_results_of_all_commands(monkeypatch):
     samples = ROOT / 'samples'
     folder = samples / 'discovery_2015'
     Path('my.qrels').write_text('7 0 d1 1\n8 0 d2 1\n')
+    shots = ['--shots', folder / '2015.shot']
     commands = {
-        'evaluate-2015': [
-            folder / '2015.ref',
-            folder / 'run.label',
-            '--shots',
-            folder / '2015.shot',
-        ],
+        'evaluate-2015': [folder / '2015.ref', folder / 'run.label', *shots],
         'evaluate-trec': ['my.qrels', 'my.run'],
         'map': [samples / 'fashion_truth.csv', samples / 'fashion_predictions.csv', '-K', '5,12'],
         'lrap': [samples / 'sounds_truth.csv', samples / 'sounds_scores.csv'],
@@ -208,23 +191,6 @@ def test_results_of_all_commands(monkeypatch):
         assert written['metrics'] == metrics.get(command, written['metrics'])
         assert sorted(written['runs']) == sorted([Path(first).name, 'again'])
         assert all(pair['p'] == 1 for pair in written['pairs'])
-
-
-def test_results_that_cannot_be_compared():
-    result = from_results(results_of('evaluate', 'reference.txt', 'best.txt', to='one.json'),
-                          expected=2)  # fmt: skip
-    assert 'found 1 run (best), expected two or more' in result.stderr
-    results_of('evaluate', 'reference.txt', 'half.txt', to='half.json')
-    result = from_results('one.json', 'one.json', 'half.json', expected=1)
-    told = "found the run 'best' twice, expected each once; in the shell, name"
-    assert told in result.stderr
-
-
-@pytest.mark.parametrize('option', ['--by corpus', '--cluster video'])
-def test_clusters_and_corpora_need_the_reference(option):
-    path = results_of('evaluate', 'reference.txt', *RUNS, to='results.json')
-    result = from_results(path, *option.split(), expected=2)
-    assert f'{option} needs REFERENCE before the results' in result.stderr
 
 
 def test_runs_beside_results_are_as_if_all_were_scored_now():
@@ -255,6 +221,8 @@ MIXED = {
     'both.json --queries queries.txt': '--queries: found results, which are scored already',
     'reference.txt both.json late.txt --also-definitions trec': '--also-definitions: found results',
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
+    'both.json --by corpus': '--by corpus needs REFERENCE before the results',
+    'both.json --cluster video': '--cluster video needs REFERENCE before the results',
     'x=both.json': 'found the name x for a file of several runs, expected none',
 }
 

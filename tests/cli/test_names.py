@@ -76,16 +76,14 @@ def test_the_checks_see_the_file():
 def test_a_file_names_runs_by_their_path_or_its_last_part():
     files = ['runs/run.txt', 'runs/other.txt']
     options = ['--names', 'names.csv']
-    assert named('reference.txt', *files, *options) == ['Best run', 'Öther']
-    assert named('reference.txt', './runs/run.txt', 'a=runs/other.txt', *options) == [
-        'Best run',
-        'a',
-    ]
-    assert named('reference.txt', files[1], 'bad=runs/run.txt', *options) == ['Öther', 'bad']
-    assert named('reference.txt', *files, *options, *SMALL, command='compare') == [
-        'Best run',
-        'Öther',
-    ]
+    for given, names in (
+        (files, ['Best run', 'Öther']),
+        (['./runs/run.txt', 'a=runs/other.txt'], ['Best run', 'a']),
+        ([files[1], 'bad=runs/run.txt'], ['Öther', 'bad']),
+    ):
+        assert named('reference.txt', *given, *options) == names
+    given = [*files, *options, *SMALL]
+    assert named('reference.txt', *given, command='compare') == ['Best run', 'Öther']
     data = data_of(done('report', 'reference.txt', *files, *options, *SMALL, '-o', '-'))
     assert data['teams'] == {'Best run': 'Vigo', 'Öther': 'Öther'}
     Path('my.qrels').write_text('7 0 d1 1\n')
@@ -114,15 +112,13 @@ def test_results_keep_names_and_files_of_one_name_are_told_apart():
     for folder in 'one', 'two':
         Path(folder).mkdir()
         Path(folder, 'run.txt').write_bytes(Path('runs/run.txt').read_bytes())
-        done(
-            'evaluate', 'reference.txt', f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
-        )
+        files = f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
+        done('evaluate', 'reference.txt', *files)
     stored = ['one.json', 'two.json']
     assert named(*stored, *SMALL, command='compare') == ['one/run', 'two/run']
     done('evaluate', 'reference.txt', 'team=runs/other.txt', '--per-query', '-o', 'other.json')
-    assert named('other.json', *stored, *SMALL, command='compare') == [
-        *('one/run', 'team', 'two/run')
-    ]
+    names = ['one/run', 'team', 'two/run']
+    assert named('other.json', *stored, *SMALL, command='compare') == names
 
 
 def test_blocks_do_not_depend_on_names():

@@ -1,5 +1,6 @@
 """The command `report`."""
 
+import shlex
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -13,6 +14,7 @@ from mediaeval_ap.cli.compare_and_report import FIGURES
 from mediaeval_ap.errors import ParameterError
 
 QUICK = ['--resamples', '50', '--permutations', '50', '--quiet']
+SMALL = {'resamples': 50, 'permutations': 50}
 
 
 @pytest.fixture
@@ -23,33 +25,16 @@ def runs(folder):
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 def test_the_page_is_that_of_python(runs):
-    options = [
-        '-K',
-        '1,2',
-        '--loss-cutoff',
-        '2',
-        '--near',
-        '0.3',
-        '--definition',
-        'trec',
-        '--seed',
-        '3',
-    ]
-    tests = ['--correction', 'holm', '--interval', 't', '--level', '0.9', '--baseline', 'run']
-    result = run(*runs, *options, *tests, '--queries', 'queries.txt', '-o', 'report.html')
+    options = (
+        '-K 1,2 --loss-cutoff 2 --near 0.3 --definition trec --seed 3 --correction holm '
+        '--interval t --level 0.9 --baseline run --queries queries.txt -o report.html'
+    )
+    result = run(*runs, *options.split())
     assert (result.exit_code, result.output) == (0, '')
-    report = AveragePrecision('reference.txt', [1, 2], definition='trec').report(
-        ['run.txt', 'other.txt'],
-        'queries.txt',
-        k=2,
-        near=0.3,
-        correction='holm',
-        interval='t',
-        level=0.9,
-        baseline='run',
-        seed=3,
-        resamples=50,
-        permutations=50,
+    settings = {'correction': 'holm', 'interval': 't', 'level': 0.9, 'baseline': 'run', 'seed': 3}
+    evaluator = AveragePrecision('reference.txt', [1, 2], definition='trec')
+    report = evaluator.report(
+        ['run.txt', 'other.txt'], 'queries.txt', k=2, near=0.3, **settings, **SMALL
     )
     assert Path('report.html').read_text() == report.to_html()
 
@@ -69,13 +54,7 @@ def scored(folder):
 
 
 OF_SCORES = {
-    'wide.csv --range 0,100 --by cluster --cluster none --power 3 --baseline b': {
-        'range': (0, 100),
-        'by': 'cluster',
-        'cluster': 'none',
-        'power': 3,
-        'baseline': 'b',
-    },
+    'wide.csv --range 0,100 --power 3': {'range': (0, 100), 'power': 3},
     'both.json --interval t --by relevant': {'interval': 't', 'by': 'relevant'},
 }
 
@@ -87,7 +66,7 @@ def test_the_page_of_scores_is_that_of_python(scored, arguments):
     assert (result.exit_code, result.output) == (0, '')
     path = arguments.split()[0]
     results = path if path == 'wide.csv' else read_results(path)
-    comparison = compare(results, **OF_SCORES[arguments], resamples=50, permutations=50)
+    comparison = compare(results, **OF_SCORES[arguments], **SMALL)
     assert Path('page.html').read_text() == comparison.to_html(title='Two')
 
 
@@ -100,40 +79,30 @@ def test_figures_of_scores(scored):
     assert result.stdout.startswith('<svg')
 
 
-@pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
-        *(
-            (
-                f'{path} --figure {figure} -o x.svg',
-                f'--figure {figure} needs rankings: found {kind}',
-            )
-            for path, kind in (('wide.csv', 'score tables'), ('both.json', 'results'))
-            for figure in ('loss', 'precision_recall')
-        ),
-        ('wide.csv --figure scatter,confused -o x', '--figure confused needs rankings: found sc'),
-        ('wide.csv --figure map_by_k -o x.svg', 'map_by_k: found the metrics value, expected one'),
-        ('wide.csv --queries queries.txt -o x.html', '--queries: found score tables, which are sc'),
-        ('wide.csv --judged queries.txt -o x.html', '--judged: found score tables, which are sco'),
-        ('both.json --near 0.1 -o x.html', '--near: found results, which are scored already'),
-        ('both.json --loss-cutoff 1 -o x.html', '--loss-cutoff: found results, which are scored'),
-        (
-            'wide.csv run.txt -o x.html',
-            "found 'run.txt' beside score tables, expected score tables",
-        ),
-        ('reference.txt both.json -o x.html', "found 'both.json' beside runs, expected results al"),
-        ('reference.txt run.txt --power 1 -o x.html', '--power: found runs, expected score tables'),
-        ('reference.txt run.txt --missing skip -o x.html', '--missing: found runs, expected score'),
-        ('wide.csv --by wide.html -o wide.html', 'refusing to overwrite wide.html: it is an input'),
-        ('missing.csv -o x.html', 'missing.csv: No such file or directory'),
-        ('reference.txt -o x.html', "Missing argument 'RUN...'"),
-    ],
-)
-def test_what_scores_lack_is_refused_in_one_line(scored, arguments, message):
+LACKING = {
+    'wide.csv --figure loss -o x.svg': '--figure loss needs rankings: found score tables',
+    'both.json --figure precision_recall -o x.svg': 'recall needs rankings: found results',
+    'wide.csv --figure scatter,confused -o x': '--figure confused needs rankings: found sc',
+    'wide.csv --figure map_by_k -o x.svg': 'map_by_k: found the metrics value, expected one',
+    'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
+    'both.json --near 0.1 -o x.html': '--near: found results, which are scored already',
+    'both.json --loss-cutoff 1 -o x.html': '--loss-cutoff: found results, which are scored',
+    'wide.csv run.txt -o x.html': "found 'run.txt' beside score tables, expected score tables",
+    'reference.txt both.json -o x.html': "found 'both.json' beside runs, expected results al",
+    'reference.txt run.txt --power 1 -o x.html': '--power: found runs, expected score tables',
+    'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
+    'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
+    'missing.csv -o x.html': 'missing.csv: No such file or directory',
+    'reference.txt -o x.html': "Missing argument 'RUN...'",
+}
+
+
+@pytest.mark.parametrize('arguments', LACKING)
+def test_what_scores_lack_is_refused_in_one_line(scored, arguments):
     result = run('report', *arguments.split(), *QUICK)
     assert result.exit_code in (1, 2)
     (line,) = [each for each in result.stderr.splitlines() if each.startswith('Error: ')]
-    assert message in line
+    assert LACKING[arguments] in line
     assert not Path('x.html').exists()
     assert not Path('x.svg').exists()
 
@@ -145,11 +114,8 @@ def test_title_introduction_and_links_are_those_of_python(runs):
     options = ['--title', 'Zoë & co', '--intro', 'intro.md', *links]
     result = run(*runs, *options, '-o', 'report.html')
     assert (result.exit_code, result.output) == (0, '')
-    report = AveragePrecision('reference.txt').report(
-        ['run.txt', 'other.txt'], resamples=50, permutations=50
-    )
-    links = {each: each for each in ['https://b.org/?x=http://c']}
-    links = {'Task': 'https://a.org/?x=y'} | links
+    report = AveragePrecision('reference.txt').report(['run.txt', 'other.txt'], **SMALL)
+    links = {'Task': 'https://a.org/?x=y', 'https://b.org/?x=http://c': 'https://b.org/?x=http://c'}
     text = report.to_html(title='Zoë & co', intro='*zoë* <b>', links=links)
     assert Path('report.html').read_text() == text
     assert '<title>Zoë &amp; co</title>' in text
@@ -242,43 +208,34 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
     assert Path(name).read_bytes().startswith(begin)
 
 
-@pytest.mark.parametrize(
-    ('options', 'message'),
-    [
-        (['-o', 'a.svg'], '--format svg is of a figure: give --figure, one of leaderboard'),
-        (['-o', 'a.html', '--figure', 'loss'], '--figure: found the format html, expected one of'),
-        (['-o', '-', '--figure', 'loss', '--format', 'png'], '--format png is not text'),
-        (['-o', 'a.pdf.gz', '--figure', 'loss'], 'a.pdf.gz: pdf is compressed already'),
-        (['-o', 'a.csv'], '-o: found the suffix .csv, expected one of .html, .svg, .png, .pdf'),
-        (
-            ['-o', 'a.html', '--baseline', 'x'],
-            "--baseline: found 'x', expected one of 'run', 'o",
-        ),
-        (['run.txt', '-o', 'a.html'], "runs: found 'run' twice"),
-        (['-o', 'a'], "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf"),
-        (['-o', 'a.html', '--loss-cutoff', '7'], '--loss-cutoff 7: the page has the loss at each'),
-        (['-o', 'a.html', '--title', ''], "--title: found '', expected non-empty text"),
-        (
-            ['-o', 'a.html', '--link', 'x=javascript:1'],
-            "links: found 'x': 'javascript:1', expected",
-        ),
-        (['-o', 'a.html', '--link', 'x'], "links: found 'x': '', expected a text and a URL"),
-        (
-            ['-o', 'a.html', *2 * ['--link', 'http://x']],
-            "found 'http://x' twice, expected each link once",
-        ),
-        (['-o', 'a.svg', '--figure', 'loss', '--intro', 'x'], '--title, --intro and --link are of'),
-        (['-o', 'a.html', '--query', 'x'], '--query is of the figure precision_recall'),
-        (['-o', 'x', '--figure', 'loss,los'], "figure: found 'los', expected one of leaderboard"),
-        (['-o', 'a.svg', '--figure', 'all'], "-o: found the file 'a.svg', expected a folder for"),
-        (['-o', '.', '--figure', 'all', '--format', 'html'], '--figure: found the format html'),
-        (['-o', '-', '--figure', 'all'], '--figure: several figures are written to a folder'),
-        (['-o', '.'], "-o: found the folder '.', expected a file"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_is_read(runs, options, message):
+WRONG = {
+    '-o a.svg': '--format svg is of a figure: give --figure, one of leaderboard',
+    '-o a.html --figure loss': '--figure: found the format html, expected one of',
+    '-o - --figure loss --format png': '--format png is not text',
+    '-o a.pdf.gz --figure loss': 'a.pdf.gz: pdf is compressed already',
+    '-o a.csv': '-o: found the suffix .csv, expected one of .html, .svg, .png, .pdf',
+    '-o a.html --baseline x': "--baseline: found 'x', expected one of 'run', 'o",
+    'run.txt -o a.html': "runs: found 'run' twice",
+    '-o a': "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf",
+    '-o a.html --loss-cutoff 7': '--loss-cutoff 7: the page has the loss at each',
+    "-o a.html --title ''": "--title: found '', expected non-empty text",
+    '-o a.html --link x=javascript:1': "links: found 'x': 'javascript:1', expected",
+    '-o a.html --link x': "links: found 'x': '', expected a text and a URL",
+    '-o a.html --link http://x --link http://x': "found 'http://x' twice, expected each link once",
+    '-o a.svg --figure loss --intro x': '--title, --intro and --link are of',
+    '-o a.html --query x': '--query is of the figure precision_recall',
+    '-o x --figure loss,los': "figure: found 'los', expected one of leaderboard",
+    '-o a.svg --figure all': "-o: found the file 'a.svg', expected a folder for",
+    '-o . --figure all --format html': '--figure: found the format html',
+    '-o - --figure all': '--figure: several figures are written to a folder',
+    '-o .': "-o: found the folder '.', expected a file",
+}
+
+
+@pytest.mark.parametrize('options', WRONG)
+def test_what_is_wrong_is_said_before_anything_is_read(runs, options):
     Path('reference.txt').write_text('wrong\n')
-    result = run(*runs, *options)
+    result = run(*runs, *shlex.split(options))
     assert (result.exit_code, result.stdout) == (2, '')
-    assert message in result.stderr
+    assert WRONG[options] in result.stderr
     assert not Path('a.html').exists()

@@ -54,21 +54,6 @@ def test_the_data_are_those_of_the_comparison_and_of_the_table(comparison, page)
     )
 
 
-def test_cells_are_numbers_of_the_comparison(comparison, page):
-    cells = [' '.join(text.split()) for text in PageText(page).cells]
-    for row in comparison.leaderboard:
-        assert f'{row.map:.3f}' in cells
-        assert f'{row.interval.low:.3f} to {row.interval.high:.3f}' in page
-    for pair in comparison.pairs:
-        assert f'{pair.interval.low:.3f} to {pair.interval.high:.3f}' in page
-        assert f'{pair.difference:.3f}' in cells
-    for each in comparison.power:
-        assert {f'{each.sd:.3f}', str(each.n_queries)} <= {*cells}
-    for each in comparison.groups_by:
-        assert f'{each.map:.3f}' in cells
-        assert f'{each.group} ({each.n_queries})' in cells
-
-
 SECTIONS = ['Leaderboard', 'Two systems, item by item', 'How value is distributed', 'Every item']
 
 
@@ -98,11 +83,6 @@ def test_results_have_the_page_too():
     assert page == comparison.to_html(title='Two', intro='*what*', links={'x': 'https://a.org'})
     with pytest.raises(ParameterError, match='title: found'):
         comparison.to_html(title='')
-
-
-def test_score_tables_have_no_cutoffs(comparison):
-    with pytest.raises(ParameterError, match='map_by_k: found the metrics value, expected one'):
-        comparison.plot.map_by_k()
 
 
 @pytest.mark.parametrize(

@@ -45,13 +45,6 @@ def test_twice_the_difference_of_the_largest_sums_is_exact(values, size):
     assert 4 * largest <= 2**53
 
 
-def test_a_value_is_rounded_to_less_than_a_millionth_of_a_millionth():
-    """599 values of a campaign: intervals are right to 12 decimals."""
-    units = units_of(np.full((1, 599), 1 / 3), np.arange(599))
-    assert 2.0**-units.exponent < 1e-12
-    assert units_of(np.zeros((2, 3)), np.arange(3)).sums.tolist() == [[0, 0]] * 3
-
-
 # Values are rounded to steps below 1e-12 once.
 STEP = 1e-12
 PAIR = np.array([0]), np.array([1])

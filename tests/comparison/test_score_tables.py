@@ -126,9 +126,8 @@ def test_clusters_are_resampled_and_flipped_together():
 def test_missing_cells():
     frame = long_frame()
     frame.loc[[0, 45], 'value'] = None  # q000 of a, q005 of b
-    with pytest.raises(
-        ParameterError, match=r"2 of 40 items .* as 'q000' of 'a', .*--missing skip"
-    ):
+    message = r"2 of 40 items .* as 'q000' of 'a', .*--missing skip"
+    with pytest.raises(ParameterError, match=message):
         compare(frame)
     found = compare(frame, missing='skip', **FAST)
     kept = [place for place in range(40) if place not in (0, 5)]
@@ -254,65 +253,53 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
     assert by_item == {str(row['item']): [row['a'], float(row['b'])] for row in rows}
 
 
-WRONG = {
-    'twice': (
-        lambda: pandas.concat([long_frame()] * 2),
-        {},
-        "row 121, item: found 'q000' of 'a' a",
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
+        ({'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
+        ({'columns': {'item': 'value'}}, 'columns: found .*, expected different names'),
+        ({'missing': 'zero'}, "missing: found 'zero', expected one of error, sk"),
+        ({'by': 'none'}, "by: found 'none', expected one of a column of all score"),
+        ({'power': -1}, 'power: found -1, expected a number above 0'),
+    ],
+)
+def test_wrong_settings_are_refused(settings, message):
+    with pytest.raises(Error, match=message):
+        compare(long_frame(), **settings, **FAST)
+
+
+def test_wrong_frames_are_refused():
+    for frame, message in (
+        (pandas.concat([long_frame()] * 2), "row 121, item: found 'q000' of 'a' a"),
+        ({'x': long_frame()}, "the name 'x' for <DataFrame>, a table of 3 systems"),
+        (long_frame().assign(item=''), 'item: found nothing, expected text'),
+        (long_frame().assign(value='x'), 'value: found .*, expected numbers'),
+    ):
+        with pytest.raises(Error, match=message):
+            compare(frame, **FAST)
+
+
+JSON = {
+    '{"item": 1}\n\n{"item"\n': 'scores.jsonl, line 3: found no JSON: .*, expected an object of J',
+    '{"item": 1}\n[1]\n': r'line 2: found \[1\], expected an object',
+    '{"item": 1, "a": 1}\n\n{"item": 1.5, "a": 1}': (
+        r'scores.jsonl, line 3, item: found 1.5 \(float\), expected text or an integer'
     ),
-    'out of range': (long_frame, {'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
-    'range': (long_frame, {'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
-    'one column': (
-        long_frame,
-        {'columns': {'item': 'value'}},
-        'columns: found .*, expected different names',
+    '{"item": 1, "value": "0.5"}': r"line 1, value: found '0.5' \(str\), expected a finite number",
+    f'{{"item": 1, "value": {2**53 + 1}}}': 'line 1, value: found 9007199254740993',
+    '{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}': (
+        "line 4, item: found '7' of 'scores.jsonl' again"
     ),
-    'missing': (
-        long_frame,
-        {'missing': 'zero'},
-        "missing: found 'zero', expected one of error, sk",
-    ),
-    'by': (long_frame, {'by': 'none'}, "by: found 'none', expected one of a column of all score"),
-    'name': (lambda: {'x': long_frame()}, {}, "the name 'x' for <DataFrame>, a table of 3 systems"),
-    'no item': (lambda: long_frame().assign(item=''), {}, 'item: found nothing, expected text'),
-    'power': (long_frame, {'power': -1}, 'power: found -1, expected a number above 0'),
-    'no number': (lambda: long_frame().assign(value='x'), {}, 'value: found .*, expected numbers'),
-    'lines': (
-        lambda: jsonl('{"item": 1}\n\n{"item"\n'),
-        {},
-        'scores.jsonl, line 3: found no JSON: .*, expected an object of JSON on each line',
-    ),
-    'list': (lambda: jsonl('{"item": 1}\n[1]\n'), {}, r'line 2: found \[1\], expected an object'),
-    'id': (
-        lambda: jsonl('{"item": 1, "a": 1}\n\n{"item": 1.5, "a": 1}'),
-        {},
-        r'scores.jsonl, line 3, item: found 1.5 \(float\), expected text or an integer',
-    ),
-    'value that is text': (
-        lambda: jsonl('{"item": 1, "value": "0.5"}'),
-        {},
-        r"line 1, value: found '0.5' \(str\), expected a finite number",
-    ),
-    'value no double holds': (
-        lambda: jsonl(f'{{"item": 1, "value": {2**53 + 1}}}'),
-        {},
-        'line 1, value: found 9007199254740993',
-    ),
-    'item twice': (
-        lambda: jsonl('{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}'),
-        {},
-        "line 4, item: found '7' of 'scores.jsonl' again",
-    ),
-    'nothing': (lambda: jsonl('{"item": null, "value": 1}'), {}, 'line 1, item: found nothing'),
+    '{"item": null, "value": 1}': 'line 1, item: found nothing',
 }
 
 
-@pytest.mark.parametrize('case', WRONG)
-def test_wrong_tables_are_refused(case, tmp_path, monkeypatch):
+@pytest.mark.parametrize('text', JSON)
+def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table, settings, message = WRONG[case]
-    with pytest.raises(Error, match=message):
-        compare(table(), **settings, **FAST)
+    with pytest.raises(Error, match=JSON[text]):
+        compare(jsonl(text), **FAST)
 
 
 def test_settings_of_tables_are_refused_for_results():
@@ -324,12 +311,6 @@ def test_settings_of_tables_are_refused_for_results():
 def test_each_item_needs_a_cluster_if_there_are_any():
     more = long_frame(systems='def').assign(cluster='one')
     assert compare([long_frame(), more], **FAST).counts['units'] == 1
+    without = more[more['item'] == 'q007'].drop(columns='cluster')
     with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
-        compare(
-            [
-                long_frame(),
-                more[more['item'] != 'q007'],
-                more[more['item'] == 'q007'].drop(columns='cluster'),
-            ],
-            **FAST,
-        )
+        compare([long_frame(), more[more['item'] != 'q007'], without], **FAST)

@@ -1,7 +1,5 @@
 """Tests of pairs and the leaderboard: corrections, effects, power, ranks, letters."""
 
-from itertools import combinations
-
 import numpy as np
 import oracle_comparison as oracle
 import pytest
@@ -65,12 +63,6 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
 def test_queries_are_the_fewest_with_the_power(dz, level):
     n = queries_for_power(dz, level)
     assert oracle.power_of_t(dz, n, level) >= 0.8 > oracle.power_of_t(dz, n - 1, level)
-
-
-def test_without_a_baseline_nothing_is_compared_with_it():
-    for each in compare(several([1, 0, 0.5, 0], [0, 1, 0.5, 0]), resamples=10).leaderboard:
-        assert (each.difference, each.p, each.wins) == (None, None, None)
-        assert each.reason == 'no baseline'
 
 
 @pytest.mark.parametrize(
@@ -167,46 +159,6 @@ def test_the_floor_and_means_without_it():
     (standing,) = compare(only, **FAST).leaderboard
     assert (standing.floor, standing.map_without_floor) == (1, None)
     assert standing.map_without_floor_reason == 'no query has a relevant shot'
-
-
-TABLES = st.integers(1, 8).flatmap(
-    lambda n: st.lists(st.booleans(), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2).map(
-        lambda pairs: symmetric(n, pairs)
-    )
-)
-
-
-def symmetric(n_runs, pairs):
-    """A table of who is told apart, from that of the pairs."""
-    apart = np.zeros((n_runs, n_runs), dtype=bool)
-    apart[np.triu_indices(n_runs, 1)] = pairs
-    return apart | apart.T
-
-
-def alike(groups, n_runs):
-    """Runs, and pairs of runs, that share a letter."""
-    return {
-        pair
-        for pair in [*combinations(range(n_runs), 2), *((run, run) for run in range(n_runs))]
-        if any({*pair} <= group for group in groups)
-    }
-
-
-@given(TABLES)
-def test_runs_share_a_letter_if_and_only_if_they_are_not_told_apart(apart):
-    n_runs = len(apart)
-    letters = group_letters(apart)
-    groups = [
-        {run for run, each in enumerate(letters) if letter in each}
-        for letter in sorted({*''.join(letters)})
-    ]
-    assert alike(groups, n_runs) == {
-        (i, j) for i, j in zip(*np.nonzero(~apart), strict=True) if i <= j
-    }
-    for group in groups:
-        others = [each for each in groups if each is not group]
-        assert alike(others, n_runs) < alike(groups, n_runs)
-        assert not any(group <= each for each in others)
 
 
 def test_many_groups():

@@ -205,22 +205,6 @@ def test_mtc_takes_what_separates_the_runs_most():
     assert scores == sorted(scores, reverse=True)
 
 
-def test_probabilities_follow_the_judgements():
-    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
-    model = queue._chooser.model
-    labels = queue._labels.copy()
-    before = model.probabilities(labels)
-    assert ((before > 0) & (before < 1)).all()
-    at = np.flatnonzero(queue._chooser.pairs.query == 0)[:2]
-    means = []
-    for label in (0, 1):
-        labels[at] = label
-        p = model.probabilities(labels)
-        assert p[at].tolist() == [label, label]
-        means.append(np.delete(p, at).mean())
-    assert means[0] < np.delete(before, at).mean() < means[1]
-
-
 @given(st.data())
 def test_the_fit_is_where_the_likelihood_is_largest(data):
     """Of prior and judgements: what each column says of the residuals adds up to 0."""
