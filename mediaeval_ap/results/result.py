@@ -384,9 +384,8 @@ def describe(
     `failed` are the names of runs that could not be scored, with the error of each.
     """
     ordered = list(results)
-    if sort:  # by the last mean; several results of a run stay together
-        worth = {result.run: result._worth() for result in ordered}
-        ordered.sort(key=lambda result: -worth[result.run])
+    if sort:
+        ordered.sort(key=lambda result: -result._worth())
     errors = list(failed)
     return Document(
         lambda: _blocks(ordered, per_query),

@@ -1,10 +1,13 @@
-"""Names of runs: short where they can be, and never the same twice."""
+"""Names of runs, short and never the same twice; names that were confused, of all runs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from mediaeval_ap.campaign.campaign_report import confused_of, marked_letters
 from mediaeval_ap.campaign.collected import named
+from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 from mediaeval_ap.errors import ParameterError
 
 
@@ -38,3 +41,32 @@ def test_names(runs, names):
 def test_what_names_no_runs(runs, message):
     with pytest.raises(ParameterError, match=f'^runs: .*{message}'):
         named(runs)
+
+
+@pytest.mark.parametrize(
+    ('query', 'name', 'pieces'),
+    [
+        ('ann', 'ann', [('same', 'ann')]),
+        ('anna', 'anne', [('same', 'ann'), ('lacks', 'a'), ('has', 'e')]),
+        ('bob_lee', 'bob_le', [('same', 'bob_le'), ('lacks', 'e')]),
+        ('bob', 'bobby', [('same', 'bob'), ('has', 'by')]),
+        ('ann', 'zoe', [('same', 'zoe')]),
+    ],
+)
+def test_letters_that_differ(query, name, pieces):
+    assert marked_letters(query, name) == pieces
+
+
+def test_confused_names_of_all_runs_are_put_together():
+    confused = ConfusedName('bob', 'ann', 2, 1.0, (), 0.5)
+    near = NearMiss('anne', 'ann', 3, 9, 0.25, (), 0.5, 0.5)
+    never = NearMiss('annn', 'ann', 0, 9, 0.25, (), 0.5, 0.5)
+    diagnoses = {
+        'one': SimpleNamespace(confused=[confused], near_misses=[near, never]),
+        'other': SimpleNamespace(confused=[confused], near_misses=[]),
+    }
+    found = [(each['name'], each['kind'], each['counts']) for each in confused_of(diagnoses)]
+    assert found == [
+        ('bob', 'another person', {'one': 2, 'other': 2}),
+        ('anne', 'another spelling', {'one': 3}),
+    ]

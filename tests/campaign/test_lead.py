@@ -1,14 +1,8 @@
 """The lead: who leads, and neither more nor less than the table says."""
 
-import re
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mediaeval_ap.comparison.comparison_page import lead_of, listed
-from mediaeval_ap.comparison.testing import group_letters
 
 
 def comparison(maps, p, correction='holm', cluster='none', without=0):
@@ -73,38 +67,6 @@ def test_headlines(maps, p, headline):
 def test_no_headline_where_no_query_has_a_relevant_shot():
     headline, _ = said(THREE, {'ab': 0.0, 'ac': 0.0}, without=599)
     assert headline == 'No query has a relevant shot: nothing can be told about the runs'
-
-
-@given(
-    st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4]), min_size=2, max_size=4).map(
-        lambda maps: sorted(maps, reverse=True)
-    ),
-    st.lists(st.sampled_from([0.0, 0.04, 0.05, 0.050001, 0.06, 1.0]), min_size=6, max_size=6),
-)
-def test_the_lead_says_what_letters_and_pairs_say(maps, values):
-    """Four runs at most: so all are named."""
-    pairs = [a + b for place, a in enumerate('abcd') for b in 'abcd'[place + 1 :]]
-    p = dict(zip(pairs, values, strict=True))
-    runs = 'abcd'[: len(maps)]
-    apart = [[p.get(min(a, b) + max(a, b), 1.0) <= 0.05 for b in runs] for a in runs]
-    letters = dict(zip(runs, group_letters(np.array(apart)), strict=True))
-    headline, sentences = said(maps, p)
-    leaders = [run for run, value in zip(runs, maps, strict=True) if value == maps[0]]
-    below = runs[len(leaders) :]
-    for leader in leaders if below else ():
-        alike = [run for run in below if set(letters[run]) & set(letters[leader])]
-        claims = [headline] if len(leaders) == 1 else sentences[2:]
-        (claim,) = [each for each in claims if each.startswith(f'{leader} ')]
-        told = re.search(r'not told apart from ([abcd](?:(?:, | and )[abcd])*) \(', claim)
-        assert (re.findall(r'\b[abcd]\b', told[1]) if told else []) == alike
-        better = re.search(r'better than ([abcd]|every)', claim)
-        if not alike:
-            assert better[1] == (below if len(below) == 1 else 'every')
-        elif len(leaders) == 1:
-            assert (better is not None) == (below[0] not in alike)
-        of_leader = claim if len(leaders) > 1 else sentences[-1]
-        n_better = re.search(r'better than (\d) other', of_leader)
-        assert (int(n_better[1]) if n_better else 0) == (len(below) - len(alike) if alike else 0)
 
 
 def test_the_sentences_name_the_interval_the_test_and_what_it_needs():

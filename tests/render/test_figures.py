@@ -1,7 +1,6 @@
 """Figures: the data in them are the data given, and names stay text."""
 
 import json
-import re
 import sys
 import xml.etree.ElementTree as ET
 from functools import cache
@@ -304,14 +303,6 @@ def test_a_notebook_shows_a_picture_beside_the_specification():
     with alt.renderers.enable('svg'):  # what a user has chosen
         assert set(CHART._repr_mimebundle_()) == {'image/svg+xml'}
     assert alt.renderers.active == 'default'
-
-
-def test_the_script_can_stand_in_a_page():
-    script = page.javascript_bundle()
-    assert not re.search(r'</script|<!--', script, re.IGNORECASE)
-    assert 'window.vegaEmbed=' in script
-    assert script.startswith('(() => {')
-    assert script.endswith('})();\n')
 
 
 @pytest.mark.parametrize('module', ['altair', 'vl_convert'])

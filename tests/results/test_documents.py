@@ -152,18 +152,6 @@ def test_the_best_run_at_the_last_cutoff_is_first():
     assert [line.split()[0] for line in table[:2]] == ['good', 'bad']
 
 
-def test_several_scores_of_a_run_stay_together():
-    def score(run, k, value):
-        inputs = {'truth': Source('t'), 'predictions': Source(run)}
-        return Score(f'MAP@{k}', value, {'k': k}, inputs, {'queries': 1})
-
-    runs = [score('a', 5, 0.9), score('a', 12, 0.25), score('b', 5, 0.5), score('b', 12, 0.5)]
-    rows = csv.DictReader(io.StringIO(render(describe(runs, sort=True), 'csv')))
-    assert [(row['run'], row['metric']) for row in rows] == [
-        *(('b', 'MAP@5'), ('b', 'MAP@12'), ('a', 'MAP@5'), ('a', 'MAP@12'))
-    ]
-
-
 def test_notes_of_several_runs_name_those_that_differ():
     inputs = {'truth': Source('t'), 'predictions': Source('a\x1b')}
     scores = [

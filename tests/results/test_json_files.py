@@ -2,18 +2,13 @@
 
 import io
 import json
-import os
 from pathlib import Path
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
 from mediaeval_ap.definitions import Definition, Repeats, get
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.sources import Source
 from mediaeval_ap.trec import evaluate_trec
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
@@ -45,21 +40,6 @@ def challenge(evaluate, name, **options):
     )
 
 
-def other_metric():
-    """A metric by shots that the package does not know: its values are no average precision."""
-    table = pd.DataFrame({'query': ['a', 'b'], 'value': [0.5, 0.0], 'n_relevant': [4, 0]})
-    return Score(
-        metric='recall@2',
-        value=0.5,
-        table=table,
-        queries=pa.array(table['query']),
-        values={name: table[name].to_numpy() for name in ('value', 'n_relevant')},
-        inputs={Score._RUN: Source('run', None)},
-        counts={'queries': 2},
-        parameters={'k': 2},
-    )
-
-
 RESULTS = {
     'evaluate': evaluation,
     'measures without a value': lambda: AveragePrecision(
@@ -73,7 +53,6 @@ RESULTS = {
     'lrap': lambda: challenge(challenges.evaluate_lrap, 'sounds'),
     'lwlrap': lambda: challenge(challenges.evaluate_lrap, 'sounds', label_weighted=True),
     'gap': lambda: challenge(challenges.evaluate_gap, 'landmarks'),
-    'recall': other_metric,
 }
 
 
@@ -174,12 +153,3 @@ def test_an_earlier_version_named_a_registered_definition():
     changes = wrong_definition(depth=..., denominator=...)
     (again,) = read_results(io.StringIO(changed(result, changes)))
     assert again.definition == get('trec')
-
-
-def test_a_pipe_of_the_shell_is_read():
-    reading, writing = os.pipe()
-    with open(writing, 'w') as file:
-        file.write(evaluation().to_json(per_query=True))  # less than a pipe holds
-    with open(reading):
-        (again,) = read_results(f'/dev/fd/{reading}')
-    assert again.to_dict() == evaluation().to_dict()
