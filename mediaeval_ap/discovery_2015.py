@@ -22,7 +22,7 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, printable, shown, warn_caller
-from mediaeval_ap.evaluation.criteria import answerable, queries_or_default, read_queries
+from mediaeval_ap.evaluation.criteria import queries_or_default, read_queries
 from mediaeval_ap.evaluation.data_warnings import (
     likely_cause,
     no_overlap,
@@ -198,11 +198,10 @@ class PersonDiscovery2015:
         if queries is not None:
             tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
-        about_skipped: list[DataWarning] = []
-        kept, n_skipped = tables.get('queries'), 0
-        if kept is not None and self._without_relevant == 'skip':
-            kept, n_skipped, about_skipped = answerable(kept, self._names.code_of, reference)
-        asked, about_queries = queries_or_default(kept, self._queries, reference)
+        known, skip_or_count = self._names.code_of, self._without_relevant
+        asked, n_skipped, about_queries, about_skipped = queries_or_default(
+            tables.get('queries'), self._queries, known, reference, skip_or_count
+        )
         if queries is not None:
             about_queries += self._about_unknown(tables['queries']['person_name'].values)
         shots = self._shots_of(run)

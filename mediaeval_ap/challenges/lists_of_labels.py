@@ -94,14 +94,6 @@ def evaluate_map(
     >>> score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
     >>> score.metric, score.counts['without_truth']
     ('MAP@12', 0)
-
-    Files with other columns:
-
-    >>> import pandas
-    >>> bought = pandas.DataFrame({'user': ['ann', 'bob'], 'items': ['a b', 'c']})
-    >>> listed = pandas.DataFrame({'user': ['ann', 'bob'], 'items': ['a x b', 'x c']})
-    >>> evaluate_map(bought, listed, k=2, columns={'id': 'user', 'labels': 'items'}).value
-    0.5
     """
     cutoffs = _cutoffs(k)
     metrics = [MeanAveragePrecision(each, definition) for each in cutoffs]

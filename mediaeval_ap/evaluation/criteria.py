@@ -73,18 +73,6 @@ def read_queries(queries: Names) -> Table:
         raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
 
 
-def answerable(
-    queries: Table, names: Collection[str], reference: str
-) -> tuple[Table, int, list[DataWarning]]:
-    """Return the queries that a reference has, how many it lacks, and the warning about these."""
-    column = queries['person_name']
-    is_known = np.array([name in names for name in column.values])[column.codes]
-    n_skipped = int(np.count_nonzero(~is_known))
-    cause = '' if is_known.any() else likely_cause(column.values, names)
-    found = skipped(queries.source.name, reference, n_skipped, len(queries), cause=cause)
-    return queries.select(is_known), n_skipped, found
-
-
 def skipped(
     source: str,
     reference: str,
@@ -108,17 +96,32 @@ def skipped(
 
 
 def queries_or_default(
-    queries: Table | None, by_default: Sequence[str], reference: str
-) -> tuple[list[str], list[DataWarning]]:
-    """Return the queries in their order, by default those of a reference, and warnings."""
-    if queries is not None:
-        return queries.texts('person_name'), repeated_queries(queries)
-    if not by_default:
-        raise ParameterError(
-            f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, and '
-            'stands for people without a name; give the queries to ask for'
-        )
-    return list(by_default), []
+    queries: Table | None,
+    by_default: Sequence[str],
+    known: Collection[str],
+    reference: str,
+    skip_or_count: WithoutRelevant,
+) -> tuple[list[str], int, list[DataWarning], list[DataWarning]]:
+    """Return the queries in their order, by default those of a reference, and how many are skipped.
+
+    Behind them stand the warnings of repeated queries, and of skipped ones.
+    """
+    if queries is None:
+        if not by_default:
+            raise ParameterError(
+                f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, '
+                'and stands for people without a name; give the queries to ask for'
+            )
+        return list(by_default), 0, [], []
+    n_skipped, about_skipped = 0, []
+    if skip_or_count == 'skip':
+        column, name, n_queries = queries['person_name'], queries.source.name, len(queries)
+        is_known = np.array([value in known for value in column.values])[column.codes]
+        n_skipped = int(np.count_nonzero(~is_known))
+        cause = '' if is_known.any() else likely_cause(column.values, known)
+        about_skipped = skipped(name, reference, n_skipped, n_queries, cause=cause)
+        queries = queries.select(is_known)
+    return queries.texts('person_name'), n_skipped, repeated_queries(queries), about_skipped
 
 
 @dataclass(frozen=True, eq=False)

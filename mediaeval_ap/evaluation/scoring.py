@@ -15,7 +15,7 @@ from mediaeval_ap.choices import NEAR
 from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.evaluation import data_warnings
-from mediaeval_ap.evaluation.criteria import Criteria, answerable, in_subset, queries_or_default
+from mediaeval_ap.evaluation.criteria import Criteria, in_subset, queries_or_default
 from mediaeval_ap.evaluation.data_warnings import (
     above_one,
     likely_cause,
@@ -228,11 +228,9 @@ class Questions(NamedTuple):
 def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
     """Return the queries in their order, by default those of the reference."""
     reference, source = criteria.reference, criteria.reference.table.source.name
-    kept, n_skipped = queries, 0
-    about_skipped: list[DataWarning] = []
-    if queries is not None and criteria.queries_without_relevant == 'skip':
-        kept, n_skipped, about_skipped = answerable(queries, reference.names, source)
-    names, found = queries_or_default(kept, reference.queries, source)
+    names, n_skipped, found, about_skipped = queries_or_default(
+        queries, reference.queries, reference.names, source, criteria.queries_without_relevant
+    )
     if queries is None:
         return Questions(names, n_skipped, found)
     distinct = queries['person_name'].values
