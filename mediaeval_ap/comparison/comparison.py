@@ -59,8 +59,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.result import SKIPPED, Result, note_of_floor
+from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
 from mediaeval_ap.tables import STANDARD_INPUT, Source
 from mediaeval_ap.tables.inputs import Frame, Rows
 

@@ -17,7 +17,7 @@ from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_tes
 from mediaeval_ap.errors import ParameterError, counted, shown
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
-from mediaeval_ap.results.described import returned_or_written
+from mediaeval_ap.results.result import returned_or_written
 
 NAMED_AT_MOST = 3  # more names make a sentence that nobody reads
 MOST_DIGITS = 17  # tell any two doubles apart

@@ -65,9 +65,8 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, names_of, notes_of
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described, names_of, notes_of
 from mediaeval_ap.tables import Source, Table
 
 if TYPE_CHECKING:

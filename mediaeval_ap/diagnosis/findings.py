@@ -17,8 +17,7 @@ from mediaeval_ap.diagnosis.other_definitions import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUNDS
 from mediaeval_ap.errors import counted, printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
-from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described
 
 SCHEMA = 'mediaeval-ap/diagnosis/1'
 TIES = {

@@ -54,10 +54,8 @@ class MapByDefinition:
 
     Parameters
     ----------
-    definition : str
-        The name of the definition.
-    map : float or None
-        Mean average precision; None if the definition has no value without a cutoff.
+    definition, map
+        As of `ByDefinition`, with MAP for AP.
     n_changed : int or None
         The number of queries whose AP differs from that by the definition in use; None as of `map`.
     reason : str

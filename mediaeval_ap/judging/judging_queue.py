@@ -16,7 +16,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, counted, shown
 from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Floats, Labels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.result import Described
 
 SCHEMA = 'mediaeval-ap/queue/1'
 NAMED_RUNS = 2  # in a reason, of those at each end

@@ -29,8 +29,7 @@ from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.result import SKIPPED, mean_average_precision
+from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
 from mediaeval_ap.tables import Table
 
 if TYPE_CHECKING:

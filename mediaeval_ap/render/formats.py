@@ -419,11 +419,8 @@ def _padded(
     columns = []
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
         wide = max([shown_width(header) + 2, *map(shown_width, cells)])
-        room = [' ' * (wide - shown_width(each)) for each in (header, *cells)]
-        column = zip((header, *cells), room, strict=True)
-        columns.append(
-            [f'{each}{space}' if is_text else f'{space}{each}' for each, space in column]
-        )
+        room = ((each, ' ' * (wide - shown_width(each))) for each in (header, *cells))
+        columns.append([f'{each}{space}' if is_text else f'{space}{each}' for each, space in room])
     header, *cells = zip(*columns, strict=True) if columns else [()]
     return header, cells
 

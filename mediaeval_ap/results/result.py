@@ -1,9 +1,10 @@
-"""The one shape of all results: their means and notes, how they show themselves."""
+"""The one shape of all results: their means, notes and documents, shown and written."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+import os
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import (
     Note,
@@ -25,8 +27,7 @@ from mediaeval_ap.errors import (
     together,
 )
 from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
-from mediaeval_ap.render.formats import short
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.render.formats import render, short, to_html
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 
@@ -39,6 +40,86 @@ N_QUERIES = 'n_queries'  # of that row: what its means are over
 SKIPPED = 'queries_skipped'  # the count of queries that were left out, where these may be
 NO_RELEVANT = 'have no relevant shot'
 NO_LABEL = 'have no true label'
+Path = str | os.PathLike[str]
+
+
+class Described(ABC):
+    """A value that describes itself as a document, in each output format."""
+
+    @abstractmethod
+    def _document(self, *args: Any, **kwargs: Any) -> Document: ...  # `per_query`, if it has that
+
+    def _repr_html_(self) -> str:
+        return to_html(self._document())
+
+    def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return the rows as CSV with every digit, or write them to a file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
+            ``.xz`` or ``.zst``.
+        per_query : bool
+            Of a result: begin with a row for each query. The last row, whose query is ``all``, has
+            the means, and what they are over, as that of `to_frame`. A diagnosis always has a row
+            for each query; a `Comparison` and the diagnosis of one query refuse this.
+
+        Returns
+        -------
+        str or None
+            The text; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError
+            When the file cannot be written.
+        ParameterError
+            For values of each query that a `Score` does not hold.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> print(evaluation.to_csv(per_query=True), end='')
+        run,definition,query,AP@1,n_relevant,n_queries
+        <rows>,mediaeval-2016,ann,1.0,1,
+        <rows>,mediaeval-2016,all,1.0,1,1
+        """
+        return self._written('csv', path, per_query)
+
+    def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
+
+        It has the shape that every command writes; of a result, `per_query` includes the values of
+        each query.
+        """
+        return self._written('json', path, per_query)
+
+    def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.
+
+        Of a diagnosis, `per_query` shows all queries, not the costliest.
+        """
+        return self._written('markdown', path, per_query)
+
+    def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return tables of LaTeX (booktabs) with three decimals, as `to_markdown`."""
+        return self._written('latex', path, per_query)
+
+    def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
+        parts = {'per_query': True} if per_query else {}  # what has no such part refuses it
+        return returned_or_written(render(self._document(**parts), format), path)
+
+
+def returned_or_written(text: str, path: Path | None) -> str | None:
+    """Return a text, or write it to the file and return None."""
+    if path is None:
+        return text
+    write_whole(path, text)
+    return None
 
 
 @dataclass(frozen=True)

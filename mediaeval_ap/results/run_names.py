@@ -36,7 +36,8 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     >>> run_names(['runs/a.txt', 'runs/b.txt'], ['b', ''])
     ['b', 'b.txt']
     """
-    names = [name or (STANDARD_INPUT if path == '-' else '') for path, name in _zip(paths, given)]
+    named = zip(paths, given or [''] * len(paths), strict=True)
+    names = [name or (STANDARD_INPUT if path == '-' else '') for path, name in named]
     taken = Counter(filter(None, given))
     if repeated := [name for name, times in taken.items() if times > 1]:
         raise found_twice(repeated[0])
@@ -95,10 +96,6 @@ def team_of(run: str) -> str:
 
 def found_twice(name: str) -> ParameterError:
     return ParameterError(f'runs: found {shown(name)} twice, expected each name once')
-
-
-def _zip(paths: Sequence[str], given: Sequence[str]) -> Iterable[tuple[str, str]]:
-    return zip(paths, given or [''] * len(paths), strict=True)
 
 
 def _without_suffixes(paths: Parts) -> Parts:
