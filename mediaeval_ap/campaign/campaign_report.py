@@ -342,11 +342,6 @@ class CampaignPlot(ComparisonPlot):
         -------
         altair.LayerChart
             A bar for each run, of the parts that some run has.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such metric.
         """
         means = [self._report.diagnoses[run].mean_parts for run in self._runs]
         if metric is not None:
@@ -363,17 +358,12 @@ class CampaignPlot(ComparisonPlot):
         Parameters
         ----------
         query : str, optional
-            The query; by default the first that has a relevant shot.
+            A query with a relevant shot; by default the first.
 
         Returns
         -------
         altair.LayerChart
             A line for each run.
-
-        Raises
-        ------
-        ParameterError
-            When the report has no such query, or no shot is relevant to it.
         """
         queries = self._comparison.queries
         n_relevant = dict(zip(queries, self._report._n_relevant, strict=True))

@@ -271,11 +271,6 @@ class Diagnosis(Described):
         -------
         QueryDiagnosis
             It takes time in proportion to the hypotheses of the run.
-
-        Raises
-        ------
-        ParameterError
-            When the query is not one of those that were asked.
         """
         if query not in self.queries:
             asked = counted(len(self.queries), 'query', 'queries')
@@ -597,17 +592,12 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         query : str, optional
-            One of the queries; by default the first that has a relevant shot.
+            A query with a relevant shot; by default the first.
 
         Returns
         -------
         altair.LayerChart
             A line through the hits down to the cutoff.
-
-        Raises
-        ------
-        ParameterError
-            As of `Diagnosis.of`, and when the query has no relevant shot.
         """
         diagnosis = self._diagnosis
         if query is None:

@@ -46,14 +46,8 @@ class Plot:
         Returns
         -------
         list of str
-            The files: all are on the disk before the first replaces an older one.
-
-        Raises
-        ------
-        ParameterError
-            When there is no such figure or format, or a figure that was named cannot be drawn.
-        WriteError
-            When a file cannot be written.
+            The files: all are on the disk before the first replaces an older one. A figure that
+            was named and cannot be drawn is a `ParameterError`.
         """
         return self._save(folder, figures, format, {})
 

@@ -206,8 +206,11 @@ class Evaluation(ResultByQuery):
     --------
     >>> from mediaeval_ap import AveragePrecision
     >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
-    >>> evaluate('samples/hypothesis.txt', 'samples/queries.txt').ap.shape
-    (3, 1)
+    >>> evaluation = evaluate('samples/hypothesis.txt', ['alain_juppe'])
+    >>> evaluation.ap.shape, evaluation.to_frame(mean=True).columns.tolist()
+    ((1, 1), ['AP@10', 'n_relevant', 'n_queries'])
+    >>> evaluation.to_dict()['means'], evaluation.to_dict()['queries']
+    ({'MAP@10': 0.0}, [{'query': 'alain_juppe', 'AP@10': 0.0, 'n_relevant': 2}])
     """
 
     _KIND = 'evaluation'

@@ -364,14 +364,6 @@ class Result(Described):
             ``counts``. A value that is not defined is None. A score has its ``metric``, and
             ``classes`` if these were asked for, but no ``queries`` if they need a table that was
             not asked for (GAP).
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
-        >>> described = evaluate('samples/hypothesis.txt', ['alain_juppe']).to_dict()
-        >>> described['means'], described['queries']
-        ({'MAP@10': 0.0}, [{'query': 'alain_juppe', 'AP@10': 0.0, 'n_relevant': 2}])
         """
         return self._value(per_query=True)
 
@@ -392,14 +384,6 @@ class Result(Described):
             Indexed by query. Of an `Evaluation`: ``AP@k`` for each cutoff (``AP`` for ``'all'``)
             and the measures; of an `Evaluation2015`: ``name``, ``ratio``, ``AP`` and, with
             evidence, ``correct`` and ``EwAP``; of a `Score`: ``value``. Then ``n_relevant``.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluate = AveragePrecision('samples/reference.txt', K=[10, 100]).evaluate
-        >>> evaluation = evaluate('samples/hypothesis.txt', 'samples/queries.txt')
-        >>> evaluation.to_frame(mean=True).columns.tolist()
-        ['AP@10', 'AP@100', 'n_relevant', 'n_queries']
         """
         import pandas
 
@@ -594,11 +578,6 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
         A row for each result, indexed by the name of the run: ``definition``, each mean and
         ``n_queries``; of scores ``metric``, its ``definition`` or ``ties``, ``value`` and
         ``n_queries``, which are as of `Evaluation.to_frame`; lwlrap has ``n_labels`` instead.
-
-    Raises
-    ------
-    ParameterError
-        When there is no result, or the results are of different kinds or columns.
 
     Examples
     --------
