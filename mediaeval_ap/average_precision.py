@@ -20,7 +20,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.inputs import Names, Rows
+from mediaeval_ap.tables.table import Names, Rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -367,8 +367,7 @@ class AveragePrecision:
         >>> diagnosis.near_misses[0].letters
         ('+e at 4',)
         """
-        given = [k] if isinstance(k, Iterable) and not isinstance(k, str | bytes) else k
-        cutoffs = check_cutoffs(given, self._criteria.definition, 'k')
+        cutoffs = check_cutoffs([k], self._criteria.definition, 'k')
         return self.explain_at(hypothesis, queries, K=cutoffs, near=near, name=name)[0]
 
     @shows_progress

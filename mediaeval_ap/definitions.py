@@ -201,11 +201,6 @@ class Definition:
         Definition
             Equal to the one described.
 
-        Raises
-        ------
-        ParameterError
-            When a field is not as `to_dict` writes it.
-
         Examples
         --------
         >>> Definition.from_dict(get('kaggle').to_dict()) == get('kaggle')
@@ -249,11 +244,6 @@ def register(definition: Definition) -> Definition:
     Definition
         The same.
 
-    Raises
-    ------
-    ParameterError
-        When the name is registered already.
-
     Examples
     --------
     >>> register(get('trec'))
@@ -277,12 +267,7 @@ def get(definition: str | Definition) -> Definition:
     Returns
     -------
     Definition
-        The definition.
-
-    Raises
-    ------
-    ParameterError
-        When no definition of that name is registered.
+        The definition; an unknown name is a `ParameterError`.
 
     Examples
     --------

@@ -37,8 +37,8 @@ from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Column, Table, layouts, read
-from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
+from mediaeval_ap.tables.table import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
 

@@ -24,8 +24,8 @@ from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import ranked
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records, decimals, explain_number
+from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.inputs import Frame
+from mediaeval_ap.tables.table import Frame
 
 
 @shows_progress

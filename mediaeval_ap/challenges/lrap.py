@@ -24,9 +24,8 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.result import NO_LABEL, SKIPPED, notes_of_skipped
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import is_list
-from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.records import Records
-from mediaeval_ap.tables.table import NumberedRows
+from mediaeval_ap.tables.table import Frame, NumberedRows
 
 if TYPE_CHECKING:
     import pyarrow

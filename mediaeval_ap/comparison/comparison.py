@@ -61,7 +61,7 @@ from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
 from mediaeval_ap.tables import STANDARD_INPUT, Source
-from mediaeval_ap.tables.inputs import Frame, Rows
+from mediaeval_ap.tables.table import Frame, Rows
 
 if TYPE_CHECKING:
     import altair

@@ -22,13 +22,12 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted,
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.inputs import Frame
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
-from mediaeval_ap.tables.table import LineNumbers
+from mediaeval_ap.tables.table import Frame, LineNumbers
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:

@@ -38,9 +38,8 @@ from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
-from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.reading import read_one_of
-from mediaeval_ap.tables.table import consistent
+from mediaeval_ap.tables.table import Names, Rows, consistent
 
 if TYPE_CHECKING:
     from mediaeval_ap.store.store import Store

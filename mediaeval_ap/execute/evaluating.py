@@ -42,14 +42,7 @@ WORTH_SHARING_BYTES = 16 << 20
 
 
 class Part(NamedTuple):
-    """The blocks of queries of one part of an evaluation.
-
-    Parameters
-    ----------
-    computed : int
-        Number of blocks that were computed now.
-    found : int
-        Number of blocks that were done before.
+    """How many blocks of a part of an evaluation were computed now, and found done before.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import HYPOTHESIS
-from mediaeval_ap.tables.inputs import Names
 from mediaeval_ap.tables.reading import is_rows
+from mediaeval_ap.tables.table import Names
 
 
 class Live(Session):

@@ -13,7 +13,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
 from mediaeval_ap.metrics.tie_blocks import mean_precisions, precisions_at_correct
-from mediaeval_ap.tables.inputs import OptionalLabels, OptionalNumbers
+from mediaeval_ap.tables.table import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
     import pandas

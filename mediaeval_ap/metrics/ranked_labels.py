@@ -14,7 +14,7 @@ from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.label_lists import LabelLists, label_array, map_blocks, match
-from mediaeval_ap.tables.inputs import Labels, Lists
+from mediaeval_ap.tables.table import Labels, Lists
 
 FIRST_HIT_K = 5  # as in Humpback Whale Identification, whose metric first-hit MAP is
 K = 12  # as in H&M Personalized Fashion Recommendations, whose metric MAP@12 is

@@ -19,10 +19,9 @@ from mediaeval_ap.store.manifest import Input
 from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.store.writing import check_target, write_store
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Source, Table, read
-from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.reading import Origin, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
-from mediaeval_ap.tables.table import column_of
+from mediaeval_ap.tables.table import Rows, column_of
 from mediaeval_ap.tables.text.format import AS_TEXT
 
 __all__ = ['index']

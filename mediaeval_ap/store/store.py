@@ -140,14 +140,9 @@ class Store:
         return len(self)
 
     def check(self) -> None:
-        """Read all of it, and compare it with what was written.
+        """Read all of it, and raise ReadError or FormatError unless it is as it was written.
 
         Opening reads only the columns whose time of change differs from the manifest.
-
-        Raises
-        ------
-        ReadError, FormatError
-            When a file is missing, or was changed.
         """
         if read_manifest(self.folder, self.path).sha256 != self.sha256:
             raise ReadError(self.path, 'was replaced since it was opened: open it again')

@@ -14,7 +14,6 @@ import numpy as np
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import ParameterError, ReadError, shown
-from mediaeval_ap.tables.inputs import Names, Rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
@@ -24,7 +23,7 @@ from mediaeval_ap.tables.sources import (
     standard_input,
     unpacked,
 )
-from mediaeval_ap.tables.table import NumberedRows, Source, Table
+from mediaeval_ap.tables.table import Names, NumberedRows, Rows, Source, Table
 from mediaeval_ap.tables.text import format
 from mediaeval_ap.tables.text.format import Faults
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
@@ -139,12 +138,9 @@ def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
 
     Raises
     ------
-    ReadError
-        When the source cannot be opened, decompressed or read to its end, or is beyond the limit.
-    FormatError
-        When a row is wrong, or there is none.
-    ParameterError
-        When the origin is none of these.
+    ReadError, FormatError, ParameterError
+        When the source cannot be read to its end, or is beyond the limit; when a row is wrong, or
+        there is none; when the origin is none of these.
 
     Examples
     --------

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.arrays import combine, ranges
 from mediaeval_ap.errors import FormatError, counted, printable, shown
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.text.format import AS_TEXT
+
+if TYPE_CHECKING:
+    import pandas
+    from _typeshed import SupportsRead
 
 
 @dataclass(frozen=True)
@@ -386,10 +391,10 @@ class Table(NumberedRows):
         return np.isin(keys[: len(self)], keys[len(self) :])
 
 
-Rows = TypeVar('Rows', bound=NumberedRows)
+Numbered = TypeVar('Numbered', bound=NumberedRows)
 
 
-def consistent(one: Rows, other: NumberedRows) -> Rows:
+def consistent(one: Numbered, other: NumberedRows) -> Numbered:
     """Return a table, or refuse text such as 007 where the other has integers, or the reverse."""
     for each, its in ((one, other), (other, one)):
         for field in (its.integers - each.integers).intersection(each.layout.texts):
@@ -397,3 +402,29 @@ def consistent(one: Rows, other: NumberedRows) -> Rows:
             if wrong := [row for row, text in enumerate(texts) if _is_padded(text)]:
                 raise each.error(wrong, field, shown(texts[wrong[0]]), not_padded(its.source))
     return one
+
+
+# Types of arguments: whatever holds a table, labels or numbers.
+
+
+class ArrowTable(Protocol):
+    """A table of polars, pyarrow or another library with the Arrow stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix of scipy."""
+
+    def tocsr(self) -> Any: ...
+
+
+File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
+Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
+Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'
+Names: TypeAlias = 'Frame | NDArray[Any] | Iterable[str]'
+Labels: TypeAlias = Iterable[str | int]
+Lists: TypeAlias = Iterable[Labels]
+OptionalLabels: TypeAlias = Iterable[str | float | None]
+OptionalNumbers: TypeAlias = Iterable[float | None]
+Matrix: TypeAlias = 'ArrayLike | SparseMatrix'

@@ -43,10 +43,9 @@ from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import Origin
-from mediaeval_ap.tables.table import consistent
+from mediaeval_ap.tables.table import Rows, consistent
 from mediaeval_ap.trec.entries import TOPIC, Entries, compared, descending, is_large, read_entries
 from mediaeval_ap.trec.other_tools import file_in
 

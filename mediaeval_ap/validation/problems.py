@@ -78,23 +78,6 @@ KINDS = {
 class Problem:
     """An error in a file of a submission, or something that deserves a warning.
 
-    Parameters
-    ----------
-    kind : Kind
-        The kind of problem; it prints as its name.
-    severity : {'error', 'warning'}
-        Errors are what a campaign would refuse.
-    source : str
-        Name of the file.
-    line : int
-        From 1; of a table of values, the number of the row.
-    field : str
-        The field; empty where the whole line or file is wrong.
-    found, expected : str
-        The content that was found, and the content that was expected.
-    remedy : str
-        The remedy.
-
     Examples
     --------
     >>> from mediaeval_ap import validate
@@ -103,11 +86,11 @@ class Problem:
     upper-case 1 person_name 'Ann' 'ann'
     """
 
-    kind: Kind
-    severity: Severity
-    source: str
-    line: int
-    field: str
+    kind: Kind  # prints as its name
+    severity: Severity  # errors are what a campaign would refuse
+    source: str  # the name of the file
+    line: int  # from 1; of a table of values, the number of the row
+    field: str  # empty where the whole line or file is wrong
     found: str
     expected: str
     remedy: str

@@ -6,8 +6,8 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_limit, check_pol
 from mediaeval_ap.errors import DataWarning, ParameterError, warn_caller
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.tables import layouts
-from mediaeval_ap.tables.inputs import Rows
 from mediaeval_ap.tables.reading import read_leniently
+from mediaeval_ap.tables.table import Rows
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
 

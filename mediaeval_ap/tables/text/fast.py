@@ -10,7 +10,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from os import cpu_count
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,8 +77,8 @@ def proved_block(
     # The pool of the system gives memory back, as small blocks of one thread need it; pyarrow's own
     # holds the codes of many threads in a third less.
     pool = pyarrow.system_memory_pool() if as_written else None
-    size = len(text) + 1
-    table = _parsed(content, layout.fields, types, size, delimiter=' ', memory_pool=pool)
+    reading = {'block_size': len(text) + 1, 'use_threads': False}
+    table = _parsed(content, layout.fields, types, ' ', pool, **reading)
     if table is None or len(table) != n_rows:
         return None
     numbers = _doubles(table, layout)
@@ -144,33 +143,28 @@ def read_csv(
     source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
 ) -> pyarrow.Table | None:
     """Read columns of UTF-8 by pyarrow, as `results_of`; nothing is quoted; None on any doubt."""
-    parse = partial(_parsed, source, names, types, CSV_BLOCK_BYTES, use_threads=True)
+    reading = {'block_size': CSV_BLOCK_BYTES, 'skip_rows': skip_rows}
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(parse, delimiter=delimiter, skip_rows=skip_rows).result()
+        return thread.submit(_parsed, source, names, types, delimiter, None, **reading).result()
 
 
 def _parsed(
     source: Any,
     names: Sequence[str],
     types: dict[str, Any],
-    block_bytes: int,
-    *,
     delimiter: str,
-    skip_rows: int = 0,
-    use_threads: bool = False,
-    memory_pool: pyarrow.MemoryPool | None = None,
+    memory_pool: pyarrow.MemoryPool | None,
+    **reading: Any,
 ) -> pyarrow.Table | None:
     from pyarrow import ArrowException, csv
 
-    reading = csv.ReadOptions(
-        column_names=names, skip_rows=skip_rows, block_size=block_bytes, use_threads=use_threads
-    )
+    options = csv.ReadOptions(column_names=names, **reading)
     parsing = csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False)
     # Not to check UTF-8 saves a sixth of the time.
     converting = csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
     converting.include_columns = list(types)
     try:
-        return csv.read_csv(source, reading, parsing, converting, memory_pool=memory_pool)
+        return csv.read_csv(source, options, parsing, converting, memory_pool=memory_pool)
     except MemoryError:  # one of pyarrow's is an ArrowException, too
         raise
     except ArrowException:
