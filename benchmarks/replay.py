@@ -63,6 +63,20 @@ class Fixed(Chooser):
         return self.values
 
 
+class Expected(ExpectedAP):
+    """Expected AP itself; known labels, as probabilities 0 and 1, give AP."""
+
+    def __call__(self, p: Floats) -> Floats:
+        pairs, (is_deep, denominators) = self._pairs, self.counted(p)
+        ranked = np.where(is_deep, p[self._pair], 0)
+        sums = self._per_ranking(ranked / self._rank * (1 + self._before(ranked)))
+        with np.errstate(divide='ignore'):
+            none = np.exp(np.bincount(pairs.query, np.log1p(-p), minlength=self._shape[1]))
+        zeros = np.zeros(self._shape)
+        expected: Floats = np.divide(sums, denominators, out=zeros, where=denominators > 0)
+        return expected + none * pairs.criteria.definition.without_relevant
+
+
 def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[str, Chooser]:
     names = {row[:4] for path in runs.values() for row in read(path, HYPOTHESIS).rows()}
     n_names = dict.fromkeys(pairs.texts, 0)
@@ -83,7 +97,7 @@ def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
     """Yield the state after each round, until all is judged or `most` judgements are made."""
     pairs = chooser.pairs
     right, labels = pairs.labels(truth), np.full(len(pairs), UNJUDGED, dtype=np.int8)
-    model, expected = RelevanceModel(pairs), ExpectedAP(pairs)
+    model, expected = RelevanceModel(pairs), Expected(pairs)
     target, n_judged = expected(right.astype(float)).mean(axis=1), 0
 
     def tau(p: Floats) -> float | None:

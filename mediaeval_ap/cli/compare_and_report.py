@@ -379,10 +379,8 @@ def _score_trec(
 def _told_apart(
     reference: RunFile, runs: Sequence[RunFile]
 ) -> tuple[str | None, list[RunFile], list[RunFile]]:
-    """Return the reference, the files of results, and the runs to score.
-
-    Results may come first; what can be read once only is a result if all others are.
-    """
+    """Return the reference, the files of results, and the runs to score."""
+    # Results may come first; what can be read once only is a result if all others are.
     from mediaeval_ap.results.json_files import holds_json
     from mediaeval_ap.trec.other_tools import is_for_trec
 

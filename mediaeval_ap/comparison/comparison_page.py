@@ -120,10 +120,7 @@ def of_query(metric: str) -> str:
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last one first.
-
-    Beside a run stand the runs that it is not told apart from, and the positions of its interval.
-    """
+    """Return a leaderboard for each metric, the last first, with the runs that are alike."""
     boards = []
     alpha = alpha_of(comparison['manifest']['parameters']['level'])
     for metric in comparison['metrics'][::-1]:

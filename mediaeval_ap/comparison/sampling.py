@@ -39,13 +39,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Units:
-    """Sums of values over each unit (a query or a cluster), in whole steps of a power of 2.
+    """Sums of values over each unit (a query or a cluster), in whole steps of 2**-`exponent`."""
 
-    A step is 2**-`exponent`. Values are rounded to steps once. All that follows are sums of
-    integers, which doubles hold, so neither the order of runs and queries nor the library of matrix
-    products can change a bit, and two runs that are equal on the queries drawn are equal in the
-    sum.
-    """
+    # Values are rounded to steps once. All that follows are sums of integers, which doubles hold:
+    # no order of runs and queries, and no library of matrix products, can change a bit.
 
     sums: Floats  # (n_units, n_runs), integers
     sizes: Floats  # (n_units,), numbers of queries
@@ -86,10 +83,7 @@ def units_of(values: Floats, clusters: NDArray[np.intp]) -> Units:
 
 
 def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
-    """Return Student's interval of a mean over queries, from their sums over units of these sizes.
-
-    The mean is a ratio of two sums, so its variance is the linearised one (Cochran, 1977).
-    """
+    """Return Student's interval of a mean over queries, from sums over units of these sizes."""
     if len(sums) == 1:
         return Interval(None, None, _one_unit(sizes))
     means = sums / sizes
@@ -97,6 +91,7 @@ def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
         return Interval(None, None, 'all units have one mean')
     stats = require('scipy.stats', 'compare', 'compare')
     n_units, n_queries = len(sums), sizes.sum()
+    # A ratio of two sums, whose variance is linearised (Cochran, 1977).
     mean = sums.sum() / n_queries
     residuals = sums - mean * sizes
     deviation = np.sqrt(np.square(residuals).sum() * n_units / (n_units - 1)) / n_queries
@@ -105,12 +100,9 @@ def t_interval(sums: Floats, sizes: Floats, level: float) -> Interval:
 
 
 def plus2_interval(sums: Floats, sizes: Floats, level: float, width: float = 1.0) -> Interval:
-    """Return Student's interval of a mean difference after two units that cancel are appended.
-
-    They differ by +m and -m, the largest difference that there could be (`width`), of mean size
-    (Bonett and Price, 2012, for differences of any size).
-    """
-    # AP differs by at most 1, but for a few rules.
+    """Return Student's interval of a mean difference after two units of +m and -m are appended."""
+    # m is the largest difference that there could be (Bonett and Price, 2012, for differences of
+    # any size); AP differs by at most 1, but for a few rules.
     m, size = max(width, float(np.abs(sums / sizes).max())), sizes.mean()
     return t_interval(np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size]), level)
 
@@ -203,18 +195,13 @@ def _times_drawn(drawn: NDArray[np.int64]) -> Floats:
 def sign_flips(
     units: Units, pairs: NumberedPairs, permutations: int, seed: int
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the two-sided p of each pair of runs, and its number of differences that count.
-
-    A difference of at most one step for each query of a unit is rounding and counts as 0. Up to
-    `MOST_ENUMERATED` differences, p is exact. Else it is (b + 1) / (n + 1) of `permutations` random
-    patterns, the same for all pairs (Phipson and Smyth, 2010).
-    """
+    """Return the two-sided p of each pair (Phipson and Smyth, 2010), and its differences not 0."""
     sums, (a, b) = units.sums, pairs
     n_nonzero = np.zeros(len(a), dtype=np.int64)
     p = np.ones(len(a))
     for pair, (one, other) in enumerate(zip(a, b, strict=True)):
         differences = sums[:, one] - sums[:, other]
-        differences = differences[np.abs(differences) > units.sizes]
+        differences = differences[np.abs(differences) > units.sizes]  # less is rounding
         n_nonzero[pair] = len(differences)
         if len(differences) <= MOST_ENUMERATED:
             p[pair] = enumerated(differences, units.tolerance)
@@ -280,9 +267,7 @@ def _n_extreme(
 def tukey(units: Sequence[Units], pairs: NumberedPairs, permutations: int, seed: int) -> Floats:
     """Return p of each metric (rows) and pair of runs by randomised Tukey HSD (Carterette, 2012).
 
-    Runs are permuted within each unit, of all metrics together. p is (b + 1) / (n + 1), where b
-    counts the permutations whose largest difference of any two runs is at least as large, so it
-    needs no correction for their number.
+    It counts permutations whose largest difference of any two runs is as large.
     """
     a, b = pairs
     sums = np.stack([each.sums for each in units], axis=2)

@@ -312,10 +312,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]
 
 
 def queries_for_power(dz: float, level: float) -> int:
-    """Return the least number of queries for an effect size, at most `MOST_QUERIES` + 1.
-
-    By the power of the two-sided t test of one pair of runs, without a correction.
-    """
+    """Return the least number of queries for an effect size by the two-sided t test of one pair."""
     stats = require('scipy.stats', 'compare', 'compare')
     size, tail = abs(dz), alpha_of(level) / 2
 
@@ -466,14 +463,11 @@ def _without_floor(
 
 
 def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return what compares each run with the baseline, by the fields of a `Standing`.
-
-    p is corrected for these pairs alone; Tukey's is for all pairs in any case.
-    """
+    """Return what compares each run with the baseline, by the fields of a `Standing`."""
     baseline = settings.baseline
     chosen = [pair for pair in pairs if baseline in (pair.a, pair.b)]
     p_adjusted = [pair.p_adjusted for pair in chosen]
-    if settings.correction != 'tukey':
+    if settings.correction != 'tukey':  # which is for all pairs in any case
         p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
     found = {}
     for pair, p in zip(chosen, p_adjusted, strict=True):
@@ -536,10 +530,9 @@ def verdicts_of(settings: Settings, leaderboard: Sequence[Standing]) -> list[Ver
 
 
 def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the ranks that each run can have, if those told apart are so (Mogstad et al., 2024).
+    """Return the ranks that each run can have (Mogstad et al., 2024).
 
-    `apart` says which run (a row, best first) is told apart from which worse one (a column). A run
-    is behind all that are significantly better, and before all that are significantly worse.
+    `apart` says which run (a row, best first) is told apart from which worse one (a column).
     """
     n_better, n_worse = apart.sum(axis=0), apart.sum(axis=1)
     return list(zip((1 + n_better).tolist(), (len(apart) - n_worse).tolist(), strict=True))
@@ -548,11 +541,10 @@ def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def group_letters(apart: NDArray[np.bool_]) -> list[str]:
     """Return the letters of runs: two share one if, and only if, they are not told apart.
 
-    `apart` is symmetric. Insertion and absorption (Piepho, 2004): a group of all runs is split by
-    one pair after another. A group all of whose pairs are in other groups, too, is dropped at once,
-    not at the end: so there are never more groups than pairs and runs, where there could be
-    3 ** (n / 3).
+    Insertion and absorption (Piepho, 2004): a group of all runs is split by one pair after another.
     """
+    # A group all of whose pairs are in other groups, too, is dropped at once, not at the end: so
+    # there are never more groups than pairs and runs, where there could be 3 ** (n / 3).
     n_runs = len(apart)
     groups = [list(range(n_runs))]
     n_groups_of = np.ones((n_runs, n_runs), dtype=np.intp)  # of a pair; of a run with itself

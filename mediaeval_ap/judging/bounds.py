@@ -174,11 +174,9 @@ def _at_cutoffs(
 def _earliest_and_latest(
     shots: Sequence[Ranks],
 ) -> tuple[Ranks, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return all ranks of shots, and which are hits of the m earliest and latest, for each m.
-
-    Down to each rank there are as many hits as the m shots have that stand most often so far, or
-    least often. No choice has more or fewer down to any rank, but these may be other shots at each.
-    """
+    """Return all ranks of shots, and which are hits of the m earliest and latest, for each m."""
+    # Down to each rank there are as many hits as the m shots have that stand most often so far, or
+    # least often: no choice has more or fewer.
     n = len(shots)
     ranks = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
     if len(ranks) == n:

@@ -16,8 +16,6 @@ given that something is relevant.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -122,16 +120,6 @@ def _logistic(z: Floats) -> Floats:
     return p
 
 
-class _Parts(NamedTuple):
-    """The terms of E[AP]; all but the first two have shape (n_runs, n_queries)."""
-
-    is_deep: NDArray[np.bool_]  # of each place: it counts, by the depth of the definition
-    p: Floats  # at each place; 0 where that does not count
-    sums: Floats  # E[S]
-    denominators: Floats
-    without: Floats  # what the definition gives where nothing is relevant, times its probability
-
-
 class ExpectedAP:
     """Expected AP of each run and query at the last cutoff, for any probabilities of pool pairs.
 
@@ -147,28 +135,21 @@ class ExpectedAP:
         starts = run_starts([self._ranking])
         self._start = starts.repeat(np.diff(starts, append=len(self._ranking)))
 
-    def __call__(self, p: Floats) -> Floats:
-        """Return E[AP], shape (n_runs, n_queries), from the probability of each pool pair."""
-        parts = self._parts(p)
-        is_defined = parts.denominators > 0
-        zeros = np.zeros(self._shape)
-        expected: Floats = np.divide(parts.sums, parts.denominators, out=zeros, where=is_defined)
-        expected += parts.without
-        return expected
-
     def derivatives(self, p: Floats) -> Floats:
         """Return ∂E[S]/∂p over the expected denominator, shape (n_runs, n_pairs)."""
-        parts = self._parts(p)
-        shares = parts.p / self._rank
+        is_deep, denominators = self.counted(p)
+        ranked = np.where(is_deep, p[self._pair], 0)
+        shares = ranked / self._rank
         total = self._per_ranking(shares).reshape(-1)[self._ranking]
-        slopes = (1 + self._before(parts.p)) / self._rank  # of the pair's own precision
+        slopes = (1 + self._before(ranked)) / self._rank  # of the pair's own precision
         slopes += total - self._before(shares) - shares  # of those behind it
-        scale = parts.denominators.reshape(-1)[self._ranking]
+        scale = denominators.reshape(-1)[self._ranking]
         found = np.zeros((self._shape[0], len(self._pairs)))
-        found[self._run, self._pair] = parts.is_deep * slopes / np.where(scale > 0, scale, 1)
+        found[self._run, self._pair] = is_deep * slopes / np.where(scale > 0, scale, 1)
         return found
 
-    def _parts(self, p: Floats) -> _Parts:
+    def counted(self, p: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        """Return whether each place counts, and the expected denominators of all rankings."""
         definition, query = self._pairs.criteria.definition, self._pairs.query
         n_queries = self._shape[1]
         with np.errstate(divide='ignore'):
@@ -182,15 +163,8 @@ class ExpectedAP:
             'H': self._per_ranking(p[self._pair]) / some,
         }
         deepest = np.maximum(least(definition.depth, at), 1).reshape(-1)
-        is_deep = self._rank <= deepest[self._ranking]
-        ranked = np.where(is_deep, p[self._pair], 0)
-        return _Parts(
-            is_deep,
-            ranked,
-            self._per_ranking(ranked / self._rank * (1 + self._before(ranked))),
-            np.array(least(definition.denominator, at), dtype=np.float64),
-            np.broadcast_to(none * definition.without_relevant, self._shape),
-        )
+        denominators = np.array(least(definition.denominator, at), dtype=np.float64)
+        return self._rank <= deepest[self._ranking], denominators
 
     def _before(self, values: Floats) -> Floats:
         """Return the sum of what stands before each place in its ranking."""

@@ -15,6 +15,7 @@ from scipy import stats
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
+from mediaeval_ap.render.formats import render
 
 FAST = {'resamples': 60, 'permutations': 300}
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
@@ -161,6 +162,7 @@ def test_numbers_of_queries_for_a_difference():
         assert one.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-12)  # rounded sums
         power = [oracle.power_of_t(0.1 / one.sd, one.n_queries - less, 0.95) for less in (0, 1)]
         assert power[0] >= 0.8 > power[1]
+    assert 'items to tell a difference of 0.1 at 80 %' in render(found._document(), 'table')
     alike = compare(long_frame(np.array([[0.5] * 4] * 2), 'ab', ITEMS[:4]), power=0.1, **FAST)
     (one,) = alike.power
     assert (one.sd, one.n_queries, one.reason) == (None, None, 'all differences are 0')
