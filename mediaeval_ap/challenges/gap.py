@@ -57,8 +57,7 @@ def evaluate_gap(
         ``id,landmark_id``: the label of each query, or nothing; and ``id,landmarks``: a label and
         its confidence separated by white space, or nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
-        Order of equal confidences: the mean over all orders, as in the predictions, correct ones
-        first, or correct ones last.
+        As for `metrics.global_average_precision`.
     columns : mapping of str to str or int, optional
         Other names, or positions, of the columns, as for `evaluate_map`: of ``'id'``, ``'label'``
         and ``'confidence'``. Without the last, a confidence stands behind each label.

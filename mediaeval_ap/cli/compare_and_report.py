@@ -266,7 +266,7 @@ def compare(
         criteria['judged'] = judged.table
     results = _score(by_name, every, queries, measures, **{**criteria, **tables})
     if criteria['judged_only']:
-        tables['reference'] = tables['reference'].select(~judged.unjudged(tables['reference']))
+        tables['reference'] = tables['reference'].select(~judged.lacking_of(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
     _write(compare(best, **tables, also=results or None, **settings), pairs, format, output)
 

@@ -33,7 +33,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries, repeated_rows
-from mediaeval_ap.evaluation.judged import Judged, Judgements
+from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
@@ -133,7 +133,7 @@ class Criteria:
     subset: Table | None
 
     queries_without_relevant: WithoutRelevant = 'count'
-    judgements: Judgements | None = None
+    judgements: Judged | None = None
 
     @classmethod
     def read(
@@ -162,7 +162,7 @@ class Criteria:
         if judged is not None:
             listed = Judged.read(judged).within(videos)
             table, n_dropped = listed.applied(table, drop=judged_only)
-            judgements = Judgements(listed, policy, n_dropped)
+            judgements = Judged(listed.table, policy, n_dropped)
         known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
         return cls(known, cutoffs, definition, videos, skip_or_count, judgements)
@@ -196,7 +196,7 @@ class Criteria:
             'reference': self.reference.table.source,
             'subset': None if self.subset is None else self.subset.source,
             'queries': queries,
-            'judged': None if self.judgements is None else self.judgements.judged.table.source,
+            'judged': None if self.judgements is None else self.judgements.table.source,
         }
         return {role: source for role, source in sources.items() if source is not None}
 

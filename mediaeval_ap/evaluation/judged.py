@@ -21,12 +21,17 @@ from mediaeval_ap.tables.table import column_of, consistent
 SHOT = JUDGED_SHOTS.texts
 
 
+@dataclass(frozen=True, eq=False)
 class Judged:
-    """The shots that were judged, for all names at once, or the pairs of a shot and a name."""
+    """The shots that were judged, for all names or for one, and the rule for all others."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.is_of_pairs = table.layout == JUDGED
+    table: Table
+    unjudged: Unjudged = 'nonrelevant'
+    n_dropped: int | None = None  # rows of the reference that are not judged, if these may be left
+
+    @property
+    def is_of_pairs(self) -> bool:
+        return self.table.layout == JUDGED
 
     @classmethod
     def read(cls, origin: Any) -> Judged:
@@ -42,7 +47,7 @@ class Judged:
             _refuse_contradictions(table)
         return cls(table)
 
-    def unjudged(self, reference: Table) -> NDArray[np.bool_]:
+    def lacking_of(self, reference: Table) -> NDArray[np.bool_]:
         """Find the rows of a reference that nobody has judged; placeholders are not asked for."""
         lacking = ~reference.within(self.table, REFERENCE.texts if self.is_of_pairs else SHOT)
         if self.is_of_pairs:
@@ -57,7 +62,7 @@ class Judged:
         Beside it stands how many rows were dropped, if they may be.
         """
         consistent(self.table, reference)
-        is_unjudged = self.unjudged(reference)
+        is_unjudged = self.lacking_of(reference)
         rows = np.flatnonzero(is_unjudged)
         if len(rows) and not drop:
             found = shown('/'.join(reference[field].text(rows[0]) for field in SHOT))
@@ -108,15 +113,6 @@ class JudgedShots:
         mask = np.zeros(len(self._shots), dtype=np.bool_)
         mask[self._by_name.shots(query) if self.is_of_pairs else self._of_all] = True
         return mask
-
-
-@dataclass(frozen=True, eq=False)
-class Judgements:
-    """The judged shots, and the rule for returned shots that nobody judged."""
-
-    judged: Judged
-    unjudged: Unjudged = 'nonrelevant'
-    n_dropped: int | None = None  # rows of the reference that are not judged, if these may be left
 
 
 def _from_qrels(table: Table) -> Table:

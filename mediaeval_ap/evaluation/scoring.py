@@ -23,7 +23,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     repeated_rows,
     scores_above_one,
 )
-from mediaeval_ap.evaluation.judged import JudgedShots, Judgements
+from mediaeval_ap.evaluation.judged import Judged, JudgedShots
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -56,7 +56,7 @@ class Scorer:
         relevance: Relevance,
         K: Sequence[Cutoff],
         definition: Definition,
-        judgements: Judgements | None = None,
+        judgements: Judged | None = None,
     ) -> None:
         self.ranking = ranking
         self.definition = definition
@@ -66,7 +66,7 @@ class Scorer:
         self.judged: JudgedShots | None = None
         self._is_condensed = judgements is not None and judgements.unjudged == 'skip'
         if judgements is not None:
-            self.judged = JudgedShots(judgements.judged, relevance.shots)
+            self.judged = JudgedShots(judgements, relevance.shots)
         self._condensed: NearestFirst | None = None  # where one is that of all names
 
     def ranking_of(self, query: str) -> NearestFirst:
@@ -197,7 +197,7 @@ class CountedRun:
             counts['subset_videos'] = len(set(self.criteria.subset.rows()))
         judgements = self.criteria.judgements
         if judgements is not None:
-            counts['judgements'] = len(judgements.judged.table)
+            counts['judgements'] = len(judgements.table)
             if judgements.n_dropped is not None:
                 counts['reference_rows_dropped'] = judgements.n_dropped
         return counts

@@ -262,7 +262,7 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
     from mediaeval_ap.execute import pools
 
     criteria, versions = asked.criteria, asked.measures and pools.versions()
-    judged = criteria.judgements and criteria.judgements.judged.table
+    judged = criteria.judgements and criteria.judgements.table
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,

@@ -80,7 +80,7 @@ class PoolPairs:
         """Return what the criteria know of each pair; nothing where they have no judgements."""
         if self.criteria.judgements is None:
             return np.full(len(self), UNJUDGED, dtype=np.int8)
-        judged = self.criteria.judgements.judged
+        judged = self.criteria.judgements
         is_judged = np.isin(self.shot, self.shots.find(judged.table))
         if judged.is_of_pairs:
             is_judged = self._are_in(judged.table)

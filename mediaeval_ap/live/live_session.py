@@ -70,7 +70,7 @@ class Live(Session):
         # The shots of the reference get numbers first, so that what comes later is relevant or not.
         known = [criteria.reference.table]
         if criteria.judgements is not None:
-            known.append(criteria.judgements.judged.table)
+            known.append(criteria.judgements.table)
         for table in known:
             for shot in zip(*map(table.texts, HYPOTHESIS.texts[:3]), strict=True):
                 shots.number(*shot)

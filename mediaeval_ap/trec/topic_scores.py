@@ -106,11 +106,10 @@ def evaluate_trec(
         graded relevance and ties broken as `ties` says. Not with ``'expected'``. Those that need
         documents judged not relevant, as Bpref, are refused if the qrels have none.
     queries_without_relevant : {'count', 'skip'}
-        What becomes of topics without a relevant document: each scores what the definition says, or
-        all are left out before anything is scored.
+        As for `AveragePrecision`, of topics without a relevant document.
     unjudged : {'nonrelevant', 'skip'}
-        What becomes of returned documents that the qrels lack for the topic, or have with a
-        negative relevance: they count as not relevant, or leave the ranking (condensed lists).
+        As for `AveragePrecision`, of documents that the qrels lack for the topic, or have with a
+        negative relevance.
     name : str, optional
         As for `AveragePrecision.evaluate`.
     part : str, optional

@@ -17,7 +17,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
-from mediaeval_ap.evaluation.judged import Judgements
+from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.table import texts_at
@@ -92,14 +92,14 @@ def topics(
     return found
 
 
-def _judged_documents(judgements: Judgements | None) -> Callable[[str], Iterable[str]]:
+def _judged_documents(judgements: Judged | None) -> Callable[[str], Iterable[str]]:
     """Return the function that gives the documents that were judged for a query."""
     if judgements is None:
         return lambda query: ()
-    table = judgements.judged.table
+    table = judgements.table
     columns = [table[field] for field in SHOT]
     documents = _documents((column.values, column.codes) for column in columns)
-    if not judgements.judged.is_of_pairs:
+    if not judgements.is_of_pairs:
         of_all = dict.fromkeys(documents)
         return lambda query: of_all
     of_name: dict[str, dict[str, None]] = defaultdict(dict)
