@@ -78,12 +78,9 @@ def leaderboard(
 ) -> alt.LayerChart:
     """Draw the runs, best first: each a point with the bar of its interval, and its group."""
     runs = drawn_names(runs)
-    columns = zip(runs, maps, lows, highs, groups or [''] * len(runs), strict=True)
-    keys = 'run', 'value', 'low', 'high', 'group'
-    rows = [
-        dict(zip(keys, (run, *map(_number, values), group or ''), strict=True))
-        for run, *values, group in columns
-    ]
+    rows = _rows(runs, value=maps, low=lows, high=highs)
+    for row, group in zip(rows, groups or [''] * len(rows), strict=True):
+        row['group'] = group or ''
     tooltip = _tooltip(
         ('run:N', terms.run),
         ('value:Q', metric, DIGITS),
@@ -116,9 +113,8 @@ def pool(
 
     The tick is what the run has without what only its own team returned.
     """
-    runs, keys = drawn_names(runs), ('run', 'value', 'low', 'high', 'without')
-    columns = zip(runs, maps, lows, highs, without, strict=True)
-    rows = [dict(zip(keys, (run, *map(_number, values)), strict=True)) for run, *values in columns]
+    runs = drawn_names(runs)
+    rows = _rows(runs, value=maps, low=lows, high=highs, without=without)
     tick, marks = "without its own team's shots", {metric: 'blue'}
     told = [('run:N', 'run'), ('value:Q', metric, DIGITS)]
     if has_bounds := any(row['low'] is not None for row in rows):
@@ -247,7 +243,14 @@ def scatter(
     terms: Terms = OF_RESULTS,
 ) -> alt.LayerChart:
     """Draw two runs, query by query; points are as large as the queries there are many."""
-    rows = coinciding(queries, a, b)
+    coinciding: dict[tuple[float, float], list[str]] = defaultdict(list)
+    for query, across_at, up_at in zip(queries, a, b, strict=True):
+        coinciding[float(across_at), float(up_at)].append(printable(query))
+    rows: list[Row] = []
+    for (x, y), names in sorted(coinciding.items()):
+        more = f' and {len(names) - _LISTED} more' if len(names) > _LISTED else ''
+        listed = f'{", ".join(names[:_LISTED])}{more}'
+        rows.append({'x': x, 'y': y, 'count': len(names), 'names': listed})
     drawn = [terms.low, terms.high, *(row[axis] for row in rows for axis in 'xy')]
     low, high = min(drawn), max(drawn)
     ends = alt.Scale(domain=[low, high], nice=False)
@@ -275,19 +278,6 @@ def scatter(
     words = f'{metric} of two {terms.runs}, {terms.query} by {terms.query}'
     layers = [line.encode(x='x:Q', y='y:Q'), points]
     return _finished(layers, rows, words, HEIGHT + 40, HEIGHT + 40)
-
-
-def coinciding(queries: Sequence[str], a: Values, b: Values) -> list[Row]:
-    """Return each point of a scatter with its queries."""
-    found: dict[tuple[float, float], list[str]] = defaultdict(list)
-    for query, x, y in zip(queries, a, b, strict=True):
-        found[float(x), float(y)].append(query)
-    rows = []
-    for (x, y), names in sorted(found.items()):
-        more = f' and {len(names) - _LISTED} more' if len(names) > _LISTED else ''
-        listed = f'{", ".join(map(printable, names[:_LISTED]))}{more}'
-        rows.append({'x': x, 'y': y, 'count': len(names), 'names': listed})
-    return rows
 
 
 def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> alt.LayerChart:
@@ -324,37 +314,24 @@ def map_by_k(
         best.setdefault(team, run)
     n_colours = len(RUN_COLOURS)
     named = runs if len(runs) <= n_colours else [*best.values()][: n_colours - 1]  # but for grey
-    labels = [str(cutoff) for cutoff in cutoffs]
-    scale = alt.Scale(type='point', domain=labels, padding=0.1)
-    axis = alt.Axis(labelAngle=0, labelOverlap=True)
-    x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
-    return _lines(x, ('x:N', 'K'), labels, runs, maps, f'{metric}@K', named)
-
-
-def _lines(
-    x: alt.X,
-    x_told: tuple[str, ...],
-    positions: Values,
-    names: Sequence[str],
-    values: Sequence[Values],
-    title: str,
-    named: Sequence[str],
-) -> alt.LayerChart:
-    """Draw lines over common positions; those that are `named` have a colour, and end in it."""
-    names, named = drawn_names(names), drawn_names(named)
-    lines = dict(zip(names, values, strict=True))
-    grey = [name for name in names if name not in named]
+    positions, title = [str(cutoff) for cutoff in cutoffs], f'{metric}@K'
+    runs, named = drawn_names(runs), drawn_names(named)
+    lines = dict(zip(runs, maps, strict=True))
+    grey = [run for run in runs if run not in named]
     rows: list[Row] = [
-        {'series': name, 'x': position, 'value': _number(value)}
-        for name, line in ((name, lines[name]) for name in [*grey, *named])  # on top
-        for position, value in zip(positions, line, strict=True)
+        {'series': run, 'x': position, 'value': _number(value)}
+        for run in [*grey, *named]  # on top
+        for position, value in zip(positions, lines[run], strict=True)
     ]
     numbers = [row['value'] for row in rows if row['value'] is not None]
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     margin = 0.05 * (high - low) or 0.05
     low, high = low - margin, high + margin
+    scale = alt.Scale(type='point', domain=positions, padding=0.1)
+    axis = alt.Axis(labelAngle=0, labelOverlap=True)
+    x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
     y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
-    tooltip = _tooltip(('series:N', 'line'), x_told, ('value:Q', title, DIGITS))
+    tooltip = _tooltip(('series:N', 'line'), ('x:N', 'K'), ('value:Q', title, DIGITS))
     drawn = _lines_with_points([*named, *grey], x, y, tooltip, len(named))
     lasts = {name: lines[name][-1] for name in named if len(lines[name])}
     labels = []
@@ -374,7 +351,7 @@ def _lines(
     texts = ends.mark_text(align='left', dx=17, limit=132).encode(
         x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
     )
-    return _finished([*drawn, leaders, texts], rows, f'{title}, {len(names)} lines')
+    return _finished([*drawn, leaders, texts], rows, f'{title}, {len(runs)} lines')
 
 
 def _lines_with_points(
@@ -473,6 +450,15 @@ def drawn_names(names: Sequence[str]) -> list[str]:
                 f'where they are shown, as {text}: rename one of them'
             )
     return escaped
+
+
+def _rows(runs: Sequence[str], **columns: Values) -> list[Row]:
+    """Return a row for each run, of its name and its numbers."""
+    lines = zip(*([*map(_number, column)] for column in columns.values()), strict=True)
+    return [
+        {'run': run, **dict(zip(columns, line, strict=True))}
+        for run, line in zip(runs, lines, strict=True)
+    ]
 
 
 def _number(value: Any) -> float | None:
