@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_occurrences, run_starts
+from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
 from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.diagnosis.loss import (
+    CONFUSED,
+    COPRESENT,
     KINDS,
     NO_RANKS,
+    NOISE,
+    OWN,
+    PART_OF_NAME,
+    SPELLING,
     Ranks,
     Returned,
     ReturnedShots,
     ShotCounts,
-    ShotIndex,
     gains,
     ranks_of,
     shots_of,
@@ -29,6 +35,7 @@ from mediaeval_ap.diagnosis.other_definitions import Facts, Listing, list_first
 from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.relevance import without_placeholders
 from mediaeval_ap.evaluation.scoring import CountedRun
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
@@ -64,7 +71,21 @@ class ExaminedRun:
         self.scorer = run.scorer
         self.counts = run.counts
         self.ranking: Ranking = run.ranking
-        self._index = ShotIndex(run.ranking, run.scorer.relevance, queries, near)
+        self._near = near
+        ranking, reference = run.ranking, criteria.reference
+        self._places = np.argsort(ranking.shot_at, kind='stable')
+        self._held = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
+        self._starts = np.cumsum(self._held) - self._held
+        # A query is a person, too, whether the reference has it or not.
+        persons = {*reference.queries, *without_placeholders(queries)}
+        names = ranking.names.values
+        self._is_person = np.array([name in persons for name in names], dtype=np.bool_)
+        code = {name: code for code, name in enumerate(names)}
+        column = reference.table['person_name']
+        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
+        shot = ranking.shots.find(reference.table)
+        is_known = (name >= 0) & (shot >= 0)
+        self._right = np.unique(name[is_known] * len(ranking.shots) + shot[is_known])
 
     def ranking_of(self, query: str) -> Ranking:
         """Return what is ranked for a query, which is not live."""
@@ -75,7 +96,7 @@ class ExaminedRun:
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
         reference, definition = self.criteria.reference, self.criteria.definition
-        returned = self._index.returned(queries)
+        returned = self._returned(queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
@@ -113,7 +134,7 @@ class ExaminedRun:
             for name in self._near_names(of_query):
                 if_corrected = self._ranks_if_corrected(query, ranking, listing, distances, name)
                 corrected[number, name] = if_corrected
-        kinds = self._index.kinds(returned, queries)
+        kinds = self._kinds(returned, queries)
         shots = shots_of(returned, kinds)
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
@@ -124,9 +145,34 @@ class ExaminedRun:
         ranks = ranks_of(shots, facts, ties, definition, counts.ranked)
         return Found(returned, kinds, shots, ranks, counts, together, facts, corrected)
 
+    def _returned(self, queries: Sequence[str]) -> Returned:
+        """Return the hypotheses about the relevant shots of queries, without distances."""
+        shots = [np.unique(self.scorer.relevance.relevant_shots(query)) for query in queries]
+        query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
+        shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
+        sizes = self._held[shot]
+        place = self._places[ranges(self._starts[shot], sizes)]
+        unknown = np.full(len(place), np.nan)
+        name = self.ranking.name_at[place]
+        return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
+
+    def _kinds(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number in KINDS of each hypothesis about a relevant shot."""
+        pairs = returned.name.astype(np.int64) * len(self.ranking.shots) + returned.shot
+        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
+        kinds = np.where(self._is_person[returned.name], person, NOISE)
+        kinds[returned.distance <= self._near] = SPELLING
+        kinds[returned.distance == 0] = OWN
+        words_of = cache(words)  # as long as this call: names are many
+        for row in (kinds == NOISE).nonzero()[0].tolist():
+            name = self.ranking.names.values[int(returned.name[row])]
+            if not words_of(name).isdisjoint(words_of(queries[int(returned.query[row])])):
+                kinds[row] = PART_OF_NAME
+        return kinds
+
     def _near_names(self, of_query: Returned) -> list[int]:
         """Return names near a query under which its shots were returned, but not under itself."""
-        is_near = (of_query.distance > 0) & (of_query.distance <= self._index.near)
+        is_near = (of_query.distance > 0) & (of_query.distance <= self._near)
         if not is_near.any():  # so for most queries
             return []
         is_near &= ~np.isin(of_query.shot, of_query.shot[of_query.distance == 0])
@@ -149,6 +195,12 @@ class ExaminedRun:
         """Return corpus, video and shot of a numbered shot, as people read them."""
         ids = self.ranking.shots.ids_of(np.array([number]))
         return printable('/'.join(text for (text,) in ids.values()))
+
+
+def words(name: str) -> frozenset[str]:
+    """Return the words of a name: letters and digits in a row, without regard to case."""
+    spaced = ''.join(character if character.isalnum() else ' ' for character in name)
+    return frozenset(word.casefold() for word in spaced.split())
 
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:

@@ -6,8 +6,7 @@ between them are never moved about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.other_definitions import Facts, Listing
-from mediaeval_ap.evaluation.relevance import Relevance, without_placeholders
 from mediaeval_ap.metrics import average_precision_of_hits
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 PARTS = {
     'repeats': 'shots that count again (negative: a gain)',
@@ -50,54 +47,6 @@ class Returned(NamedTuple):
     distance: NDArray[np.float64]  # from the query to the name, once it is known
 
 
-class ShotIndex:
-    """The hypotheses about each shot of a run, and the kinds of their names."""
-
-    def __init__(
-        self, ranking: Ranking, relevance: Relevance, queries: Iterable[str], near: float
-    ) -> None:
-        self.near = near
-        self._ranking, self._relevance = ranking, relevance
-        self._places = np.argsort(ranking.shot_at, kind='stable')
-        self._held = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
-        self._starts = np.cumsum(self._held) - self._held
-        reference, names = relevance.reference, ranking.names.values
-        # A query is a person, too, whether the reference has it or not.
-        persons = {*reference.queries, *without_placeholders(queries)}
-        self._is_person = np.array([name in persons for name in names], dtype=np.bool_)
-        code = {name: code for code, name in enumerate(names)}
-        column = reference.table['person_name']
-        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
-        shot = ranking.shots.find(reference.table)
-        is_known = (name >= 0) & (shot >= 0)
-        self._right = np.unique(name[is_known] * len(ranking.shots) + shot[is_known])
-
-    def returned(self, queries: Sequence[str]) -> Returned:
-        """Return the hypotheses about the relevant shots of queries, without distances."""
-        shots = [np.unique(self._relevance.relevant_shots(query)) for query in queries]
-        query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
-        shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
-        sizes = self._held[shot]
-        place = self._places[ranges(self._starts[shot], sizes)]
-        unknown = np.full(len(place), np.nan)
-        name = self._ranking.name_at[place]
-        return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
-
-    def kinds(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number in KINDS of each hypothesis about a relevant shot."""
-        pairs = returned.name.astype(np.int64) * len(self._ranking.shots) + returned.shot
-        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
-        kinds = np.where(self._is_person[returned.name], person, NOISE)
-        kinds[returned.distance <= self.near] = SPELLING
-        kinds[returned.distance == 0] = OWN
-        words_of = cache(words)  # as long as this call: names are many
-        for row in (kinds == NOISE).nonzero()[0].tolist():
-            name = self._ranking.names.values[int(returned.name[row])]
-            if not words_of(name).isdisjoint(words_of(queries[int(returned.query[row])])):
-                kinds[row] = PART_OF_NAME
-        return kinds
-
-
 class ReturnedShots(NamedTuple):
     """Relevant shots that were returned: by query, then in the order in which they are ranked."""
 
@@ -123,12 +72,6 @@ def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
     return ReturnedShots(
         returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
     )
-
-
-def words(name: str) -> frozenset[str]:
-    """Return the words of a name: letters and digits in a row, without regard to case."""
-    spaced = ''.join(character if character.isalnum() else ' ' for character in name)
-    return frozenset(word.casefold() for word in spaced.split())
 
 
 class ShotCounts(NamedTuple):
