@@ -357,18 +357,12 @@ class LiveRanking(NearestFirst):
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
 
-    def keys(self, rows: LiveRows) -> TieKeys:
-        return TieKeys(
-            rows.confidence,
-            rows.temporal_rank,
-            self._shot_order.positions(rows.shot),
-            self._name_positions[rows.name],
-        )
-
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        first = first_in_order((blocks, *self.keys(self._rows.at(positions))), depth)
+        confidence, temporal_rank, shot, name = self._rows.at(positions)
+        shots, names = self._shot_order.positions(shot), self._name_positions[name]
+        first = first_in_order((blocks, confidence, temporal_rank, shots, names), depth)
         chosen: NDArray[np.int64] = positions[first]
         return chosen
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from mediaeval_ap.tables.table import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
 
 
 @overload
@@ -103,10 +101,16 @@ def global_average_precision(
     0.5
     """
     metric = GlobalAveragePrecision(ties)
-    judged = _judge(y_true, y_pred, confidence)
-    metric._add(judged)
+    predicted, truth, rows, confidences, correct = metric._add(y_true, y_pred, confidence)
     gap = metric.compute()
-    return (gap, ranked(_frame(judged), metric.ties, metric.n_true)) if return_frame else gap
+    if not return_frame:
+        return gap
+    import pyarrow
+
+    columns = [predicted.take(rows), confidences, truth.take(rows), correct]
+    table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
+    frame = table.to_pandas(integer_object_nulls=True).set_index(rows)
+    return gap, ranked(frame, metric.ties, metric.n_true)
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -159,14 +163,35 @@ class GlobalAveragePrecision(Accumulator):
         y_true, y_pred, confidence
             As for `global_average_precision`.
         """
-        self._add(_judge(y_true, y_pred, confidence))
+        self._add(y_true, y_pred, confidence)
 
-    def _add(self, judged: _Judged) -> None:
-        self.n_queries += len(judged.truth)
-        self.n_predictions += len(judged.rows)
-        self.n_true += len(judged.truth) - judged.truth.null_count
-        self._confidence.append(judged.confidence)
-        self._correct.append(judged.correct)
+    def _add(
+        self, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
+    ) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Add queries; return labels and truth of all, and of predictions rows and the rest."""
+        from pyarrow import compute
+
+        predicted, truth = same_kind(
+            label_array(y_pred, 'y_pred'), label_array(y_true, 'y_true'), 'y_pred', 'y_true'
+        )
+        numbers = _numbers(confidence)
+        if not len(predicted) == len(numbers) == len(truth):
+            found = f'{len(truth)} y_true, {len(predicted)} y_pred and {len(numbers)} confidence'
+            raise ParameterError(f'found {found}, expected as many of each')
+        rows = np.flatnonzero(predicted.is_valid().to_numpy(zero_copy_only=False))
+        numbers = numbers[rows]
+        if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
+            found = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
+            expected = 'a finite number with each prediction'
+            raise ParameterError(f'confidence: found {found}, expected {expected}')
+        equal = compute.equal(predicted, truth).fill_null(False)
+        correct = equal.to_numpy(zero_copy_only=False)[rows]
+        self.n_queries += len(truth)
+        self.n_predictions += len(rows)
+        self.n_true += len(truth) - truth.null_count
+        self._confidence.append(numbers)
+        self._correct.append(correct)
+        return predicted, truth, rows, numbers, correct
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
@@ -179,37 +204,6 @@ class GlobalAveragePrecision(Accumulator):
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
         confidence, correct = np.concatenate(self._confidence), np.concatenate(self._correct)
         return float(precisions_at_correct(confidence, correct, self.ties).sum()) / self.n_true
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """Labels of all queries, and the predictions among them."""
-
-    predicted: pyarrow.Array
-    truth: pyarrow.Array
-    rows: NDArray[np.int64]  # of the queries that have a prediction
-    confidence: NDArray[np.float64]  # of these
-    correct: NDArray[np.bool_]  # likewise
-
-
-def _judge(y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers) -> _Judged:
-    import pyarrow.compute
-
-    labels, true = same_kind(
-        label_array(y_pred, 'y_pred'), label_array(y_true, 'y_true'), 'y_pred', 'y_true'
-    )
-    numbers = _numbers(confidence)
-    if not len(labels) == len(numbers) == len(true):
-        found = f'{len(true)} y_true, {len(labels)} y_pred and {len(numbers)} confidence'
-        raise ParameterError(f'found {found}, expected as many of each')
-    rows = np.flatnonzero(labels.is_valid().to_numpy(zero_copy_only=False))
-    equal = pyarrow.compute.equal(labels, true).fill_null(False).to_numpy(zero_copy_only=False)
-    numbers = numbers[rows]
-    if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
-        found = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
-        expected = 'a finite number with each prediction'
-        raise ParameterError(f'confidence: found {found}, expected {expected}')
-    return _Judged(labels, true, rows, numbers, equal[rows])
 
 
 def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
@@ -239,14 +233,3 @@ def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.Dat
     else:
         precision = correct.cumsum() / np.arange(1, len(correct) + 1)
     return predictions.iloc[order].assign(precision=precision, term=correct * precision / n_true)
-
-
-def _frame(judged: _Judged) -> pandas.DataFrame:
-    """Return the predictions in the order of the input."""
-    import pyarrow
-
-    predicted, truth = (labels.take(judged.rows) for labels in (judged.predicted, judged.truth))
-    columns = [predicted, judged.confidence, truth, judged.correct]
-    table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
-    frame: pandas.DataFrame = table.to_pandas(integer_object_nulls=True)
-    return frame.set_index(judged.rows)
