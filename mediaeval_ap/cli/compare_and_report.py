@@ -287,10 +287,10 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
 
     item = (columns or {}).get('item', 'item')
     tables = [each for each in files if columns is not None or holds_scores(each, item)]
-    for other in files if tables else ():
-        if other not in tables and os.path.exists(other):
-            found = f'found {shown(other)} beside score tables, expected score tables alone'
-            raise click.UsageError(f'{found}; {COLUMNS_REMEDY}')
+    others = [each for each in files if each not in tables and os.path.exists(each)]
+    if tables and others:
+        found = f'found {shown(others[0])} beside score tables, expected score tables alone'
+        raise click.UsageError(f'{found}; {COLUMNS_REMEDY}')
     return list(files) if tables else []
 
 
@@ -386,12 +386,11 @@ def _told_apart(
 
     files = [each for each in (reference, *runs) if holds_json(each) and not is_for_trec(each)]
     if reference in files or (len(files) == len(runs) and not os.path.isfile(reference)):
-        for each in runs:
-            if each not in files and os.path.exists(each):
-                raise click.UsageError(
-                    f'found {shown(each)} after results, expected results; '
-                    'to score a run beside results, give REFERENCE first'
-                )
+        if others := [each for each in runs if each not in files and os.path.exists(each)]:
+            raise click.UsageError(
+                f'found {shown(others[0])} after results, expected results; '
+                'to score a run beside results, give REFERENCE first'
+            )
         return None, [reference, *runs], []
     if not runs:
         raise click.UsageError(f"Missing argument 'RUN...'; for a score table, {COLUMNS_REMEDY}")

@@ -318,11 +318,9 @@ def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]
         for (a, first), (b, second) in combinations(by_definition[''].items(), 2)
     ]
     for (a, first), (b, second) in combinations(by_definition.items(), 2):
-        found += [
-            agreement(f'{a}{metric}', means, f'{b}{metric}', second[metric])
-            for metric, means in first.items()
-            if metric in second
-        ]
+        for metric in (metric for metric in first if metric in second):
+            both = f'{a}{metric}', first[metric], f'{b}{metric}', second[metric]
+            found.append(agreement(*both))
     return found
 
 
@@ -344,14 +342,11 @@ class VideosOfQueries:
 
     def __init__(self, runs: Runs, what: str, reference: Any, subset: Any) -> None:
         if reference is None:
-            raise ParameterError(
-                f'{what}: found no reference, expected the one that the runs were scored against, '
-                'as reference=…'
-            )
+            expected = 'the one that the runs were scored against, as reference=…'
+            raise ParameterError(f'{what}: found no reference, expected {expected}')
         if not runs.has_videos:
-            raise ParameterError(
-                f'{what}: found results without videos, expected those of AveragePrecision'
-            )
+            expected = 'those of AveragePrecision'
+            raise ParameterError(f'{what}: found results without videos, expected {expected}')
         table = read(reference, REFERENCE)
         if subset is not None:
             table = table.select(table.within(read(subset, SUBSET)))
@@ -419,10 +414,10 @@ def group_means(
     runs: Runs, by: str | None, videos: VideosOfQueries | None, given: Sequence[str] | None = None
 ) -> list[GroupMean]:
     """Return the mean of each run by metric, and corpus, number of relevant shots or `given`."""
-    if by is None and given is None:
-        return []
     if given is not None:
         groups, order = list(given), sorted(set(given))
+    elif by is None:
+        return []
     elif by == 'corpus' and videos is not None:
         groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
         order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]

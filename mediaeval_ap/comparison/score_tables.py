@@ -104,13 +104,13 @@ def read_scores(
         os.fsdecode(table) if isinstance(table, str | os.PathLike) else f'table {number}'
         for number, (_, table) in enumerate(tables, 1)
     ]
-    called = run_names(paths, [name for name, _ in tables])
+    given = [name for name, _ in tables]
+    called = run_names(paths, given)
     files = [_read(table, layouts) for _, table in tables]
+    parts = zip(files, called, given, strict=True)
     every = [
-        _cells(records, names['value'], name, given).assign(file=number)
-        for number, (records, name, (given, _)) in enumerate(
-            zip(files, called, tables, strict=True)
-        )
+        _cells(records, names['value'], *both).assign(file=number)
+        for number, (records, *both) in enumerate(parts)
     ]
     cells = pandas.concat(every, ignore_index=True)
     items = pandas.Index(cells['item'].unique()).sort_values()

@@ -237,9 +237,12 @@ def _tests_of_resamples(
     """Test lwlrap by resamples of the queries, of each of which the whole is computed again."""
     (metric,), values, level = runs.metrics, runs.whole, settings.level
     order, drawn = np.argsort(-np.array(values), kind='stable').tolist(), _drawn(settings, runs)
-    why_none = f'{metric} is no mean over queries: {runs.no_mean}'
-    shared: dict[str, Any] = {'metric': metric, 'exploratory': False, 'reason': why_none}
-    shared['n_queries'] = len(runs.queries)
+    shared: dict[str, Any] = {
+        'metric': metric,
+        'exploratory': False,
+        'n_queries': len(runs.queries),
+    }
+    shared['reason'] = f'{metric} is no mean over queries: {runs.no_mean}'
     pairs = []
     for a, b in combinations(order, 2):
         differences = np.round(drawn[a] - drawn[b], DIGITS)
@@ -382,8 +385,8 @@ def _intervals(
         sums = np.ldexp(units.sums.T, -units.exponent)
         found = Intervals([t_interval(each, sizes, level) for each in sums], [])
     else:
-        resampled = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
-        found = bootstrap_intervals(units, resampled, level, settings.resamples, settings.seed)
+        drawn = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
+        found = bootstrap_intervals(units, drawn, level, settings.resamples, settings.seed)
     if kind != 'bca':
         interval_of = partial(plus2_interval, width=width) if kind == 'plus2' else t_interval
         of_pairs = (units.differences_of_sums(a, b) for a, b in both)

@@ -212,13 +212,8 @@ class Pool(Described):
             'schema': SCHEMA,
             'version': __version__,
             'runs': [
-                {
-                    'run': run,
-                    'team': self.teams[run],
-                    'means': self.means[run],
-                    'rank': self.ranks[run],
-                }
-                for run in self.runs
+                {'run': run, 'team': team, 'means': self.means[run], 'rank': self.ranks[run]}
+                for run, team in ((run, self.teams[run]) for run in self.runs)
             ],
             'returned_by': [
                 {'n_teams': n_teams, 'n_relevant': n} for n_teams, n in self.returned_by.items()
@@ -308,26 +303,19 @@ class Pool(Described):
 
     def _rows(self) -> Grid:
         """Return a row for each run by the whole reference, with bounds, and without each team."""
-        metrics = list(self.means[self.runs[0]])
         states = [('', self.means, self.ranks)]
         states += [(each.team, each.means, each.ranks) for each in self.without]
-        cells, names = {}, []
-        for run, each in self.bounds.items():
-            sides = [*each.low.values(), *each.high.values()]
-            cells[run] = [*sides, *each.judged.values(), each.n_unjudged]
-            names = [f'{side} {metric}' for side in ('low', 'high') for metric in metrics]
-            names += [*each.judged, 'n_unjudged']
-        return Grid(
-            ['without', 'run', 'team', *metrics, 'rank', *names],
-            [
-                [
-                    *(without, run, self.teams[run], *means[run].values(), ranks[run]),
-                    *([None] * len(names) if without else cells.get(run, ())),
-                ]
-                for without, means, ranks in states
-                for run in self.runs
-            ],
-        )
+        rows: list[dict[str, Any]] = []
+        for without, means, ranks in states:
+            for run in self.runs:
+                of_run = {'without': without, 'run': run, 'team': self.teams[run], **means[run]}
+                rows.append({**of_run, 'rank': ranks[run]})
+        for row, run in zip(rows, self.runs if self.bounds else (), strict=False):
+            its = self.bounds[run]
+            for side, values in ('low', its.low), ('high', its.high):
+                row |= {f'{side} {metric}': value for metric, value in values.items()}
+            row |= {**its.judged, 'n_unjudged': its.n_unjudged}
+        return Grid(list(rows[0]), [list(map(row.get, rows[0])) for row in rows])
 
 
 class PoolPlot(Plot):
