@@ -316,8 +316,8 @@ class Evaluation(ResultByQuery):
         return _valued_means(self.measures)
 
     def _of_manifest(self) -> dict[str, Any]:
-        parameters = {'K': list(self.K), **self.parameters}
-        return {'definition': self.definition.to_dict(), 'parameters': parameters}
+        settings = super()._of_manifest()
+        return {**settings, 'parameters': {'K': list(self.K), **settings['parameters']}}
 
     def _columns(self) -> Columns:
         ap = dict(zip(self._ap_columns, self.ap.T, strict=True))
@@ -418,9 +418,6 @@ class Evaluation2015(ResultByQuery):
 
     def _subtitle(self) -> str:
         return f'ratio {self.parameters["ratio"]:g}'
-
-    def _of_manifest(self) -> dict[str, Any]:
-        return {'definition': self.definition.to_dict(), 'parameters': dict(self.parameters)}
 
     def _columns(self) -> Columns:
         columns: Columns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}

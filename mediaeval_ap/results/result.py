@@ -229,6 +229,8 @@ class Result(Described):
     _RUN: ClassVar[str]  # the input that is the run
     _TITLE: ClassVar[str] = 'METRIC'  # of the means
 
+    definition: Definition | None
+    parameters: Mapping[str, Any]
     inputs: Mapping[str, Source]
     counts: Mapping[str, int]
     run: str  # its name
@@ -254,7 +256,6 @@ class Result(Described):
     # What the formats show.
     _subtitle: Callable[[], str]  # how the run was scored, after its name
     _settings: Callable[[], dict[str, Any]]  # the same as columns
-    _of_manifest: Callable[[], dict[str, Any]]  # the same in full
     _columns: Callable[[], Columns]  # the values of queries, under the column of their names
     _mean_row: Callable[[], dict[str, Any]]  # their last row
     _means: Callable[[], dict[str, float | None]]
@@ -265,6 +266,11 @@ class Result(Described):
     def _unit(self) -> tuple[str, str]:
         """The noun for what means are over: of one, and of many."""
         return 'query', 'queries'
+
+    def _of_manifest(self) -> dict[str, Any]:
+        """Return the settings in full."""
+        in_full = {'definition': self.definition.to_dict()} if self.definition else {}
+        return {**in_full, 'parameters': dict(self.parameters)}
 
     def _of_kind(self) -> dict[str, str]:
         """Return what JSON has of this kind of result alone."""

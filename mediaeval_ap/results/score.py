@@ -125,10 +125,6 @@ class Score(Result):
     def _settings(self) -> dict[str, Any]:
         return self._setting if self._are_several else {'metric': self.metric, **self._setting}
 
-    def _of_manifest(self) -> dict[str, Any]:
-        in_full = {'definition': self.definition.to_dict()} if self.definition else {}
-        return {**in_full, 'parameters': dict(self.parameters)}
-
     def _of_kind(self) -> dict[str, str]:
         return {'metric': self.metric}
 
