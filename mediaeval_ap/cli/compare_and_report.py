@@ -117,9 +117,7 @@ OF_SCORED = options.together(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
     ),
     _above_zero(
-        '--power',
-        'DIFFERENCE',
-        'Say how many queries tell such a difference of each pair at 80 %.',
+        '--power', 'DIFFERENCE', 'Say how many queries tell such a difference of each pair at 80 %.'
     ),
 )
 COMPARISON = options.together(
@@ -347,10 +345,7 @@ def _score(
 
 
 def _score_trec(
-    qrels: str | None,
-    runs: Sequence[RunFile],
-    criteria: dict[str, Any],
-    settings: dict[str, Any],
+    qrels: str | None, runs: Sequence[RunFile], criteria: dict[str, Any], settings: dict[str, Any]
 ) -> list[Evaluation]:
     """Return the results of runs of TREC or of other tools; none if the files are others."""
     from mediaeval_ap.trec.other_tools import is_for_trec

@@ -52,15 +52,11 @@ def test_runs_and_pairs(comparison):
     assert runs == ['top', 'low', 'same'] * 3
     pairs = comparison._document(pairs=True).rows().objects()
     assert [(row['a'], row['b']) for row in pairs] == [
-        *(('top', 'low'), ('top', 'same'), ('low', 'same')),
+        *(('top', 'low'), ('top', 'same'), ('low', 'same'))
     ] * 3
     shown = blocks(comparison)
     assert shown['MAP@1 by corpus'].headers == ['run', 'x (60)']
-    assert shown['MAP@1 by corpus'].rows == [
-        ['top', 50 / 60],
-        ['low', 20 / 60],
-        ['same', 20 / 60],
-    ]
+    assert shown['MAP@1 by corpus'].rows == [['top', 50 / 60], ['low', 20 / 60], ['same', 20 / 60]]
     grid = shown['MAP: differences of pairs']
     assert grid.headers[-1] == 'dz'
     assert [row[-1] for row in grid.rows] == [pytest.approx(0.992, abs=5e-4)] * 2 + [None]

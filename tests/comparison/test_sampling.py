@@ -71,11 +71,7 @@ def test_runs_and_differences_are_those_of_scipy(monkeypatch, n, level, at_once)
     plain = [*values, *(values[a] - values[b] for a, b in zip(*PAIRS, strict=True))]
     for interval, each in zip([*found.runs, *found.pairs], plain, strict=True):
         expected = stats.bootstrap(
-            (each,),
-            np.mean,
-            n_resamples=2000,
-            confidence_level=level,
-            rng=np.random.default_rng(1),
+            (each,), np.mean, n_resamples=2000, confidence_level=level, rng=np.random.default_rng(1)
         ).confidence_interval
         assert bounds(interval) == pytest.approx(list(expected), abs=STEP)
 

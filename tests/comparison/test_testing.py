@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.comparison_page import lead_of
-from mediaeval_ap.comparison.testing import (
-    MOST_QUERIES,
-    adjusted,
-    group_letters,
-    queries_for_power,
-)
+from mediaeval_ap.comparison.testing import MOST_QUERIES, adjusted, group_letters, queries_for_power
 
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}
