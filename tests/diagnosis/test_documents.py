@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.cells import cell_len
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.diagnosis.loss import PARTS
@@ -44,12 +43,6 @@ def table_of(text, title):
     next(line for line in lines if line.startswith(title))
     next(lines)
     return [row.split() for row in iter(lambda: next(lines, ''), '')]
-
-
-def test_width():
-    diagnosis, other = explain(), explain(RUN[:3])
-    for each in diagnosis, diagnosis.of(QUERY), diagnosis.against(other):
-        assert max(map(cell_len, shown(each, 60).splitlines())) <= 60
 
 
 def test_costliest_queries_with_the_part_that_costs_most():
