@@ -265,10 +265,8 @@ def _n_extreme(
 
 
 def tukey(units: Sequence[Units], pairs: NumberedPairs, permutations: int, seed: int) -> Floats:
-    """Return p of each metric (rows) and pair of runs by randomised Tukey HSD (Carterette, 2012).
-
-    It counts permutations whose largest difference of any two runs is as large.
-    """
+    """Return p of each metric (rows) and pair of runs by randomised Tukey HSD (Carterette, 2012)."""
+    # Of the largest difference of any two runs, so it needs no correction for their number.
     a, b = pairs
     sums = np.stack([each.sums for each in units], axis=2)
     totals = sums.sum(axis=0)

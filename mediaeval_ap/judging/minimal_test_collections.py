@@ -121,10 +121,9 @@ def _logistic(z: Floats) -> Floats:
 
 
 class ExpectedAP:
-    """Expected AP of each run and query at the last cutoff, for any probabilities of pool pairs.
+    """Expected AP of all rankings at the last cutoff: what a label of each pool pair changes."""
 
-    A shot that a ranking returns again counts where it stands first.
-    """
+    # A shot that a ranking returns again counts where it stands first.
 
     def __init__(self, pairs: PoolPairs) -> None:
         self._pairs = pairs
