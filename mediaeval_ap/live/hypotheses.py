@@ -186,7 +186,7 @@ class Hypotheses:
         return coded is not None and coded in self._in_order()
 
     def add(self, row: Sequence[Any]) -> None:
-        self._count(self._known(row) or self._numbered(row), 1)
+        self._count(self._known(row) or self._numbered(*plain_row(row)), 1)
 
     def extend(self, table: Table) -> None:
         names = list(map(self.names.code, table.texts('person_name')))
@@ -202,7 +202,7 @@ class Hypotheses:
     def change(self, row: Sequence[Any], confidence: float) -> None:
         changed = plain_row((*plain_row(row)[:-1], confidence))
         self._count(self._found(row), -1)
-        self._count(self._numbered(changed), 1)
+        self._count(self._numbered(*changed), 1)
 
     def of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
@@ -248,9 +248,8 @@ class Hypotheses:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _numbered(self, row: Sequence[Any]) -> Coded:
-        *shot, name, confidence = plain_row(row)
-        return self.names.code(name), -confidence, self.shots.number(*shot)
+    def _numbered(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
+        return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
     def _count(self, coded: Coded, times: int) -> None:
         """Add a hypothesis (1) or remove it (-1)."""
