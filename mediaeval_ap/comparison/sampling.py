@@ -266,7 +266,7 @@ def _n_extreme(
 
 def tukey(units: Sequence[Units], pairs: NumberedPairs, permutations: int, seed: int) -> Floats:
     """Return p of each metric (rows) and pair of runs by randomised Tukey HSD."""
-    # Of the largest difference of any two runs (Carterette, 2012): it needs no correction for pairs.
+    # Of the largest difference of any two runs, so it needs no correction (Carterette, 2012).
     a, b = pairs
     sums = np.stack([each.sums for each in units], axis=2)
     totals = sums.sum(axis=0)
