@@ -191,10 +191,7 @@ class CampaignReport(Paged):
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
-        """Return notes and warnings, with the runs of which each is true, best first.
-
-        Entries of one kind stand together. What is about the comparison is about all runs.
-        """
+        """Return notes and warnings, those of a kind together, each with its runs, best first."""
         runs_of: dict[str, dict[Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
         for run in self.comparison.runs:
             evaluation, diagnosis = self.evaluations[run], self.diagnoses[run]
@@ -524,10 +521,7 @@ def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
 
 
 def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
-    """Return a name in pieces: the same as in the query, lacking from it, or new.
-
-    A name that is more unlike the query than like it stays in one piece.
-    """
+    """Return a name in pieces: the same as in the query, lacking, or new; in one if too unlike."""
     if distance(query, name) > HALF * max(len(query), len(name)):
         return [('same', name)]
     pieces = []

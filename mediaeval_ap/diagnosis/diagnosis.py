@@ -436,10 +436,7 @@ class Diagnosis(Described):
             yield ''.join(f'{note}\n' for note in self.notes)
 
     def _rows(self) -> Grid:
-        """Return a row for each query, and a last one for all: means, the sum of relevant shots.
-
-        The last column has the reason where a value is not known.
-        """
+        """Return a row for each query, and one for all; the last column says what is not known."""
         n_queries, means = len(self.queries), self.mean_parts
         columns: dict[str, list[Any]] = {
             'query': [*self.queries, ALL_QUERIES],

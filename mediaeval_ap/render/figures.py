@@ -109,10 +109,7 @@ def pool(
     *,
     metric: str = 'MAP',
 ) -> alt.LayerChart:
-    """Draw the runs, best first: each a point with the bar of its bounds, and a tick.
-
-    The tick is what the run has without what only its own team returned.
-    """
+    """Draw the runs, best first: each a point with its bounds, and a tick without its own shots."""
     runs = drawn_names(runs)
     rows = _rows(runs, value=maps, low=lows, high=highs, without=without)
     tick, marks = "without its own team's shots", {metric: 'blue'}
@@ -187,10 +184,7 @@ def _classes(low: float, high: float) -> tuple[list[tuple[str, str]], list[float
 def distribution(
     runs: Sequence[str], values: Sequence[Values], *, metric: str = 'AP', terms: Terms = OF_RESULTS
 ) -> alt.LayerChart:
-    """Draw how many queries of each run have a value of 0, of 1, and between them.
-
-    Between other bounds, there are four classes of equal width.
-    """
+    """Draw how many queries of each run are in each of the `_classes` of values."""
     runs = drawn_names(runs)
     classes, ends = _classes(terms.low, terms.high)
     if classes is _CLASSES and not any(float(v) > 1 for line in values for v in line):

@@ -450,10 +450,7 @@ def describe(
     sort: bool = False,
     failed: Iterable[tuple[str, str]] = (),
 ) -> Document:
-    """Return results of one kind as a document, best first if sorted.
-
-    `failed` are the names of runs that could not be scored, with the error of each.
-    """
+    """Return results of one kind, and runs that failed with the error of each, as a document."""
     ordered = list(results)
     if sort:
         ordered.sort(key=lambda result: -result._worth())
@@ -518,10 +515,7 @@ def _notes_below(result: Result) -> list[str]:
 
 
 def _about_all(results: Sequence[Result]) -> Iterator[Block]:
-    """Return a row about each run; above it, what all means are over, or why they differ.
-
-    There stands the definition, too, if all means are by one.
-    """
+    """Return a row about each run; above it, what all means are over and by, or why they differ."""
     grid = _summary_of(results)
     over = {counted(n, *each._unit) for each in results for n in each.mean_counts.values()}
     first, *others = results[0]._count_columns()
