@@ -76,10 +76,7 @@ def plain_text(value: object) -> str | None:
     """Return text as a plain `str`, and none for what is no text."""
     # A subclass can print, compare and hash in its own way, as an `enum.Enum` of texts prints the
     # names of its members. So text is made plain before it is compared, looked up or kept.
-    if type(value) is str:
-        return value
-    # Not isinstance, which believes what a value says of itself.
-    return str.__str__(value) if issubclass(type(value), str) else None
+    return str.__str__(value) if isinstance(value, str) else None
 
 
 def is_text(value: object) -> bool:
@@ -98,8 +95,7 @@ def is_text(value: object) -> bool:
 
 def is_uri(path: object) -> bool:
     """Return whether a path is the address of something that may be on another machine."""
-    text = plain_text(path)
-    return text is not None and '://' in text
+    return '://' in (plain_text(path) or '')
 
 
 def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy:

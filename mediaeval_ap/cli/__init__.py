@@ -8,7 +8,6 @@ from mediaeval_ap.cli import (  # noqa: F401
     index_and_stream,
     judge,
     other_challenges,
-    validate,
 )
 from mediaeval_ap.cli.commands import main
 

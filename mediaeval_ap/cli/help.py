@@ -24,7 +24,6 @@ H  hits in the top k
 Nothing returned and R > 0: 0, everywhere.
 """
 
-
 WARNINGS = """\
 Warnings are about data that are scored all the same; --quiet hides them. --strict makes errors of
 no-overlap and empty-run. In Python, each is a DataWarning of mediaeval_ap.errors, and has its kind.

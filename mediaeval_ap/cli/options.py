@@ -34,7 +34,6 @@ from mediaeval_ap.results.run_names import names_in_file, run_names
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
 
-
 Decorator = Callable[[Any], Any]
 
 

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     import altair
     import pandas
 
-
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
 # The field and the class of the entries of each table.
 TABLES: dict[str, tuple[str, type[Any]]] = {

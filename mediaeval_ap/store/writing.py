@@ -85,7 +85,6 @@ def check_target(name: str) -> str:
 def _replace_folder(folder: str, target: str) -> None:
     """Rename a complete folder to a path, and remove the folder that is there."""
     older = f'{folder}.old'
-    _flush_names(folder)
     with suppress(FileNotFoundError):
         os.rename(target, older)
     try:
@@ -96,13 +95,3 @@ def _replace_folder(folder: str, target: str) -> None:
         raise
     finally:
         shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
-    _flush_names(os.path.dirname(target))
-
-
-def _flush_names(folder: str) -> None:
-    with suppress(OSError):  # not all systems can
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

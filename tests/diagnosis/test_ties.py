@@ -87,6 +87,22 @@ def check(blocks, relevant, n_relevant, k, definition):
         assert found == pytest.approx([float(each) for each in expected], **CLOSE)
 
 
+@pytest.mark.parametrize('definition', NAMES)
+@pytest.mark.parametrize(
+    ('blocks', 'relevant'),
+    [
+        ([[5, 0], [1, 6, 2], [7, 3]], {0, 1, 2, 3}),
+        ([[0], [1, 2], [3, 5, 6]], {0, 1, 2, 3}),  # a block of hits alone
+        ([[5, 6], [0], [7, 8, 1]], {0, 1}),  # the first hit is in the second block
+        ([[5, 0], [1, 1, 6], [0, 2, 5]], {0, 1, 2}),  # repeats within a block, and of one before
+    ],
+)
+def test_every_boundary(blocks, relevant, definition):
+    """Cutoffs before, at, within and behind each block of ties, and behind the ranking."""
+    for k in range(1, sum(map(len, blocks)) + 2):
+        check(blocks, relevant, len(relevant) + 1, k, definition)
+
+
 @pytest.mark.parametrize(
     ('definition', 'blocks', 'k', 'unknown'),
     [

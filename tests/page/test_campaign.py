@@ -253,6 +253,22 @@ def test_title_introduction_and_links_stand_above_the_headline(tab, data):
     assert (facts['Reference'], facts['Subset']) == ('reference.txt', 'none: all videos')
 
 
+def test_no_character_turns_text_around_or_hides_it(tab):
+    texts = tab.evaluate("""() => {
+      const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+      const found = [];
+      while (walker.nextNode()) {
+        const { parentElement, data } = walker.currentNode;
+        const isShown = !['SCRIPT', 'STYLE'].includes(parentElement.tagName);
+        if (isShown && /[\\p{Cf}\\u2028\\u2029]/u.test(data)) {
+          found.push(`${parentElement.localName}: ${data.slice(0, 80)}`);
+        }
+      }
+      return found;
+    }""")
+    assert texts == []
+
+
 def test_every_remark_is_at_the_foot_with_its_runs_and_queries(tab, data):
     expected, before = [], None
     for remark in data['remarks']:
@@ -299,6 +315,17 @@ def test_every_table_sorts_by_each_of_its_columns(opened, campaign):
     assert visit.faults == []
 
 
+def test_text_sorts_by_the_alphabet(tab):
+    table = tab.locator('#per-query')
+    table.locator('thead th').first.locator('button').click()
+    ascending = column(table, 1)
+    assert table.locator('thead th').first.get_attribute('aria-sort') == 'ascending'
+    plain = [each for each in ascending if re.fullmatch('[a-z][^A-Z]*', each) and each.isascii()]
+    assert plain == sorted(plain)
+    table.locator('thead th').first.locator('button').click()
+    assert column(table, 1) == ascending[::-1]
+
+
 def test_a_filter_keeps_the_rows_that_hold_its_text(tab, campaign):
     table = tab.locator('#per-query')
     box = tab.get_by_label('Show queries with')
@@ -323,6 +350,31 @@ def test_confused_names_are_filtered_and_counted_by_run(tab, data):
     assert visible.count() == len(found)
     tab.get_by_label('Show names with').fill('no such name')
     assert (output.inner_text(), visible.count()) == ('nothing matches', 0)
+
+
+def test_every_header_that_sorts_shows_how(opened, campaign):
+    visit = opened(campaign)
+    visit.open_details()
+    tab = visit.tab
+    heads = tab.locator('th[data-sort]')
+    tab.locator('#losses th button').nth(1).click()
+    states = [each.get_attribute('aria-sort') for each in heads.all()]
+    assert set(states) == {'none', 'ascending', 'descending'}
+    marks = heads.locator('button').evaluate_all(
+        "(all) => all.map((each) => getComputedStyle(each, '::after').content)"
+    )
+    signs = {'none': '"\xa0↕"', 'ascending': '"\xa0↑"', 'descending': '"\xa0↓"'}
+    assert marks == [signs[each] for each in states]
+    assert visit.faults == []
+
+
+def test_a_table_stays_sorted_at_another_cutoff(tab):
+    table = tab.locator('#per-query')
+    table.locator('thead button').nth(2).click()
+    for metric in ('MAP@1', 'MAP@100'):
+        tab.locator('#metric').select_option(label=metric)
+        values = list(map(float, column(table, 3)))
+        assert values == sorted(values, reverse=True)
 
 
 def test_all_numbers_have_three_decimals_and_no_sign_of_zero(tab):
@@ -495,6 +547,19 @@ def test_the_chosen_query_and_run_are_drawn(tab, data):
         drawn = symbols(tab, 'precision_recall')
         drawn.nth(n_hits - 1).wait_for(state='attached')
         assert drawn.count() == n_hits
+
+
+def test_recall_above_one_stays_in_the_figure(tab, data):
+    """Shots that count again make more hits than there are relevant shots."""
+    query = data['queries'].index('<!--')
+    run = data['runs'].index('constructor')
+    assert len(data['rankings']['hits'][run][query]) > data['n_relevant'][query]
+    ask(tab, '<!--')
+    tab.locator('#run-choice').select_option(value=str(run))
+    symbols(tab, 'precision_recall').first.wait_for(state='attached')
+    frame = tab.locator('[data-figure="precision_recall"] .canvas').bounding_box()
+    for each in symbols(tab, 'precision_recall').all():
+        assert each.bounding_box()['x'] <= frame['x'] + frame['width']
 
 
 def test_the_saved_data_are_those_of_the_page(tab, data):

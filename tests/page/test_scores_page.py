@@ -49,6 +49,20 @@ def test_two_chosen_systems_are_drawn_listed_and_saved(opened, scores):
     assert visit.faults == []
 
 
+def test_the_colours_of_cells_go_over_the_range(opened, scores):
+    """Negative values, too: the least is plain, and the largest has the strongest colour."""
+    systems = [each for each in scores.runs if each not in ('item', 'cluster')]
+    values = [value for system in systems for value in scores.runs[system]]
+    read = '(cells) => cells.map((each) => [parseFloat(each.textContent), each.className])'
+    cells = opened(scores).tab.locator('#per-query td').evaluate_all(read)
+    assert sorted(value for value, _ in cells) == sorted(values)
+    assert {kind for value, kind in cells if value == min(values)} == {'q0'}
+    assert {kind for value, kind in cells if value == max(values)} == {'q9'}
+    kinds = [kind for _, kind in sorted(cells)]
+    assert kinds == sorted(kinds)
+    assert len({*kinds}) > 5
+
+
 def test_nothing_is_wrong_with_the_page_on_a_phone(opened, scores, screenshots):
     """Other states, and axe, are those of the page of a campaign, whose template it is."""
     visit = opened(scores, STATES[3])
