@@ -195,7 +195,7 @@ def campaigns(settings: Settings) -> Iterator[Campaign]:
     yield Campaign(folder / 'reference.txt', queries, [folder / 'hypothesis.txt'])
     if settings.official:
         folder = settings.official / 'reference'
-        [reference] = folder.glob('reference.*')
+        reference = max(folder.glob('reference.*'))  # the last one by name
         runs = sorted((settings.official / 'submissions').iterdir())
         yield Campaign(reference, folder / 'queries.txt', runs)
 
