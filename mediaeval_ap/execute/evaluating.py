@@ -155,12 +155,14 @@ class RunInBlocks:
         criteria = self.asked.criteria
         store = criteria.open_run(self.hypothesis)
         run = read_counted(criteria, self.hypothesis if store is None else store)
-        if self.folder is not None and (store or isinstance(self.hypothesis, str | os.PathLike)):
+        # A store without hypotheses is a store, too.
+        is_kept = store is not None or isinstance(self.hypothesis, str | os.PathLike)
+        if self.folder is not None and is_kept:
             source, planned = run.ranking.source, self.folder.plan['runs'][self.number]['sha256']
-            if (found := store.sha256 if store else source.sha256) != planned:
+            if (found := source.sha256 if store is None else store.sha256) != planned:
                 expected = f'{planned}, as before; it was changed; begin again in another folder'
                 raise FormatError(source.name, '', 'SHA-256', f'{found}', expected)
-        return run, store or run.ranking
+        return run, run.ranking if store is None else store
 
     @property
     def warnings(self) -> list[DataWarning]:
@@ -279,7 +281,9 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
         'queries_without_relevant': criteria.queries_without_relevant,
         **criteria.parameters,
         **{
-            role: table and {'name': table.source.name, 'sha256': digest_of_rows(table)}
+            role: None
+            if table is None  # one without rows is a table, too
+            else {'name': table.source.name, 'sha256': digest_of_rows(table)}
             for role, table in inputs.items()
         },
         'n_skipped': asked.questions.n_skipped,

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from block_folders import blocks_in, kept_in, part_of
 
-from mediaeval_ap import AveragePrecision, Definition, collect
+from mediaeval_ap import AveragePrecision, Definition, collect, index
 from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
@@ -241,3 +241,28 @@ def test_other_files_of_the_folder_are_left_alone(campaign):
     for name in 'notes.txt', 'map.json', '.0123456789abcdef.tmp', 'slurm-17_1.out':
         Path('out', name).write_text('{')
     assert len(collect('out')) == 1
+
+
+@pytest.mark.parametrize('given', ['path', 'store'])
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_store_without_hypotheses_is_a_run(given, tmp_path):
+    """Its own digest stands in the plan, not that of the file that it was made of."""
+    (tmp_path / 'run.txt').write_text('x v 1 ann 0.5\n')
+    store = index(tmp_path / 'run.txt', tmp_path / 'run.store', subset=[('x', 'other')])
+    assert not len(store)
+    average_precision = AveragePrecision([('x', 'other', '1', 'ann')], subset=[('x', 'other')])
+    run = store if given == 'store' else tmp_path / 'run.store'
+    kept = [average_precision.evaluate(run, ['ann'], resume=tmp_path / 'blocks') for _ in range(2)]
+    whole = average_precision.evaluate(run, ['ann'])
+    assert [each.to_dict() for each in kept] == [whole.to_dict()] * 2
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_reference_without_rows_is_an_input(tmp_path):
+    """With judgements, of a campaign in which nothing was found relevant yet."""
+    average_precision = AveragePrecision([], judged=[('x', 'v', '1')])
+    run = [('x', 'v', '1', 'ann', 0.5)]
+    kept = average_precision.evaluate(run, ['ann'], resume=tmp_path / 'blocks')
+    assert kept.to_dict() == average_precision.evaluate(run, ['ann']).to_dict()
+    plan = json.loads((tmp_path / 'blocks' / 'plan.json').read_text())
+    assert len(plan['reference']['sha256']) == 64
