@@ -104,7 +104,7 @@ def test_long_names_are_folded_between_their_parts():
 def test_what_the_tests_cannot_tell_stands_before_the_order_of_the_runs():
     average_precision = AveragePrecision([('x', 'v', str(n), f'name{n}') for n in range(60)], K=[1])
     right = [('x', 'v', str(n), f'name{n}', 0.5) for n in range(60)]
-    with pytest.warns(DataWarning):
+    with pytest.warns(DataWarning, match='9 permutations give no'):
         report = average_precision.report({'all': right, 'few': right[:9]}, permutations=9)
     first, *_ = data_of(report.to_html())['lead']['caveats']
     assert first.startswith('9 permutations give no corrected p below 0.1')

@@ -41,7 +41,7 @@ def test_sounds(label_weighted):
 def test_samples_that_are_unknown():
     truth = table('fname,labels', ('a', 'x'), ('b', 'y'))
     scores = pandas.DataFrame({'fname': list('abc'), 'x': [1, 1, 1], 'y': [0, 1, 1]})
-    with pytest.warns(DataWarning):
+    with pytest.warns(DataWarning, match='1 of 3 rows have an id that'):
         score = challenges.evaluate_lrap(truth, scores, unknown='drop')
     assert (score.value, score.counts['unknown']) == (3 / 4, 1)
 

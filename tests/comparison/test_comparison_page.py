@@ -72,7 +72,7 @@ def test_texts_are_about_items_and_systems(comparison):
 
 def test_results_have_the_page_too():
     results = several([0.5, 1, 0.25], [0, 1, 0.75], queries=['a', 'b', 'c'])
-    with pytest.warns(DataWarning):
+    with pytest.warns(DataWarning, match='differs? on fewer than 50'):
         comparison = compare(results, interval='t', resamples=50)
     page = comparison.to_html(title='Two', intro='*what*', links={'x': 'https://a.org'})
     data = data_of(page)

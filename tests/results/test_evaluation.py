@@ -149,7 +149,7 @@ def test_measures_without_a_value_for_other_reasons(measured, measures, sentence
 def test_runs_over_different_numbers_of_queries():
     qrels = [('1', 'd', 1), ('2', 'd', 1)]
     runs = [('1', 'd', 0.5)], [('1', 'd', 0.5), ('2', 'd', 0.5)]
-    with pytest.warns(errors.DataWarning):
+    with pytest.warns(errors.DataWarning, match='1 of 2 topics of <rows> are missing'):
         results = [evaluate_trec(qrels, each, [1], missing='skip') for each in runs]
     lines = shown(results).splitlines()
     assert lines[0] == 'The means are not all over the same queries'
