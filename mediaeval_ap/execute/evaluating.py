@@ -264,7 +264,7 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
     from mediaeval_ap.execute import pools
 
     criteria, versions = asked.criteria, asked.measures and pools.versions()
-    judged = criteria.judgements and criteria.judgements.table
+    judged = None if criteria.judgements is None else criteria.judgements.table
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,
