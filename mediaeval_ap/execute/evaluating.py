@@ -155,9 +155,7 @@ class RunInBlocks:
         criteria = self.asked.criteria
         store = criteria.open_run(self.hypothesis)
         run = read_counted(criteria, self.hypothesis if store is None else store)
-        # A store without hypotheses is a store, too.
-        is_kept = store is not None or isinstance(self.hypothesis, str | os.PathLike)
-        if self.folder is not None and is_kept:
+        if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
             source, planned = run.ranking.source, self.folder.plan['runs'][self.number]['sha256']
             if (found := source.sha256 if store is None else store.sha256) != planned:
                 expected = f'{planned}, as before; it was changed; begin again in another folder'
@@ -264,12 +262,11 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
     from mediaeval_ap.execute import pools
 
     criteria, versions = asked.criteria, asked.measures and pools.versions()
-    judged = None if criteria.judgements is None else criteria.judgements.table
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,
         'queries': asked.queries,
-        'judged': judged,
+        'judged': None if criteria.judgements is None else criteria.judgements.table,
     }
     return {
         'schema': kept.SCHEMA,
