@@ -61,6 +61,7 @@ class Runs:
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
     range: list[float] | None = None  # of a score table: the least and the largest value
+    is_range_declared: bool = True  # given, or from 0 to 1; else `range` is that of all values
     no_mean: str = ''  # why the metric is no mean; then `values` have LRAP and number of labels
     whole: Sequence[float] = ()  # then the metric of each run
     ties: Any = None  # of runs of TREC

@@ -131,7 +131,8 @@ def read_scores(
     table, notes = _without_lacking(table, missing)
     values = np.ascontiguousarray(table.to_numpy().T)
     low, high = bounds or (0.0, 1.0)
-    if not bounds and (values.min() < low or values.max() > high):
+    is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
+    if not is_declared:
         low, high = float(values.min()), float(values.max())
     clusters = _groups(files, 'cluster', table.index)
     return Runs(
@@ -145,6 +146,7 @@ def read_scores(
         clusters=clusters,
         groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),
         range=[low, high],
+        is_range_declared=bool(is_declared),
     )
 
 
