@@ -507,7 +507,7 @@ class AveragePrecision:
         queries: Names | None = None,
         *,
         teams: Mapping[str, str] | None = None,
-        depth: int = choices.POOL_DEPTH,
+        depth: int | None = None,
         near: float = choices.NEAR,
         progress: bool = False,
     ) -> Pool:
@@ -517,8 +517,9 @@ class AveragePrecision:
         ----------
         runs, queries, teams, progress
             As of `report`.
-        depth : int
-            How many first ranks of each ranking count as returned.
+        depth : int, optional
+            How many first ranks of each ranking count as returned; by default the largest cutoff,
+            as bounds leave out unjudged shots at later ranks.
         near : float
             The largest distance from the query to a name under which a shot counts as returned.
 
@@ -562,6 +563,7 @@ class AveragePrecision:
         """
         from mediaeval_ap.judging.pool import pool_runs
 
+        depth = max(definitions.depths(self.K)) if depth is None else depth
         found = pool_runs(*self._pooled(runs, queries, teams, depth, near))
         warn_caller(found.warnings)
         return found
@@ -596,8 +598,10 @@ class AveragePrecision:
 
         Parameters
         ----------
-        runs, queries, teams, depth, near, progress
-            As of `pool`; what runs return so high and near, and is not judged, may be queued.
+        runs, queries, teams, near, progress
+            As of `pool`.
+        depth : int
+            What runs return in so many first ranks, and is not judged, may be queued.
         n : int
             The number of lines at most.
         by : {'shot', 'pair'}

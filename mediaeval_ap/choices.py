@@ -21,7 +21,7 @@ from mediaeval_ap.errors import ParameterError, shown
 TEXT = 'non-empty text on one line, without spaces around it'  # what `is_text` accepts
 BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
-POOL_DEPTH = 20  # ranks of a run that a pool is made of
+POOL_DEPTH = 20  # ranks of a run that are judged
 TO_JUDGE = 100  # lines of a queue
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign

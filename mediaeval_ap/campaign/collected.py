@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.campaign.campaign_report import Alternatives, CampaignReport
-from mediaeval_ap.choices import POOL_DEPTH, TEXT, is_text
+from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.testing import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
@@ -62,7 +62,7 @@ def collect(
     rankings = Rankings(criteria, asked, len(runs))
     pooling = None
     if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds are of whole rankings
-        pooling = Pooling(criteria, queries, teams, POOL_DEPTH, near)
+        pooling = Pooling(criteria, queries, teams, max(depths(criteria.K)), near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         run = read_counted(criteria, hypothesis)
         evaluations[name] = evaluate_run(run, questions)._called(name)

@@ -30,7 +30,11 @@ from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 @options.SCORING
 @options.JUDGED
 @options.JUDGED_ONLY
-@options.integer('--depth', default=POOL_DEPTH, help='First ranks that count as returned.')
+@options.integer(
+    '--depth',
+    default=None,
+    help='First ranks that count as returned.  [default: the largest cutoff]',
+)
 @options.NEAR
 @options.file_format([*FORMATS, *FIGURE_FORMATS])
 @options.PRECISION
@@ -39,7 +43,7 @@ def pool(
     runs: Sequence[RunFile],
     names: str | None,
     queries: str | None,
-    depth: int,
+    depth: int | None,
     near: float,
     format: str,
     output: Output,

@@ -19,7 +19,7 @@ import numpy as np
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparable_runs import agreement
-from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
+from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, require
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
@@ -29,6 +29,7 @@ from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
+from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
 from mediaeval_ap.tables import Table
 
@@ -133,7 +134,7 @@ class Pool(Described):
     def notes(self) -> list[str]:
         """Return what has to be known to read the figures."""
         n_emptied = [each.n_emptied for each in self.without]
-        notes = []
+        notes = [self.certainty] if self.bounds else []
         if self.definition.without_relevant and any(n_emptied):
             notes.append(
                 f'{self.definition} counts a query without a relevant shot 1, so a team can gain '
@@ -238,8 +239,7 @@ class Pool(Described):
         metric = list(self.means[self.runs[0]])[-1]
         yield Heading(
             'Relevant shots by how many teams returned them',
-            f'of {n_relevant:,}; first {self.parameters["depth"]} of each ranking, names within '
-            f'{self.parameters["near"]:g}',
+            f'of {n_relevant:,}; {self.scope}, names within {self.parameters["near"]:g}',
         )
         yield Grid(
             ['teams', 'relevant shots', 'share'],
@@ -274,8 +274,6 @@ class Pool(Described):
             means = self.means[run][metric], its.low[metric], its.high[metric]
             rows.append([run, *means, share, its.n_unjudged])
         yield Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
-        if self.certainty:
-            yield f'{self.certainty}\n'
         if not (pairs := self.uncertain):
             return
         yield Heading('Orders that unjudged shots could turn', 'best runs first')
@@ -286,12 +284,32 @@ class Pool(Described):
             yield f'… and {len(pairs) - LISTED_PAIRS:,} more\n'
 
     @property
+    def scope(self) -> str:
+        """Return the ranks that the pool is made of."""
+        depth = self.parameters['depth']
+        return 'all ranks' if depth == ALL else f'the first {depth:,} ranks'
+
+    @property
     def certainty(self) -> str:
-        """Return how many orders of two runs are certain, as a sentence; empty if none is."""
+        """Return over which labels bounds hold and orders are certain; empty without bounds."""
+        if not self.bounds:
+            return ''
+        depth, K, near = (self.parameters[name] for name in ('depth', 'K', 'near'))
+        k = max(K, key=lambda k: depths([k]))
         n_pairs = len(self.uncertain) + len(self.certain)
-        said = 'The order is certain, whatever labels unjudged shots get:'
-        pairs = f'{counted(n_pairs, "pair", "pairs")} of runs'
-        return f'{said} {len(self.certain):,} of {pairs}' if n_pairs else ''
+        pairs = f'{len(self.certain):,} of {counted(n_pairs, "pair", "pairs")} of runs'
+        orders = f', and the order of {pairs} is certain,' if n_pairs else ''
+        beyond = ''
+        if depths([depth]) < depths([k]):
+            beyond = f'ranks {depth + 1:,} to {"the last" if k == ALL else f"{k:,}"} and '
+        judged = [each.judged[judged_column(k)] for each in self.bounds.values()]
+        shares = sorted(f'{share:.3f}' for share in judged if share is not None)
+        ends = ' to '.join(dict.fromkeys([*shares[:1], *shares[-1:]]))
+        return (
+            f'Bounds hold{orders} for all labels of the unjudged shots in {self.scope}; {beyond}'
+            f'names farther than {near:g} count as not relevant'
+            + (f'; {judged_column(k)} is {ends}' if ends else '')
+        )
 
     @property
     def uncertain(self) -> list[tuple[str, str]]:
@@ -451,7 +469,7 @@ class Pooling:
             definition=criteria.definition,
             parameters={
                 'K': list(criteria.K),
-                'depth': self._depth,
+                'depth': ALL if self._depth == LARGEST_CUTOFF else self._depth,
                 'near': self._near,
                 **criteria.parameters,
             },

@@ -170,7 +170,9 @@ def test_judgements_are_shown(average_precision, report, validator):
         assert value['judged'][name] == evaluator.evaluate(runs[name], QUERIES).mean_judged
     (text,) = [each for each in value['lead']['caveats'] if 'could change places' in each]
     assert text.startswith(f'{made.comparison.runs[0]} (MAP@5 ')
-    cells = PageText(made.to_html()).cells
+    page = made.to_html()
+    assert 'is certain, for all labels of the unjudged shots in the first 30 ranks;' in page
+    cells = PageText(page).cells
     for name in runs:
         assert figure(made.pool.bounds[name].low['MAP@5']) in cells
         assert figure(value['judged'][name]['Judged@30']) in cells

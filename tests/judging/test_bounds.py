@@ -1,5 +1,7 @@
 """Bounds over all labels of unjudged shots of the pool, against each label in turn."""
 
+import json
+import re
 from fractions import Fraction
 from itertools import combinations
 
@@ -33,7 +35,7 @@ def pool_of(runs, query, depth, near, definition):
             ranking = list(first.values())
         pool |= {
             row[:3]
-            for row in ranking[:depth]
+            for row in ranking[: None if depth == 'all' else depth]
             if oracle.normalized_distance(query, row[3]) <= Fraction(near)
         }
     return pool
@@ -43,11 +45,18 @@ def all_choices(shots):
     return [chosen for n in range(len(shots) + 1) for chosen in combinations(sorted(shots), n)]
 
 
+def left_out(depth, largest):
+    """Return the part of the sentence about bounds that names ranks without bounds, if any."""
+    if depth == 'all' or (largest != 'all' and depth >= largest):
+        return []
+    return [f'; ranks {depth + 1} to {"the last" if largest == "all" else largest} and']
+
+
 @pytest.mark.parametrize('definition', definitions.names())
 @given(
     st.lists(st.tuples(*strategies.fields[:4]), max_size=8),
     runs,
-    st.sampled_from([1, 4, 25]),
+    st.sampled_from([1, 4, 25, None]),
     st.sampled_from([0, 0.5, 0.75]),
     strategies.cutoffs,
     st.lists(strategies.names, min_size=1, max_size=2, unique=True),
@@ -60,6 +69,8 @@ def test_bounds_are_those_over_all_labels(
 ):
     """Equal, or wider where shots count again; and no certain order turns under any labels."""
     K = strategies.allowed(K, definition)
+    largest = 'all' if 'all' in K else max(K)
+    given, depth = depth, depth or largest
     relevant = {query: {row[:3] for row in reference if row[3] == query} for query in queries}
     pools = {query: pool_of(runs, query, depth, near, definition) for query in queries}
     # Only what nobody found to be relevant may be unjudged, and only for few pairs of the pool.
@@ -89,8 +100,9 @@ def test_bounds_are_those_over_all_labels(
     assume(judged)
     unjudged = {query: [shot for shot, asked in chosen if asked == query] for query in queries}
     evaluator = AveragePrecision(reference, K, definition=definition, judged=judged)
-    pool = evaluator.pool(runs, queries, depth=depth, near=near)
+    pool = evaluator.pool(runs, queries, depth=given, near=near)
     assert pool.counts['unjudged'] == len(chosen)
+    assert re.findall('; ranks .*? and', pool.certainty) == left_out(depth, largest)
     values = {}  # by run, query and labels
     for name, rows in runs.items():
         for query in queries:
@@ -126,6 +138,41 @@ def test_bounds_are_those_over_all_labels(
     assert {(each.better, each.worse) for each in pool.certain} | {*pool.uncertain} == {
         *combinations(pool.runs, 2)
     }
+
+
+RELEVANT, *UNKNOWN = (('x', 'v', shot) for shot in 'r123')
+TURNED = {
+    'a': [(*RELEVANT, 'ann', 0.9), ('x', 'v', 'w', 'ann', 0.8)],
+    'b': [
+        ('x', 'v', 'w', 'ann', 0.9),
+        (*RELEVANT, 'ann', 0.8),
+        *((*shot, 'ann', 0.5) for shot in UNKNOWN),
+    ],
+}
+
+
+@pytest.mark.parametrize(('k', 'last', 'metric'), [(6, '6', '@6'), ('all', 'the last', '')])
+def test_an_order_is_certain_down_to_the_depth_alone(k, last, metric):
+    """Three shots at ranks 3 to 5 turn what is certain of the first two ranks."""
+    settings = {'K': [1, k], 'definition': 'trec'}
+    labels = [(*shot, 'ann') for shot in (RELEVANT, *UNKNOWN)]
+    means = [AveragePrecision(labels, **settings).evaluate(run).map[-1] for run in TURNED.values()]
+    assert means == [1 / 4, pytest.approx((1 / 2 + 2 / 3 + 3 / 4 + 4 / 5) / 4)]
+    evaluator = AveragePrecision(labels[:1], judged=[RELEVANT, ('x', 'v', 'w')], **settings)
+    pool = evaluator.pool(TURNED, depth=2)
+    assert [each.better for each in pool.certain] == ['a']
+    said = (
+        'Bounds hold, and the order of 1 of 1 pair of runs is certain, for all labels of the '
+        f'unjudged shots in the first 2 ranks; ranks 3 to {last} and names farther than 0.2 count '
+        f'as not relevant; Judged{metric} is 0.400 to 1.000'
+    )
+    assert pool.certainty == said
+    assert said in pool.to_markdown()
+    assert json.loads(pool.to_json())['notes'] == [said]
+    whole = evaluator.pool(TURNED)
+    assert (whole.certain, whole.parameters['depth']) == ([], k)
+    (alone,) = evaluator.pool({'b': TURNED['b']}, depth=2).notes
+    assert alone.startswith('Bounds hold for all labels of the unjudged shots in the first 2 ranks')
 
 
 quantities = st.sampled_from('RkN'), st.sampled_from('RkNH')
