@@ -19,7 +19,7 @@ from mediaeval_ap.evaluation.scoring import read_counted
 from mediaeval_ap.judging.pool import Pool
 
 K = [1, 10, 100]
-DEPTH, NEAR = 20, 0.2  # those of `pool`
+DEPTH, NEAR = K[-1], 0.2  # those of `pool`
 SHARES = (0.9, 0.95, 0.99)
 SEEDS = range(5)  # any: how much the figures vary with the shots that are drawn
 REPEATS = 3
@@ -144,7 +144,8 @@ def measure(reference: Path, queries: Path, subset: Path, runs: list[Path], made
         f'{N_RUNS - n_official} of them; 599 queries, MAP@{K[-1]} under `mediaeval-2016`. Of the '
         f'shots that stand in the first {DEPTH} ranks of some query, a part is drawn at random, '
         f'{len(SEEDS)} times, and is not judged; rows of the reference about it are dropped. An '
-        'order of two runs is certain if it is the same for all labels of these shots; that their '
+        'order of two runs is certain if it is the same for all labels of these shots, while names '
+        f'farther than {NEAR} count as not relevant; that their '
         'bounds are apart is more than is needed, as both have the same labels.'
     )
     machine.write_page('pool', [about, text, f'{len(runs)} runs, {SHARES[0]:.0%} judged:', more])

@@ -101,7 +101,7 @@ def judge_next(
 ) -> None:
     """Say what to judge next.
 
-    What comes first makes the order of the runs right soonest. A line is a shot (--by pair: a shot
+    What comes first makes the order of the runs right soon. A line is a shot (--by pair: a shot
     and a name) in the first ranks of a run, with its reason. What --judged lists is not asked for
     again; without it, nothing is judged yet.
     """

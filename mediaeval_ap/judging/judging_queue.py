@@ -129,7 +129,7 @@ class Queue(Described):
     the teams, ranks, distances and confidences of the runs, and the judgements. First comes the
     largest p (1 - p) times the variance over runs of the derivative of expected AP by p; the
     score of a shot is the sum over its pairs. Relevant shots that no run returned high enough
-    count in no expected AP.
+    count in no expected AP. No strategy wins everywhere: mtc may need more judgements than depth.
 
     References
     ----------
