@@ -48,7 +48,6 @@ Grouping = Literal['corpus', 'relevant']
 Strategy = Literal['mtc', 'rank-sum', 'depth']
 JudgedBy = Literal['shot', 'pair']
 MISSING: tuple[Missing, ...] = get_args(Missing)
-MISSING_SCORES = ('error', 'skip')
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 WITHOUT_RELEVANT: tuple[WithoutRelevant, ...] = get_args(WithoutRelevant)
 UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)

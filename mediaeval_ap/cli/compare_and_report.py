@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +30,7 @@ from mediaeval_ap.cli.output import (
     write_figure,
 )
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import FormatError, printable, require, shown
+from mediaeval_ap.errors import FormatError, ParameterError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
@@ -77,6 +80,18 @@ PROCEDURE = options.together(
     ),
     options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
+
+
+@contextmanager
+def _options_as_usage() -> Iterator[None]:
+    """Make a setting that is refused an error of usage; the baseline may be lost with its file."""
+    try:
+        yield
+    except ParameterError as error:
+        option = f'--{str(error).partition(":")[0]}'.replace('_', '-')
+        if option == '--baseline' or not options.first_given(option.__eq__):
+            raise
+        raise click.UsageError(f'--{error}') from error
 
 
 def _range(value: str | None) -> tuple[float, float] | None:
@@ -230,7 +245,9 @@ def compare(
         require('scipy', 'compare', 'compare')
         from mediaeval_ap.comparison.comparison import compare
 
-        _write(compare(named, **settings), pairs, format, output)
+        with _options_as_usage():
+            compared = compare(named, **settings)
+        _write(compared, pairs, format, output)
         return
     known, files, to_score = _told_apart(reference, runs)
     named = options.with_names([*files, *to_score], names)
@@ -247,13 +264,14 @@ def compare(
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
+    if known is not None:
+        _check_recognised(known)
     scored = [each for path in files for each in _read_results(path)]
     of_trec |= {**criteria, 'definition': definition, 'measures': measures}
     if of_runs := _score_trec(known, to_score, of_trec, settings):
         scored, known, to_score = [*scored, *of_runs], None, []
     others = list(dict.fromkeys(names_of(scored)))
-    if len(given := [*options.names_of(to_score), *others]) < 2:
-        raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
+    _refuse_one_run(to_score, others, settings['baseline'])
     by_name = named_runs(to_score, settings['baseline'], others)
     inputs = ('reference', known, REFERENCE), ('subset', criteria['subset'], SUBSET)
     tables: dict[str, Any] = {role: path and read(path, layout) for role, path, layout in inputs}
@@ -266,7 +284,9 @@ def compare(
     if criteria['judged_only']:
         tables['reference'] = tables['reference'].select(~judged.lacking_of(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
-    _write(compare(best, **tables, also=results or None, **settings), pairs, format, output)
+    with _options_as_usage():
+        compared = compare(best, **tables, also=results or None, **settings)
+    _write(compared, pairs, format, output)
 
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
@@ -287,9 +307,37 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
     tables = [each for each in files if columns is not None or holds_scores(each, item)]
     others = [each for each in files if each not in tables and os.path.exists(each)]
     if tables and others:
+        _check_recognised(others[0])
         found = f'found {shown(others[0])} beside score tables, expected score tables alone'
         raise click.UsageError(f'{found}; {COLUMNS_REMEDY}')
     return list(files) if tables else []
+
+
+def _check_recognised(path: str) -> None:
+    """Refuse a file that begins neither as results, nor as a file of TREC, a reference or a run."""
+    from mediaeval_ap.comparison.score_tables import N_FIRST_BYTES, REMEDY, SHAPES
+    from mediaeval_ap.results.json_files import holds_json
+    from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
+    from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
+    from mediaeval_ap.trec.other_tools import is_for_trec
+
+    source = ByteSource(path)
+    if not source.is_stored or is_for_trec(path):
+        return
+    begin = re.split(rb'(?<=\S)[ \t\r]*\n', source.first_bytes(N_FIRST_BYTES), maxsplit=1)[0]
+    try:
+        if holds_json(path) or begin.lstrip().startswith(b'[{'):
+            if b'"schema"' not in begin and begin.endswith((b'}', b']')):  # perhaps of JSON lines
+                found = shown(begin.decode(errors='replace'))
+                expected = 'results, as --format json --per-query writes them'
+                raise FormatError(path, 'line 1', '', found, expected)
+        elif not begin.lstrip().startswith(b'#'):  # a comment, perhaps of qrels
+            is_text = begin and source.format not in COLUMNAR_FORMATS
+            layout = HYPOTHESIS if len(begin.split()) == len(HYPOTHESIS.fields) else REFERENCE
+            read(io.BytesIO(begin) if is_text else path, layout)
+    except FormatError as error:
+        expected = f'{error.expected}; or a score table: {SHAPES}{REMEDY}'
+        raise FormatError(path, error.place, error.field, error.found, expected) from None
 
 
 def _refuse(names: Sequence[str], told: str) -> None:
@@ -388,14 +436,30 @@ def _told_apart(
             )
         return None, [reference, *runs], []
     if not runs:
-        raise click.UsageError(f"Missing argument 'RUN...'; for a score table, {COLUMNS_REMEDY}")
+        _check_recognised(reference)
+        taken = f'{printable(reference)} was taken for a reference'
+        raise click.UsageError(
+            f"Missing argument 'RUN...', as {taken}; for a score table, {COLUMNS_REMEDY}"
+        )
     return reference, files, [each for each in runs if each not in files]
+
+
+def _refuse_one_run(to_score: list[RunFile], scored: list[str], baseline: str | None) -> None:
+    from mediaeval_ap.comparison.comparable_runs import nothing_to_compare
+
+    if len(names := [*options.names_of(to_score), *scored]) < 2:
+        for path in to_score:
+            _check_recognised(path)
+        if options.first_given(OF_GATE.__contains__):
+            raise nothing_to_compare(baseline, names[0])
+        raise click.UsageError(f'found 1 run ({printable(names[0])}), expected two or more')
 
 
 def _read_results(path: RunFile) -> list[Result]:
     """Read the results of a file; a given name is that of its only run."""
     from mediaeval_ap.results.json_files import read_results
 
+    _check_recognised(path)
     results = read_results(path)
     if (name := path.given) and len({each.run for each in results}) > 1:
         raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
@@ -487,7 +551,7 @@ def _markdown(path: str) -> str:
 @OF_SCORED
 @options.choice(
     '--missing',
-    choices.MISSING_SCORES,
+    choices.MISSING,
     'error',
     'Items of score tables that some system lacks: {words}.',
 )
@@ -575,8 +639,11 @@ def report(
         results: list[Any] = named
         if not tables:
             results = [each for path in named for each in _read_results(path)]
-        made = compare(results, **settings)
+        with _options_as_usage():
+            made = compare(results, **settings)
     else:
+        options.check_cutoffs(criteria['cutoffs'], criteria['definition'])
+        _check_recognised(known)
         of_runs |= {name: settings[name] for name in settings if f'--{name}' not in FOR_SCORES}
         teams = {name: run.team for name, run in by_name.items() if run.team}
         average_precision = options.read_reference(reference=known, **criteria)

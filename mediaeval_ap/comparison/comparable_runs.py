@@ -53,6 +53,7 @@ class Runs:
     sources: Mapping[str, Source]
     notes: list[str]
     kind: str
+    lacking_claim: str = ''  # the first measure, if some queries have no value of it
     n_relevant: NDArray[np.int64] | None = None
     floor: Mapping[str, float] = field(default_factory=dict)
     definition: str | None = None
@@ -62,6 +63,7 @@ class Runs:
     groups: Sequence[str] | None = None
     range: list[float] | None = None  # of a score table: the least and the largest value
     is_range_declared: bool = True  # given, or from 0 to 1; else `range` is that of all values
+    n_as_zero: Mapping[str, int] = field(default_factory=dict)  # its items without a value
     no_mean: str = ''  # why the metric is no mean; then `values` have LRAP and number of labels
     whole: Sequence[float] = ()  # then the metric of each run
     ties: Any = None  # of runs of TREC
@@ -112,6 +114,9 @@ def read_runs(results: object) -> Runs:
     compared, result = first.compared, first.results[0]
     known = [run.compared.values for run in runs]
     metrics = [metric for metric in known[0] if all(metric in values for values in known)]
+    # Claims are about the last metric: the first measure, as it was named before others.
+    claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
+    metrics.sort(key=claimed.__eq__)
     values = [[each[metric] for each in known] for metric in metrics]
     manifest = result._of_manifest()
     no_mean = kind_of_metric(metrics[-1]).no_mean
@@ -130,6 +135,7 @@ def read_runs(results: object) -> Runs:
         floor=compared.floor,
         definition=None if definition is None else str(definition),
         inputs={role: source for role, source in result.inputs.items() if role in SHARED},
+        lacking_claim='' if claimed in metrics else claimed,
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole=[run.results[0]._worth() for run in runs],
@@ -190,6 +196,12 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
         first.left_out,
     )
     return _ScoredRun(name, results, compared)
+
+
+def nothing_to_compare(baseline: str | None, run: str) -> ParameterError:
+    names = printable(baseline or ''), printable(run)
+    told = 'compare: nothing to compare with {}: found {} alone, expected two or more'
+    return ParameterError(told.format(*names))
 
 
 def _found_twice(name: str) -> ParameterError:

@@ -24,6 +24,7 @@ from mediaeval_ap.comparison.comparable_runs import (
     agreements,
     cluster_numbers,
     group_means,
+    nothing_to_compare,
     read_runs,
 )
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
@@ -103,7 +104,8 @@ class Comparison(Described, Paged):
     runs : list of str
         The runs, best first by the last metric.
     metrics : list of str
-        The metrics, such as ``'MAP@10'``, in the order of the cutoffs.
+        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; the one that is
+        claimed, the first measure or else the last cutoff, is last.
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
@@ -732,7 +734,7 @@ def compare(
     fail_if_worse: float | None = None,
     require_better: bool = False,
     columns: Mapping[str, str] | None = None,
-    missing: Literal['error', 'skip'] = 'error',
+    missing: choices.Missing = 'error',
     range: tuple[float, float] | None = None,
     progress: bool = False,
 ) -> Comparison:
@@ -751,8 +753,8 @@ def compare(
     correction : {'holm', 'bh', 'tukey'}
         The correction of p for many comparisons: Holm, Benjamini and Hochberg (false discovery
         rate), or randomised Tukey HSD. Each metric is a family of its own: all pairs, for letters
-        and intervals of ranks, and all comparisons with the baseline. Of several metrics, the last
-        one is what is claimed; the others are exploratory.
+        and intervals of ranks, and all comparisons with the baseline. Of several metrics, the
+        first measure, or else the last cutoff, is what is claimed; the others are exploratory.
     interval : {'plus2', 'bca', 't'}, optional
         Confidence intervals of differences: Student's t after a difference of +m and one of -m are
         appended, where m is 1, or the largest difference if that is more; bootstrap
@@ -790,8 +792,8 @@ def compare(
     columns : mapping of str to str, optional
         Other names of the columns of score tables: of ``'item'``, ``'system'``, ``'value'`` and
         ``'cluster'``.
-    missing : {'error', 'skip'}
-        In score tables, an item that some system lacks is an error, or left out.
+    missing : {'error', 'zero', 'skip'}
+        In score tables, an item that some system lacks is an error, counts 0, or is left out.
     range : pair of float, optional
         The least and the largest value of score tables, which plus2 depends on; by default 0 and 1
         if all values are within, else those found.
@@ -859,15 +861,15 @@ def compare(
     named_by = plain_text(by)
     if (tables := tables_in(results)) is None:
         runs = read_runs(results)
-        if columns is not None or range is not None or missing != 'error':
-            raise ParameterError('columns, missing, range: they are of score tables, found results')
+        policy = None if missing == 'error' else missing
+        _refuse_of_scores(columns=columns, range=range, missing=policy)
     else:
         runs = read_scores(tables, columns, missing, range, named_by)
     if runs.no_mean:
         settings = for_resamples(settings, runs, interval=interval, permutations=permutations)
     given, source = _groups(runs, by, named_by)
     settings = replace(settings, by=source.name if source else named_by, range=runs.range)
-    check_run('baseline', baseline, runs.names)
+    _check_baseline(settings, runs)
     is_known = reference is not None and runs.has_videos
     is_by_corpus = given is None and named_by == 'corpus'
     videos = None
@@ -914,6 +916,25 @@ def compare(
     )
     warn_caller(comparison.warnings)
     return comparison
+
+
+def _refuse_of_scores(**settings: object) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            told = f'{name}: found {shown(value)} for results, expected score tables'
+            raise ParameterError(told)
+
+
+def _check_baseline(settings: Settings, runs: Runs) -> None:
+    """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
+    if settings.fail_if_worse is not None or settings.require_better:
+        if len(runs.names) == 1:
+            raise nothing_to_compare(settings.baseline, runs.names[0])
+        if runs.lacking_claim:
+            found = f'no value of {runs.lacking_claim} for some queries'
+            expected = 'one for each, as runs pass by the first measure'
+            raise ParameterError(f'compare: found {found}, expected {expected}')
+    check_run('baseline', settings.baseline, runs.names)
 
 
 def _groups(runs: Runs, by: Any, name: str | None) -> tuple[Sequence[str] | None, Source | None]:

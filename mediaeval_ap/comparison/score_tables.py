@@ -5,6 +5,7 @@ An item counts as a query, and a system as a run.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import MISSING_SCORES, check_policy, plain_text
+from mediaeval_ap.choices import MISSING, check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import NAMES_REMEDY, Runs
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
 from mediaeval_ap.results.run_names import run_names
@@ -37,7 +38,10 @@ GROUPS = RecordLayout(('item', 'group'))
 ROLES = ('item', 'system', 'value', 'cluster')
 SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 REMEDY = '; name other columns by --columns item=…,system=…,value=…, in Python columns='
-MISSING_REMEDY = "; drop such items by --missing skip, in Python missing='skip'"
+MISSING_REMEDY = (
+    "; drop such items, or count them as 0, by --missing skip or zero, in Python missing='skip' or "
+    "'zero'"
+)
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
 KINDS = (OriginKind.TEXT, OriginKind.COLUMNAR, OriginKind.FRAME)
 Tables = list[tuple[str, Any]]
@@ -96,7 +100,7 @@ def read_scores(
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     import pandas
 
-    check_policy('missing', missing, MISSING_SCORES)
+    check_policy('missing', missing, MISSING)
     names = _checked_columns(columns or {})
     bounds = None if range is None else _checked_range(range)
     layouts = _layouts(names, columns or {}, by)
@@ -128,7 +132,7 @@ def read_scores(
         raise files[first.file].error(rows, field, found, expected)
     table = cells.pivot(index='item', columns='system', values='value')
     table = table.reindex(index=items, columns=sorted(first_files.index))
-    table, notes = _without_lacking(table, missing)
+    table, n_as_zero, notes = _without_lacking(table, missing, bounds)
     values = np.ascontiguousarray(table.to_numpy().T)
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
@@ -147,6 +151,7 @@ def read_scores(
         groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),
         range=[low, high],
         is_range_declared=bool(is_declared),
+        n_as_zero=n_as_zero,
     )
 
 
@@ -157,14 +162,19 @@ def _first(wrong: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
     return first, wrong.loc[alike, 'row'].to_numpy()
 
 
-def _without_lacking(table: pandas.DataFrame, missing: str) -> tuple[pandas.DataFrame, list[str]]:
-    """Drop items that some system lacks, with a note, or refuse them."""
+def _without_lacking(
+    table: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
+) -> tuple[pandas.DataFrame, dict[str, int], list[str]]:
+    """Drop items that some system lacks, or count them as 0 (how many, by system), or refuse."""
     lacking = table.isna().any(axis=1)
     n_lacking = int(lacking.sum())
     if not n_lacking:
-        return table, []
+        return table, {}, []
     told = f'{n_lacking:,} of {len(table):,} items without a value of some system'
-    if missing == 'error' or n_lacking == len(table):
+    known = table.notna().to_numpy()
+    n_common = known.T.astype(int) @ known  # of each pair of systems
+    has_none_left = n_lacking == len(table) if missing == 'skip' else not n_common.all()
+    if missing == 'error' or has_none_left:
         row, column = np.argwhere(table.isna().to_numpy())[0]
         item, system = table.index[row], table.columns[column]
         remedy = MISSING_REMEDY if missing == 'error' else ''
@@ -172,7 +182,15 @@ def _without_lacking(table: pandas.DataFrame, missing: str) -> tuple[pandas.Data
             f'compare: found {told}, as {shown(item)} of {shown(system)}, '
             f'expected one for each item and system{remedy}'
         )
-    return table[~lacking], [f'{told}: left out']
+    if missing == 'skip':
+        return table[~lacking], {}, [f'{told}: left out']
+    low, high = bounds or (-math.inf, float(np.nanmax(table.to_numpy())))
+    if not low <= 0 <= high:
+        where = f'0 is not between {low:g} and {high:g}, where values are'
+        raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
+    n_as_zero = {str(name): int(n) for name, n in table.isna().sum().items() if n}
+    listed = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
+    return table.fillna(0), n_as_zero, [f'items without a value count as 0: {listed}']
 
 
 def _groups(files: Sequence[Records], role: str, items: Iterable[str]) -> list[str] | None:

@@ -233,3 +233,61 @@ def test_errors_about_results_and_runs(arguments):
     result = run('compare', *arguments.split(), '--quiet')
     assert (result.exit_code, result.stdout) == (2, '')
     assert MIXED[arguments] in result.stderr
+
+
+# Verdicts, by which a job fails.
+
+
+@pytest.mark.parametrize('files', [['reference.txt', 'best.txt'], ['best.json']])
+@pytest.mark.parametrize('gate', ['--baseline best --fail-if-worse 0', '--require-better'])
+def test_a_gate_never_passes_with_nothing_to_compare(files, gate):
+    results_of('evaluate', 'reference.txt', 'best.txt', to='best.json')
+    baseline = [] if '--baseline' in gate else ['--baseline', 'lost']
+    result = from_results(*files, *gate.split(), *baseline, expected=1)
+    told = 'found best alone, expected two or more'
+    name = 'lost' if baseline else 'best'
+    assert (result.stdout, result.stderr) == (
+        '',
+        f'Error: compare: nothing to compare with {name}: {told}\n',
+    )
+
+
+FIRST_MEASURE = {'RR,P@5': 'late is worse: RR -0.5000\n', 'P@5,RR': ''}
+
+
+@pytest.mark.parametrize('measures', FIRST_MEASURE)
+def test_runs_pass_by_the_first_measure(measures):
+    """Its first hypotheses are right, in five of thirty, at rank 2: RR lacks .5, P@5 nothing."""
+    told, gate = FIRST_MEASURE[measures], '--baseline best --fail-if-worse 0.1 --format json'
+    files, status = ['best.txt', 'late.txt'], 3 if told else 0
+    result = compared('--measures', measures, *gate.split(), files=files, expected=status)
+    assert result.stderr == told
+    written = json.loads(result.stdout)
+    first, second = measures.split(',')
+    assert written['metrics'] == ['MAP@1', 'MAP@10', second, first]
+    assert {each['metric'] for each in written['pairs'] if not each['exploratory']} == {first}
+    assert [each['metric'] for each in written['verdicts']] == [first]
+    options = ['-K', '1,10', '--measures', measures]
+    path = results_of('evaluate', 'reference.txt', *files, *options, to='both.json')
+    again = from_results('reference.txt', path, *gate.split(), expected=status)
+    assert json.loads(again.stdout) == written
+
+
+def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():
+    """One query has no relevant shot, and so no RR."""
+    options = '--queries queries.txt --measures RR --baseline best'.split()
+    result = compared(*options, '--require-better', expected=1)
+    assert 'found no value of RR for some queries, expected one for each' in result.stderr
+    assert 'RR: left out, as some queries have no value' in compared(*options).stdout
+
+
+OF_SCORES = {
+    '--range 0,1': '--range: found (0.0, 1.0) for results, expected score tables',
+    '--missing zero': "--missing: found 'zero' for results, expected score tables",
+}
+
+
+@pytest.mark.parametrize('options', OF_SCORES)
+def test_options_of_score_tables_are_refused_for_runs(options):
+    result = compared(*options.split(), expected=2)
+    assert (result.stdout, OF_SCORES[options] in result.stderr) == ('', True)

@@ -9,6 +9,7 @@ import pytest
 from commands import run
 
 from mediaeval_ap import compare
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
@@ -96,12 +97,75 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
     assert 'Means over 60 items' in result.stdout
 
 
+@pytest.mark.parametrize('gate', ['--fail-if-worse 0.5', '--require-better'])
+@pytest.mark.parametrize('baseline', ['sole', 'lost'])
+def test_a_gate_never_passes_with_nothing_to_compare(gate, baseline):
+    """As where the baseline is lost, or a pattern of names has found one file alone."""
+    arguments = ['sole=new.csv', '--baseline', baseline, *gate.split()]
+    result = compared(*arguments, expected=1)
+    told = f'nothing to compare with {baseline}: found sole alone, expected two or more'
+    assert (result.stdout, result.stderr) == ('', f'Error: compare: {told}\n')
+    with pytest.raises(ParameterError, match=told):
+        compare({'sole': 'new.csv'}, baseline=baseline, require_better=True)
+
+
+def test_items_without_a_value_count_as_zero():
+    """Figures are those of zeros that were written, and each note says how many there are."""
+    whole = pandas.read_csv('scores.csv')
+    is_lost = (whole['system'] == 'new') & whole['item'].isin(['q07', 'q31', 'q58'])
+    whole[~is_lost | (whole['item'] == 'q31')].assign(value=whole['value'].where(~is_lost)).to_csv(
+        'lost.csv', index=False
+    )  # a row, or a value alone
+    whole.assign(value=whole['value'].where(~is_lost, 0)).to_csv('zeros.csv', index=False)
+    arguments = ['--baseline', 'old', '--fail-if-worse', '0.5', '--format', 'json']
+    written = json.loads(compared('lost.csv', '--missing', 'zero', *arguments).stdout)
+    expected = json.loads(compared('zeros.csv', *arguments).stdout)
+    for table in 'leaderboard', 'pairs':
+        assert written[table] == expected[table]
+    assert 'items without a value count as 0: 3 of new' in written['notes']
+    page = run('report', 'lost.csv', '--missing', 'zero', *QUICK, '-o', 'page.html')
+    assert page.exit_code == 0, page.output
+
+
+UNKNOWN = {  # files that a gate may find in the place of scores, and what is said of each
+    'empty': (b'', ': found an empty file'),
+    'blank': (b'\n \n', ': found only blank lines'),
+    'foreign': (b'\ntask;model;F1\nt1;a;0.5\n', ", line 2: found 1 field in 'task;model;F1'"),
+    'quotes': ('‘item’,‘value’\nq1,0.5\n'.encode(), ", line 1: found 1 field in '‘item’,‘value’'"),
+    'sheet': (b'PK\x03\x04\x14', ", line 1: found 1 field in 'PK"),
+    'lines': (b'{"doc": 1, "acc": 0.5}\n{"doc": 2, "acc": 1}\n', """, line 1: found '{"doc": 1,"""),
+    'array': (b'[{"doc": 1, "acc": 0.5}]', """, line 1: found '[{"doc": 1,"""),
+    'parquet': (b'', ", corpus_id: found columns 'doc, acc'"),
+}
+
+
+@pytest.mark.parametrize('name', UNKNOWN)
+@pytest.mark.parametrize('files', ['{}', '{} again', 'new.csv {}'])
+@pytest.mark.parametrize('command', ['compare', 'report -o page.html'])
+def test_a_file_that_is_not_recognised_is_named_with_what_was_looked_for(command, files, name):
+    content, told = UNKNOWN[name]
+    Path(name).write_bytes(content)
+    if name == 'parquet':
+        pandas.DataFrame({'doc': [1, 2], 'acc': [0.5, 1]}).to_parquet(name)
+    Path('again').write_bytes(Path(name).read_bytes())
+    result = run(*command.split(), *files.format(name).split(), *QUICK)
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.startswith(f'Error: {name}{told}')
+    assert ' score table: item,system,value, or item,value, or item' in result.stderr
+    assert 'by --columns item=…,system=…,value=…' in result.stderr
+
+
 USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv run.txt': "found 'run.txt' beside score tables, expected score tables alone",
-    'run.txt': "Missing argument 'RUN...'; for a score table, name its columns by --columns",
+    'run.txt': "Missing argument 'RUN...', as run.txt was taken for a reference; for a score table",
+    'scores.csv --missing none': "'none' is not one of 'error', 'zero', 'skip'",
+    'scores.csv --range 1,0': '--range: found (1.0, 0.0), expected two numbers',
+    'scores.csv --columns task=item': "--columns: found {'task': 'item'}, expected different names",
+    'scores.csv --cluster video': '--cluster: found no reference',
+    'scores.csv --by nothing': "--by: found 'nothing', expected one of a column of all",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
     'scores.csv --by language --format csv': '--by: csv has one table',
     'scores.csv --columns item': "found 'item', expected ROLE=COLUMN",

@@ -140,6 +140,32 @@ def test_missing_cells():
     assert len(compare(wide, missing='skip', **FAST).queries) == 39
 
 
+def test_missing_cells_count_as_zero():
+    zeros = VALUES.copy()
+    zeros[0, [0, 7]] = zeros[2, 5] = 0  # q000 and q007 of a, q005 of c
+    wide = wide_frame().assign(**dict(zip('abc', zeros, strict=True)))
+    for frame in long_frame(zeros), wide:
+        found = compare(frame.replace(0, float('nan')), missing='zero')
+        assert numbers(found) == numbers(compare(frame))
+        assert found.notes == ['items without a value count as 0: 2 of a, 1 of c']
+
+
+@pytest.mark.parametrize(
+    ('values', 'bounds', 'message'),
+    [
+        ([[-3, -2, None], [-1, -1, -2]], None, '0 is not between -inf and -1, where values are'),
+        ([[3, 2, None], [1, 1, 2]], (1, 5), '0 is not between 1 and 5, where values are'),
+        ([[3, None, None], [None, 1, 2]], None, '3 of 3 items without a value of some system'),
+        ([[3, 2, 1], [None, None, None]], None, '3 of 3 items without a value of some system'),
+    ],
+)
+def test_missing_cells_are_never_better_than_values(values, bounds, message):
+    """Nor zeros of systems without a common item, of which one has other ids, or no value."""
+    frame = pandas.DataFrame({'item': list('xyz'), **dict(zip('ab', values, strict=True))})
+    with pytest.raises(ParameterError, match=message):
+        compare(frame.astype({'a': float, 'b': float}), missing='zero', range=bounds)
+
+
 @pytest.mark.parametrize(
     ('declared', 'm'), [(None, 100 * (VALUES.max() - VALUES.min())), ((0, 100), 100)]
 )
@@ -261,7 +287,7 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
         ({'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
         ({'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
         ({'columns': {'item': 'value'}}, 'columns: found .*, expected different names'),
-        ({'missing': 'zero'}, "missing: found 'zero', expected one of error, sk"),
+        ({'missing': 'none'}, "missing: found 'none', expected one of error, zero"),
         ({'by': 'none'}, "by: found 'none', expected one of a column of all score"),
         ({'power': -1}, 'power: found -1, expected a number above 0'),
     ],
@@ -306,7 +332,7 @@ def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
 
 def test_settings_of_tables_are_refused_for_results():
     for settings in {'missing': 'skip'}, {'columns': {'item': 'id'}}, {'range': (0, 1)}:
-        with pytest.raises(ParameterError, match='they are of score tables, found results'):
+        with pytest.raises(ParameterError, match='for results, expected score tables'):
             compare(several(*VALUES), **settings)
 
 
