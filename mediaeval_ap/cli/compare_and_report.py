@@ -6,8 +6,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,18 +79,6 @@ PROCEDURE = options.together(
     ),
     options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
-
-
-@contextmanager
-def _options_as_usage() -> Iterator[None]:
-    """Make a setting that is refused an error of usage; the baseline may be lost with its file."""
-    try:
-        yield
-    except ParameterError as error:
-        option = f'--{str(error).partition(":")[0]}'.replace('_', '-')
-        if option == '--baseline' or not options.first_given(option.__eq__):
-            raise
-        raise click.UsageError(f'--{error}') from error
 
 
 def _range(value: str | None) -> tuple[float, float] | None:
@@ -243,11 +230,7 @@ def compare(
         named = options.with_names(score_tables, names)
         _check_scored('score tables')
         require('scipy', 'compare', 'compare')
-        from mediaeval_ap.comparison.comparison import compare
-
-        with _options_as_usage():
-            compared = compare(named, **settings)
-        _write(compared, pairs, format, output)
+        _write(_compared(named, **settings), pairs, format, output)
         return
     known, files, to_score = _told_apart(reference, runs)
     named = options.with_names([*files, *to_score], names)
@@ -260,7 +243,6 @@ def compare(
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require('scipy', 'compare', 'compare')
-    from mediaeval_ap.comparison.comparison import compare
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
@@ -284,9 +266,20 @@ def compare(
     if criteria['judged_only']:
         tables['reference'] = tables['reference'].select(~judged.lacking_of(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
-    with _options_as_usage():
-        compared = compare(best, **tables, also=results or None, **settings)
-    _write(compared, pairs, format, output)
+    _write(_compared(best, **tables, also=results or None, **settings), pairs, format, output)
+
+
+def _compared(results: Any, **settings: Any) -> Comparison:
+    """Compare; a refused option is an error of usage, but a baseline may be lost with its file."""
+    from mediaeval_ap.comparison.comparison import compare
+
+    try:
+        return compare(results, **settings)
+    except ParameterError as error:
+        option = f'--{str(error).partition(":")[0]}'.replace('_', '-')
+        if option == '--baseline' or not options.first_given(option.__eq__):
+            raise
+        raise click.UsageError(f'--{error}') from error
 
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
@@ -329,8 +322,7 @@ def _check_recognised(path: str) -> None:
         if holds_json(path) or begin.lstrip().startswith(b'[{'):
             if b'"schema"' not in begin and begin.endswith((b'}', b']')):  # perhaps of JSON lines
                 found = shown(begin.decode(errors='replace'))
-                expected = 'results, as --format json --per-query writes them'
-                raise FormatError(path, 'line 1', '', found, expected)
+                raise FormatError(path, 'line 1', '', found, 'results of --format json --per-query')
         elif not begin.lstrip().startswith(b'#'):  # a comment, perhaps of qrels
             is_text = begin and source.format not in COLUMNAR_FORMATS
             layout = HYPOTHESIS if len(begin.split()) == len(HYPOTHESIS.fields) else REFERENCE
@@ -437,10 +429,8 @@ def _told_apart(
         return None, [reference, *runs], []
     if not runs:
         _check_recognised(reference)
-        taken = f'{printable(reference)} was taken for a reference'
-        raise click.UsageError(
-            f"Missing argument 'RUN...', as {taken}; for a score table, {COLUMNS_REMEDY}"
-        )
+        taken = f'{printable(reference)} was taken for a reference; for a score table'
+        raise click.UsageError(f"Missing argument 'RUN...', as {taken}, {COLUMNS_REMEDY}")
     return reference, files, [each for each in runs if each not in files]
 
 
@@ -634,13 +624,10 @@ def report(
     of_runs = {name: settings.pop(name) for name in ('queries', 'near')}
     made: Any
     if known is None:
-        from mediaeval_ap.comparison.comparison import compare
-
         results: list[Any] = named
         if not tables:
             results = [each for path in named for each in _read_results(path)]
-        with _options_as_usage():
-            made = compare(results, **settings)
+        made = _compared(results, **settings)
     else:
         options.check_cutoffs(criteria['cutoffs'], criteria['definition'])
         _check_recognised(known)

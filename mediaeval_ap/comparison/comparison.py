@@ -921,8 +921,8 @@ def compare(
 def _refuse_of_scores(**settings: object) -> None:
     for name, value in settings.items():
         if value is not None:
-            told = f'{name}: found {shown(value)} for results, expected score tables'
-            raise ParameterError(told)
+            told = f'found {shown(value)} for results, expected score tables'
+            raise ParameterError(f'{name}: {told}')
 
 
 def _check_baseline(settings: Settings, runs: Runs) -> None:
