@@ -181,8 +181,8 @@ KINDS = {
     'spelling.',
     'missing-ids': 'Ids of the truth that the predictions lack, scored 0 or left out. Predict all '
     'of them.',
-    'unknown-ids': 'Predictions for ids that the truth lacks, which are left out. Are both of the '
-    'same data?',
+    'unknown-ids': 'Predictions for ids or classes that the truth lacks, which are left out. Are '
+    'both of the same data?',
     'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
     'Correct these first.',
     'narrow-interval': 'Confidence intervals that rest on few differences. Take --interval plus2, '

@@ -53,7 +53,8 @@ def evaluate_map(
         Definition of average precision.
     columns : mapping of str to str or int, optional
         Other names of the columns: of ``'id'``, and of ``'labels'`` (several in a field) or
-        ``'label'`` (one in each row; in the predictions, the rows of a user are best first).
+        ``'label'`` (one in each row; in the predictions, the rows of a user are best first, or
+        sorted by a column ``rank``, ``score`` or ``confidence``).
         Integers are positions from 1, in a file without a header. It holds for both files, unless
         `truth_columns` is given.
     truth_columns : like columns, optional
@@ -86,6 +87,7 @@ def evaluate_map(
     -----
     DataWarning, NoOverlapWarning
         When users are missing or unknown without an error; no user, or no label, is in both files;
+        labels are joined by another character than white space;
         the truth repeats labels that the definition counts once; AP exceeds 1, as the definition
         counts repeated labels again.
 
@@ -109,10 +111,11 @@ def evaluate_map(
         once = f'repeat another of their user; {first.definition} counts them once'
         note = Note(once, n_repeated, n_labels, 'labels')
         files.warnings.append(DataWarning('repeated-rows', files.truth_name, note))
-    if not any(ap[n_relevant > 0].any() for ap, _ in found):
-        files.warn_of_other_labels(
-            relevant.take(users).flatten(), predicted.take(files.rows).flatten()
-        )
+    files.warn_of_other_labels(
+        relevant.take(users).flatten(),
+        predicted.take(files.rows).flatten(),
+        any(ap[n_relevant > 0].any() for ap, _ in found),
+    )
     above = files.ids.filter(np.any([ap > 1 for ap, _ in found], axis=0)).to_pylist()
     values = {f'AP@{each.k}': ap for each, (ap, _) in zip(metrics, found, strict=True)}
     values['n_relevant'] = n_relevant
@@ -188,8 +191,8 @@ def evaluate_first_hit(
     predicted = LabelsById(files.predictions)
     labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
-    if not any(metric.compute() for metric in metrics):
-        files.warn_of_other_labels(labels, predicted.take(files.rows).flatten())
+    has_hits = any(metric.compute() for metric in metrics)
+    files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits)
     values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
     names = {f'first-hit MAP@{each.k}': each for each in metrics}

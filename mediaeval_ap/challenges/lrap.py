@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap import errors
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.challenges.task import Columns, Files, Task, none_if_empty, places_of, unique_ids
 from mediaeval_ap.choices import (
@@ -16,7 +17,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, some
 from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
@@ -63,7 +64,8 @@ def evaluate_lrap(
     columns : mapping of str to str or int, optional
         Other names of the columns: of ``'id'``; and, in the truth, of ``'labels'`` (several in a
         field, separated by commas) or ``'label'`` (one in each row, or nothing). It holds for both
-        files, unless `truth_columns` is given. Every other column of the scores is a class.
+        files, unless `truth_columns` is given. Every other column of the scores is a class, or left
+        out with a warning: a truth of 0 and 1 lacks it, or it is no label and alone leaves 0 to 1.
     truth_columns : like columns, optional
         The columns of the truth; or their positions from 1, in a file without a header.
     missing : {'error', 'zero', 'skip'}
@@ -106,6 +108,9 @@ def evaluate_lrap(
     classes = files.classes
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
+    if others := _other_columns(files, labels):
+        classes = [each for each in classes if each not in others]
+        samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
     are_scored, n_skipped = None, 0
     if skip_or_count == 'skip':
         are_scored = compute.list_value_length(labels).to_numpy() > 0
@@ -141,6 +146,29 @@ def evaluate_lrap(
     )
 
 
+def _other_columns(files: Files, labels: pyarrow.LargeListArray) -> list[str]:
+    """Return the columns of the scores that are no classes, with a warning.
+
+    A truth of 0 and 1 has a column for each class. Labels do not tell a class that is never true
+    from any other column, unless that alone leaves the range of probabilities.
+    """
+    classes, others = files.classes, []
+    if files.truth.layout.other_numbers:
+        others = [each for each in classes if each not in files.truth.columns.column_names]
+        lack = 'have no column in'
+    elif true := {classes[at] for at in labels.values.unique().to_pylist()}:
+        columns = [(each, files.predictions.columns[each].to_numpy()) for each in classes]
+        outside = [name for name, numbers in columns if numbers.min() < 0 or numbers.max() > 1]
+        others = outside if true.isdisjoint(outside) else []
+        lack = 'leave the range from 0 to 1, and are no label of'
+    if others:
+        lack += f' {files.truth_name}: left out ({some(list(map(shown, others)))})'
+        note = errors.Note(lack, len(others), len(classes), 'columns')
+        about = printable(files.predictions.source.name)
+        files.warnings.append(errors.DataWarning('unknown-ids', about, note))
+    return others
+
+
 def _add_samples(
     metric: LabelRankingAveragePrecision,
     files: Files,
@@ -170,11 +198,12 @@ def _one_hot(
     import pyarrow
 
     names = {*true.columns.column_names} - {*true.layout.texts}
-    if other := names.symmetric_difference(classes):
-        found = f'{"a" if min(other) in names else "no"} column {shown(min(other))}'
+    if other := names.difference(classes):
+        found = f'a column {shown(min(other))}'
         expected = f'one for each class of {printable(scores)}'
         raise FormatError(true.source.name, '', '', found, expected)
-    columns = [true.columns[name].to_numpy() for name in classes]
+    none = np.zeros(len(true))  # of a column of the scores that is no class
+    columns = [true.columns[name].to_numpy() if name in names else none for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
         if len(wrong := np.flatnonzero((numbers != 0) & (numbers != 1))):
             raise NumberedRows.error(true, wrong, name, f'{numbers[wrong[0]]:g}', '0 or 1')

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 Columns = Mapping[str, str | int]  # the name or position of the column of each role
 Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
 CONFIDENCE = 'confidence'  # the role of a column of numbers, the last of its shape
+BEST_FIRST = 'rank', 'score', CONFIDENCE  # columns that sort rows of labels; all but ranks descend
+JOINTS = ',;|[]'  # what stands between labels by mistake, perhaps with quotes
+_parts = re.compile(r"""[^,;|\[\]'"]+""").findall
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
 QUERIES_IN_PIECE = 100_000  # half and twice as many take as long; memory grows
 
@@ -180,10 +183,24 @@ class Files:
                 pieces.append(columns if isinstance(columns, tuple) else (columns,))
         return [tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in found]
 
-    def warn_of_other_labels(self, labels: pyarrow.Array, predicted: pyarrow.Array) -> None:
-        """Warn if no predicted label is a true one; takes time, so call it if there is no hit."""
+    def warn_of_other_labels(
+        self, labels: pyarrow.Array, predicted: pyarrow.Array, has_hits: bool = False
+    ) -> None:
+        """Warn if labels are joined, or if no predicted label is a true one."""
+        if has_hits and not (holds_any(labels, JOINTS) or holds_any(predicted, JOINTS)):
+            return
         true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
-        if true and said and not true & said:
+        joints = set(JOINTS).difference(*(true & said))  # the others are part of labels
+        sides = (self.predictions, said), (self.truth, true)
+        for (other, known), (records, own) in zip(sides, sides[::-1], strict=True):
+            joined = [each for each in own - known if joints & {*each} and known & {*_parts(each)}]
+            if joined:
+                finding = f'{len(joined):,} of {len(own):,} labels, as {shown(min(joined))}, are '
+                finding += f'not in {printable(other.source.name)}, but their parts are'
+                marks = ' '.join(sorted(joints & set().union(*joined)))
+                remedy = f'separate labels by spaces alone, not by {marks}'
+                self.warnings += no_overlap(records.source.name, finding, remedy)
+        if true and said and not true & said and not joined:
             finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
             cause = likely_cause(said, true)
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
@@ -220,7 +237,7 @@ class Files:
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts={'queries': len(self.ids), **counts, **self.counts},
             table=table,
-            notes=notes,
+            notes=[*self.truth.notes('the truth'), *self.predictions.notes('predictions'), *notes],
             warnings=warnings,
             queries=self.ids,
             values=values,
@@ -252,7 +269,7 @@ class LabelsById:
             ids = records['id'].dictionary_encode()
             self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
             offsets = np.append(0, np.bincount(self.codes).cumsum())
-            labels = records['label'].take(pyarrow.array(self.codes.argsort(kind='stable')))
+            labels = records['label'].take(pyarrow.array(_order_of_rows(records, self.codes)))
         # Behind them stands an empty list, for ids that the file lacks.
         self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
@@ -265,6 +282,21 @@ class LabelsById:
         import pyarrow
 
         return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
+
+
+def _order_of_rows(records: Records, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows by id, best first: as they stand, or as a column sorts them."""
+    order = codes.argsort(kind='stable')
+    for by in records.layout.order_by:
+        numbers = records[by].to_numpy()
+        if len(lacking := np.flatnonzero(np.isnan(numbers))):
+            raise records.error(lacking, by, 'nothing', 'a number, by which rows are sorted')
+        order = np.lexsort((numbers if by == 'rank' else -numbers, codes))
+        again = order[1:][(np.diff(codes[order]) == 0) & (np.diff(numbers[order]) == 0)]
+        if by == 'rank' and len(again):
+            found = f'{numbers[again.min()]:g} again'
+            raise records.error(np.sort(again), by, found, 'each rank of an id once')
+    return order
 
 
 def unique_ids(records: Records) -> pyarrow.Array:
@@ -336,6 +368,8 @@ def _layouts_of_files(
         in_truth = {role: given[role] for role in given if role in of_truth}
         given = {role: given[role] for role in given if role in of_predictions}
     predicted = _layouts(task.predictions, given, 'columns', 'columns')
+    if 'labels' in task.predictions[0]:
+        predicted = [replace(each, order_by=BEST_FIRST) for each in predicted]
     return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
 
 

@@ -23,7 +23,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted,
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.layouts import UNNAMED, RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
@@ -65,13 +65,14 @@ def holds_scores(path: str, item: str = 'item') -> bool:
     source = ByteSource(path)
     with suppress(ReadError, FormatError):
         if source.is_stored and source.format in COLUMNAR_FORMATS:
-            return item in names_of_columns(source)
+            return not {item, 'value'}.isdisjoint(names_of_columns(source))
         line = _first_line(source)
         if line.startswith(b'{'):
             row = parsed_json(line, path)
             return item in row and not any(isinstance(each, dict | list) for each in row.values())
         between = b'[\t]' if '.tsv' in path.lower() else b'[,;]'  # a row of a run may have tabs
-        return item.encode() in (each.strip(b'" \r') for each in re.split(between, line))
+        cells = [each.strip(b'" \r').decode(errors='replace') for each in re.split(between, line)]
+        return item in cells or (len(cells) > 1 and cells[0] in ('', UNNAMED))
     return False
 
 
@@ -145,7 +146,7 @@ def read_scores(
         queries=table.index.tolist(),
         values=values[None],
         sources={str(system): files[number].source for system, number in first_files.items()},
-        notes=notes,
+        notes=[*chain.from_iterable(map(Records.notes, files, paths)), *notes],
         kind='scores',
         clusters=clusters,
         groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),

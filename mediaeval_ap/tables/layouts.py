@@ -68,6 +68,8 @@ class RecordLayout:
     remedy: str = ''  # for a file with other columns
     may_lack: bool = False
     described: str = ''  # what messages expect; else the columns
+    order_by: tuple[str, ...] = ()  # numbers that sort rows of one label: the first that is there
+    beside_index: tuple[str, ...] | None = None  # columns not read, where a saved index has the ids
 
     @cached_property
     def by_role(self) -> dict[str, str]:
@@ -91,19 +93,34 @@ class RecordLayout:
         is_of_others = self.classes.isdisjoint(header) if self.classes else False
         if self.other_numbers and (is_of_others or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
-        if self.other_numbers and (saved := [name for name in header if _is_saved_index(name)]):
+        others = [name for name in header if name not in self.texts]
+        if self.other_numbers and (saved := list(filter(_is_saved_index, others))):
             found = f'column {shown(saved[0])}, as of a saved index,'
             return found, f'{self.expected}; save without it, in pandas index=False'
         return None
 
     def of_header(self, header: Sequence[str]) -> RecordLayout:
         """Return the layout of a file with these columns, by the names of those of numbers."""
+        if self.order_by and not self.numbers:
+            others = {*header}.difference(self.texts) if 'label' in self.roles else {}
+            order = tuple(each for each in self.order_by if each in others)[:1]
+            return replace(self, order_by=order, numbers=order, roles=(*self.roles, *order))
         if not self.may_lack:
             return self
         others = tuple(name for name in header if name not in self.texts)
         roles = (*(self.roles or self.texts), *others)
         known = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
         return replace(known, classes=frozenset(others))
+
+    def by_index(self, header: Sequence[str]) -> RecordLayout | None:
+        """Return the layout with ids in a saved index, if a file has one and no column of ids."""
+        index = header[0] if {*header[:1]} & {'', UNNAMED} else IN_PARQUET
+        layout = replace(self, texts=(index, *self.texts[1:]))
+        has_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
+        if not has_ids or layout.explain(header):
+            return None
+        beside = {*header}.difference(layout.of_header(header).columns(header))
+        return replace(layout.of_header(header), beside_index=tuple(sorted(beside)))
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the columns that a file with these columns lacks."""
@@ -118,6 +135,8 @@ def column_at(position: int) -> str:
     """Return how messages call a column of a file without a header; positions begin at 1."""
     return f'column {position}'
 
+
+UNNAMED, IN_PARQUET = 'Unnamed: 0', '__index_level_0__'
 
 # The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
 # by `reset_index`. It would be scored as a class.

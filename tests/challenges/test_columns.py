@@ -4,6 +4,7 @@ import gzip
 import re
 
 import pandas
+import polars
 import pytest
 from challenge_inputs import table, written
 
@@ -197,3 +198,65 @@ def test_positions_are_for_text():
     rows = table('user,items', ('a', 'x'))
     with pytest.raises(ParameterError, match=r'^columns: found positions .* in a table, expected'):
         MAP(rows, rows, columns={'id': 1, 'labels': 2})
+
+
+def as_saved(frame, how, path):
+    """Save a frame whose index has the ids, but no name, or read what was saved."""
+    if how == 'parquet':
+        frame.to_parquet(path)
+        return path
+    between = '\t' if how == 'tsv' else ','
+    path = path.with_suffix('.tsv' if how == 'tsv' else '.csv')
+    frame.to_csv(path, sep=between)
+    if how == 'again':
+        pandas.read_csv(path).to_csv(path, index=False)
+    return {'pandas': pandas.read_csv, 'polars': polars.read_csv}.get(how, lambda path: path)(path)
+
+
+PLANTS = ['fern', 'moss', 'reed']
+SAVED = [
+    (MAP, {'prediction': ['k l', 'm', 'n']}, {'prediction': ['x k l', 'm', 'x n']}, 25 / 36),
+    (MAP, {'article_id': ['k', 'm', 'n']}, {'prediction': ['x k', 'm', 'n']}, 5 / 6),
+    (FIRST_HIT, {'Id': ['k', 'm', 'n']}, {'Id': ['x y k', 'm', 'n']}, 7 / 9),
+    (GAP, {'landmark_id': ['k', 'm', 'n']}, {'landmarks': ['k .9', 'x .5', 'n .8']}, 2 / 3),
+    (LRAP, {'labels': ['k', 'k,m', 'm']}, {'k': [0.5, 0.6, 0.7], 'm': [0.1, 0.2, 0.3]}, 5 / 6),
+    (LRAP, {'k': [1, 1, 0], 'm': [0, 1, 1]}, {'k': [0.5, 0.6, 0.7], 'm': [0.1, 0.2, 0.3]}, 5 / 6),
+]
+
+
+@pytest.mark.parametrize('how', ['csv', 'again', 'tsv', 'parquet', 'pandas', 'polars'])
+@pytest.mark.parametrize(('evaluate', 'truth', 'said', 'value'), SAVED)
+def test_ids_in_a_saved_index(evaluate, truth, said, value, how, tmp_path):
+    truth = as_saved(pandas.DataFrame(truth, index=PLANTS), how, tmp_path / 'truth')
+    said = as_saved(pandas.DataFrame(said, index=PLANTS)[::-1], how, tmp_path / 'said')
+    score = evaluate(truth, said)
+    assert score.value == pytest.approx(value, abs=1e-15)
+    assert list(score.queries.to_pylist()) == PLANTS
+    assert [each for each in score.notes if 'index' in each] == [
+        'the ids of the truth are its saved index, a column without a name',
+        'the ids of predictions are its saved index, a column without a name',
+    ]
+
+
+@pytest.mark.parametrize('how', ['csv', 'parquet', 'pandas'])
+def test_a_saved_index_beside_other_columns(how, tmp_path):
+    """Numbers of rows are no ids where another column may have them; a named column always is."""
+    said = pandas.DataFrame({'prediction': ['x k', 'n'], 'plant': ['fern', 'reed']}, index=[4, 7])
+    truth = table('customer_id,prediction', ('fern', 'k'), ('reed', 'n'))
+    numbered = as_saved(said, how, tmp_path / 'said')
+    with pytest.raises(
+        FormatError, match=r"found numbers under '.*', as of rows, beside 'plant', .*id=…"
+    ):
+        MAP(truth, numbered)
+    score = MAP(truth, numbered, columns={'id': 'plant', 'labels': 'prediction'}, truth_columns={})
+    assert (score.value, score.notes) == (3 / 4, [])
+    named = as_saved(said.set_axis(['fern', 'reed']), how, tmp_path / 'named')
+    assert MAP(truth, named).value == 3 / 4
+
+
+def test_a_column_without_a_name_has_the_name_of_pandas(tmp_path):
+    files = written(tmp_path, ',tag\n5,k\n6,m\n', 'tag,n,\nk,3,5\nx,4,6\n')
+    columns = {'columns': {'id': 'Unnamed: 0', 'label': 'tag'}}
+    with pytest.raises(FormatError, match='line 1: found no column Unnamed: 0 in'):
+        MAP(*files, **columns)
+    assert MAP(files[0], files[0], **columns).value == 1

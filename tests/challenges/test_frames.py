@@ -155,7 +155,6 @@ def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
 @pytest.mark.parametrize(
     ('truth', 'error', 'message'),
     [
-        ({'x': [1, 0]}, FormatError, "<DataFrame>: found no column 'y', expected one for each cl"),
         ({'x': [1, 0], 'y': [1, 0], 'z': [0, 0]}, FormatError, "<DataFrame>: found a column 'z'"),
         (
             {'x': [1, 0], 'y': [0, 2]},

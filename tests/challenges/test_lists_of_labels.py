@@ -1,12 +1,13 @@
 """MAP at k and first-hit MAP on the files of their challenges."""
 
 import oracle
+import pandas
 import pytest
 from challenge_inputs import SAMPLES, sample, table
 from oracle import CLOSE
 
 from mediaeval_ap import challenges
-from mediaeval_ap.errors import DataWarning, UndefinedScoreError
+from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, UndefinedScoreError
 
 
 @pytest.mark.parametrize('definition', ['kaggle', 'mediaeval-2016'])
@@ -76,3 +77,130 @@ def test_whales():
     assert score.table['RR@5'].tolist() == [float(value) for value in values]
     assert score.table['label'].tolist() == [row['Id'] for row in sample('whales_truth')]
     assert (score.metric, score.counts['queries']) == ('first-hit MAP@5', 40)
+
+
+TRUTH = table('customer_id,prediction', ('a', 'oak elm'), ('b', 'ash'), ('c', 'yew fir'))
+
+
+@pytest.mark.parametrize(
+    ('field', 'joints'),
+    [
+        ('oak,elm', ','),
+        ('oak|elm', '|'),
+        ('oak;elm', ';'),
+        ('elm, oak', ','),
+        ("['oak', 'elm']", ', [ ]'),
+        ('["oak","elm"]', ', [ ]'),
+        ("['oak' 'elm']", '[ ]'),
+        ('pine,oak', ','),
+        (['oak', 'elm;ash'], ';'),
+    ],
+)
+def test_labels_that_are_joined_in_some_rows(field, joints):
+    """They would be one label that is never relevant, and the score a little too low."""
+    rows = ('a', field), ('b', 'ash'), ('c', 'yew fir')
+    if isinstance(field, list):
+        rows = ('a', field), ('b', ['ash']), ('c', ['yew', 'fir'])
+    with pytest.warns(NoOverlapWarning) as caught:
+        challenges.evaluate_map(TRUTH, table('customer_id,prediction', *rows))
+    (told,) = (str(each.message) for each in caught)
+    assert 'labels, as ' in told
+    assert told.endswith(f'but their parts are; separate labels by spaces alone, not by {joints}')
+
+
+def test_joined_labels_of_a_truth_and_of_all_rows(tmp_path):
+    joined = table('customer_id,prediction', ('a', 'oak|elm'), ('b', 'ash'), ('c', 'yew|fir'))
+    with pytest.warns(NoOverlapWarning, match=r"2 of 3 labels, as 'oak\|elm', are not in <Data"):
+        challenges.evaluate_map(joined, TRUTH)
+    images = table('Image,Id', ('a', 'oak'), ('b', 'ash'))
+    with pytest.warns(NoOverlapWarning) as caught:
+        challenges.evaluate_first_hit(images, table('Image,Id', ('a', 'oak;elm'), ('b', 'ash;yew')))
+    assert [str(each.message) for each in caught] == [
+        "<DataFrame>: 2 of 2 labels, as 'ash;yew', are not in <DataFrame>, but their parts are; "
+        'separate labels by spaces alone, not by ;'
+    ]
+
+
+def test_separators_that_belong_to_labels():
+    """As in names of a hierarchy: a label of both files holds one."""
+    truth = table('customer_id,prediction', ('a', 'tree|oak tree'), ('b', 'tree'))
+    said = table('customer_id,prediction', ('a', 'tree|oak'), ('b', 'tree|elm tree'))
+    assert challenges.evaluate_map(truth, said).value == (1 / 2 + 1 / 2) / 2
+
+
+COLUMNS = {'id': 'user', 'label': 'item'}
+BOUGHT = table('user,item', ('ann', 'cup'), ('ann', 'mug'), ('bob', 'jar'))
+OFFERED = pandas.DataFrame(  # the right order: cup pan mug, jar pot
+    [
+        ('bob', 'pot', 2, 0.1),
+        ('ann', 'mug', 7, -4),
+        ('ann', 'pan', 3, 0),
+        ('bob', 'jar', 1, 0.6),
+        ('ann', 'cup', 1, 12),
+    ],
+    columns=['user', 'item', 'rank', 'score'],
+)
+
+
+@pytest.mark.parametrize('kind', ['frame', 'csv', 'tsv', 'parquet'])
+@pytest.mark.parametrize(
+    ('given', 'by'),
+    [
+        (OFFERED, 'rank'),
+        (OFFERED.drop(columns='score'), 'rank'),
+        (OFFERED.drop(columns='rank'), 'score'),
+        (OFFERED.drop(columns='rank').rename(columns={'score': 'confidence'}), 'confidence'),
+        (OFFERED.assign(score=[5, 4, 3, 2, 1]), 'rank'),
+    ],
+)
+@pytest.mark.parametrize('evaluate', ['map', 'first_hit'])
+def test_a_column_sorts_rows_of_one_label(evaluate, given, by, kind, tmp_path):
+    path = tmp_path / f'said.{kind}'
+    if kind == 'parquet':
+        given.to_parquet(path)
+    elif kind != 'frame':
+        given.to_csv(path, index=False, sep='\t' if kind == 'tsv' else ',')
+    said = given if kind == 'frame' else path
+    if evaluate == 'map':
+        score = challenges.evaluate_map(BOUGHT, said, columns=COLUMNS)
+        assert score.value == ((1 + 2 / 3) / 2 + 1) / 2
+    else:
+        images = table('user,item', ('ann', 'pan'), ('bob', 'jar'))
+        score = challenges.evaluate_first_hit(images, said, columns=COLUMNS)
+        assert score.value == (1 / 2 + 1) / 2
+    assert list(score.notes) == [f'predictions are sorted by their column {by}']
+
+
+def test_equal_scores_keep_the_order_of_rows():
+    tied = OFFERED.drop(columns='rank').assign(score=[1, 2, 2, 1, 2])  # mug pan cup, pot jar
+    score = challenges.evaluate_map(BOUGHT, tied, columns=COLUMNS)
+    assert score.value == ((1 + 2 / 3) / 2 + 1 / 2) / 2
+
+
+@pytest.mark.parametrize(
+    ('changed', 'expected'),
+    [
+        (
+            {'rank': [2, 3, 3, 1, 1]},
+            'line 4, rank: found 3 again, expected each rank of an id once',
+        ),
+        ({'rank': [2, 3, None, 1, 1]}, 'line 4, rank: found nothing, expected a number, by which'),
+        ({'rank': [2, 3, '2nd', 1, 1]}, "line 4, rank: found '2nd', expected a finite decimal"),
+        ({'score': [1, 2, 3, 'high', 5]}, "line 5, score: found 'high', expected a finite decimal"),
+        (
+            {'score': [1, 2, 3, 4, None]},
+            'line 6, score: found nothing, expected a number, by which',
+        ),
+    ],
+)
+def test_columns_that_cannot_sort(changed, expected, tmp_path):
+    said = OFFERED[['user', 'item']].assign(**changed)
+    said.astype(object).to_csv(tmp_path / 'said.csv', index=False)
+    with pytest.raises(FormatError, match=f'said.csv, {expected}'):
+        challenges.evaluate_map(BOUGHT, tmp_path / 'said.csv', columns=COLUMNS)
+
+
+def test_a_truth_is_not_sorted():
+    truth = BOUGHT.assign(rank=['first', 'first', 'second'])
+    said = OFFERED.sort_values('rank')[['user', 'item']]
+    assert challenges.evaluate_map(truth, said, columns=COLUMNS).value == ((1 + 2 / 3) / 2 + 1) / 2

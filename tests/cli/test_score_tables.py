@@ -58,6 +58,22 @@ def test_every_file_of_scores_is_told_by_what_is_in_it():
     assert result.stdout == expected
 
 
+def test_items_in_a_saved_index():
+    long = pandas.read_csv('scores.csv').set_index('item').rename_axis(None)
+    long.to_csv('long.csv')
+    pandas.read_csv('long.csv').to_csv('again.csv', index=False)
+    long.to_csv('long.tsv', sep='\t')
+    long.to_parquet('long.parquet')
+    long.pivot(columns='system', values='value').to_csv('wide.csv')
+    expected = compared('scores.csv').stdout
+    for path in 'long.csv', 'again.csv', 'long.tsv', 'long.parquet', 'wide.csv':
+        note = f'the ids of {path} are its saved index, a column without a name'
+        assert compared(path).stdout == f'{expected}\n{note}\n'
+    long.reset_index(names='question').to_csv('rows.csv')
+    refused = compared('rows.csv', expected=1)
+    assert "rows.csv: found numbers under 'Unnamed: 0', as of rows, beside" in refused.output
+
+
 OPTIONS = {
     '--by language': {'by': 'language'},
     '--by groups.csv': {'by': 'groups.csv'},
