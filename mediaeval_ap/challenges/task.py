@@ -184,20 +184,21 @@ class Files:
         return [tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in found]
 
     def warn_of_other_labels(
-        self, labels: pyarrow.Array, predicted: pyarrow.Array, has_hits: bool = False
+        self, labels: pyarrow.Array, predicted: pyarrow.Array, has_hits: bool | None = None
     ) -> None:
-        """Warn if labels are joined, or if no predicted label is a true one."""
+        """Warn if labels of lists (of which `has_hits` is known) are joined, or none is in both."""
         if has_hits and not (holds_any(labels, JOINTS) or holds_any(predicted, JOINTS)):
             return
         true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
-        joints = set(JOINTS).difference(*(true & said))  # the others are part of labels
+        joints = set('' if has_hits is None else JOINTS)
+        joints = joints.difference(*(true & said))  # the others are part of labels
         sides = (self.predictions, said), (self.truth, true)
         for (other, known), (records, own) in zip(sides, sides[::-1], strict=True):
             joined = [each for each in own - known if joints & {*each} and known & {*_parts(each)}]
             if joined:
                 finding = f'{len(joined):,} of {len(own):,} labels, as {shown(min(joined))}, are '
                 finding += f'not in {printable(other.source.name)}, but their parts are'
-                marks = ' '.join(sorted(joints & set().union(*joined)))
+                marks = ' '.join(sorted(joints.intersection(''.join(joined))))
                 remedy = f'separate labels by spaces alone, not by {marks}'
                 self.warnings += no_overlap(records.source.name, finding, remedy)
         if true and said and not true & said and not joined:

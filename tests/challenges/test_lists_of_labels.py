@@ -121,6 +121,12 @@ def test_joined_labels_of_a_truth_and_of_all_rows(tmp_path):
     ]
 
 
+def test_one_label_is_not_called_joined():
+    said = table('id,landmarks', ('a', 'oak;elm 0.5'))
+    with pytest.warns(NoOverlapWarning, match="0 of 1 predicted .* ';elm' at the end"):
+        challenges.evaluate_gap(table('id,landmark_id', ('a', 'oak')), said)
+
+
 def test_separators_that_belong_to_labels():
     """As in names of a hierarchy: a label of both files holds one."""
     truth = table('customer_id,prediction', ('a', 'tree|oak tree'), ('b', 'tree'))
