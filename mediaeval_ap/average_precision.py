@@ -686,8 +686,8 @@ class AveragePrecision:
         qrels, run : str or path-like
             The files to write; both are on the disk before either replaces an older one. A query is
             a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in them
-            are percent-encoded, and so is a ``#`` at the beginning of a query. Scores are integers
-            that decrease strictly.
+            are percent-encoded, and so is a ``#`` or a byte order mark at the beginning of a query.
+            Scores are integers that decrease strictly.
         k : int
             The number of shots to return at most, up to 2**24.
         tag : str
@@ -697,6 +697,8 @@ class AveragePrecision:
         ------
         WriteError, ParameterError
             When a file cannot be written; when k or the tag is wrong, or both files are the same.
+        UndefinedScoreError
+            When no query has a relevant shot, or the run returns no shot: a file would be empty.
 
         Warns
         -----

@@ -45,6 +45,8 @@ def read_plainly(data, layout):
             wrong.append(number)
         elif not fields:
             continue
+        elif fields[0] == '#' and len(fields) > 1 and layout not in (QRELS, RUN):
+            wrong.append(number)  # a comment
         elif len(fields) != len(layout.fields) or (
             layout.number and not right_number(fields[layout.number_at], layout)
         ):

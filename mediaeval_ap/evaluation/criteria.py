@@ -107,10 +107,11 @@ def queries_or_default(
     """
     if queries is None:
         if not by_default:
-            raise ParameterError(
-                f'{printable(reference)}: every name of this reference begins with {PLACEHOLDER}, '
-                'and stands for people without a name; give the queries to ask for'
-            )
+            lack = f'every name of this reference begins with {PLACEHOLDER}, and stands for people '
+            lack += 'without a name'
+            if not known:
+                lack = 'no row of this reference is judged: all are dropped'
+            raise ParameterError(f'{printable(reference)}: {lack}; give the queries to ask for')
         return list(by_default), 0, [], []
     n_skipped, about_skipped = 0, []
     if skip_or_count == 'skip':

@@ -10,6 +10,8 @@ from functools import cached_property
 
 from mediaeval_ap.errors import shown
 
+_find_comment = re.compile(rb'(?m)^[ \t]*#[ \t]+[^ \t\n]').search
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -30,6 +32,10 @@ class Layout:
     def is_comment(self) -> Callable[[bytes], object]:
         """The function that matches the beginning of a comment."""
         return re.compile(self.comment or rb'(?!)').match
+
+    def holds_comment(self, lines: bytes) -> bool:
+        """Return whether # and another word begin a line, where a comment is wrong."""
+        return self.comment is None and b'#' in lines and bool(_find_comment(lines))
 
     @cached_property
     def number_at(self) -> int:

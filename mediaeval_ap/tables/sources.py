@@ -94,7 +94,9 @@ def format_of(start: bytes) -> str:
     return next((kind for kind, matches in _MATCHES.items() if matches(start)), '')
 
 
-def unpacked(name: str, chunks: Iterator[bytes], path: str = '') -> io.BufferedReader:
+def unpacked(
+    name: str, chunks: Iterator[bytes], path: str = '', inside: str = ''
+) -> io.BufferedReader:
     """Return the stream of chunks, decompressed if their first bytes say so, within the limit."""
     start = b''
     while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
@@ -102,13 +104,15 @@ def unpacked(name: str, chunks: Iterator[bytes], path: str = '') -> io.BufferedR
             break
         start += more
     kind = format_of(start)
+    if kind and inside:
+        raise ReadError(name, f'is compressed twice ({kind} in {inside}): decompress it once')
     if kind in COLUMNAR_FORMATS:
         raise ReadError(name, f'is {kind}, {IN_NO_FILE}')
     if not kind and path.lower().endswith(PACKED_SUFFIXES) and _is_no_text(start):
         found = f'its first bytes are {start[:4].hex(" ")}'
         raise ReadError(name, f'is neither compressed nor text: {found}')
     stored = _buffered(chain([start], chunks))
-    return _buffered(_decompressed(name, stored, kind)) if kind else stored
+    return unpacked(name, _decompressed(name, stored, kind), inside=kind) if kind else stored
 
 
 def _is_no_text(start: bytes) -> bool:

@@ -8,7 +8,7 @@ one is longer than `WIDEST`, the array holds a `bytes` object for each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,9 +31,9 @@ from mediaeval_ap.tables.text import fast
 from mediaeval_ap.tables.text.format import whole_lines
 from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import (
-    COLUMNS,
     MOST_LOOKED_AT,
     from_mapping,
+    layouts_of,
     reader_of,
     refuse_part,
 )
@@ -174,7 +174,7 @@ def read_entries(
     else:
         refuse_part(part)
         is_table = given.kind is OriginKind.TABLE
-        table = read(given, layout) if is_table else _read_in_memory(given, _of_three(layout))
+        table = read(given, layout) if is_table else _read_in_memory(given, layouts_of(layout)[0])
     fields = table.layout.texts
     topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
     texts = table[document]
@@ -189,16 +189,10 @@ def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
     with source.open() as opened:
         line, stream = with_first_line(opened, MOST_LOOKED_AT)
         if reads := reader_of(line, source.name, part):
-            table = reads(stream, _of_three(layout), source)
+            table = reads(stream, layouts_of(layout)[0], source)
         else:
             table = parse(whole_lines(stream.read), layout, source.name, by_python(source))
     return replace(table, source=source.described())
-
-
-def _of_three(layout: Layout, fields: Sequence[str] = ()) -> Layout:
-    """Return the layout of qrels or a run without the fields that are not used."""
-    topic, document, number = fields or (TOPIC, DOCUMENT, layout.number)
-    return Layout(layout.name, (topic, document), number, integers=layout.integers)
 
 
 def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
@@ -307,7 +301,7 @@ def _read_in_memory(given: Origin, layout: Layout) -> Table:
     if given.kind is OriginKind.ROWS:
         return from_rows(_by_attribute(value, layout), layout)
     if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME):
-        return read_one_of(given, [layout, *(_of_three(layout, each) for each in COLUMNS)])
+        return read_one_of(given, layouts_of(layout))
     return read(given, layout)
 
 

@@ -1,7 +1,7 @@
 """Qrels and runs in files of other tools, recognised by what is in them.
 
 These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), what ranx saves (JSON),
-and qrels of BEIR (TSV).
+and tables whose columns have the names of a tool, as CSV, TSV or records of JSON.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from typing import Any, BinaryIO, TypeAlias
+from io import BytesIO
+from itertools import chain
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
 from mediaeval_ap.tables.columnar import names_of_columns
-from mediaeval_ap.tables.layouts import QRELS, Layout, RecordLayout
+from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers, Table
@@ -28,14 +30,21 @@ from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_num
 Rows: TypeAlias = list[tuple[Any, ...]]
 Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
 MOST_LOOKED_AT = 1 << 16  # bytes of the first line
-# Columns of BEIR's TSV and of datasets at Hugging Face; of ranx' Parquet.
-COLUMNS = (('query-id', 'corpus-id', 'score'), ('q_id', 'doc_id', 'score'))
+# Columns of BEIR and of datasets at Hugging Face, and of ranx; then of TREC, of ir_measures and
+# ir_datasets, and of PyTerrier, whose runs have those of TREC.
+_OF_BOTH = 'query-id corpus-id score', 'query_id corpus_id score', 'q_id doc_id score'
+COLUMNS = {
+    'relevance': ('qid docno relevance', 'query_id doc_id relevance', 'qid docno label', *_OF_BOTH),
+    'score': ('qid docno score', 'query_id doc_id score', *_OF_BOTH),
+}
 LZ4 = b'\x04\x22\x4d\x18'  # as ranx compresses CBOR
 META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
 # The brace of an object, with a key and its colon, or alone in its line.
 _is_json = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
-_is_json_line = re.compile(rb'\s*\{\s*"query_id"\s*:\s*[^\s{]').match  # no topic of that name
-_has_header = re.compile(rb'query-id\tcorpus-id\tscore\r?(?:\n|\Z)').match
+# A first value that is no object or list, as of a topic it is.
+_is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
+_is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
+_keys = re.compile(rb'"([^"\\]+)"\s*:').findall
 _is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match  # no results of ours
 # Behind comments: six fields, of which the fourth is a rank, and the fifth a score.
 _is_run = re.compile(
@@ -49,12 +58,28 @@ def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     if line.startswith(LZ4):
         raise FormatError(name, '', '', 'LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
     line = line.removeprefix(BYTE_ORDER_MARK)
-    if _is_json(line) and not _is_json_line(line):
+    if _is_json(line) and not _is_record(line):
         return partial(_from_json, part=part)
     refuse_part(part)
-    if _is_json(line):
-        return _from_json_lines
-    return _from_tsv if _has_header(line) else None
+    if _is_json(line) or _is_array(line):
+        return partial(_from_records, is_array=not _is_json(line))
+    delimiter = '\t' if b'\t' in line else ','
+    return partial(_from_csv, delimiter=delimiter) if _has_columns(line) else None
+
+
+def _has_columns(begin: bytes) -> bool:
+    """Return whether CSV or JSON begins with the columns that a tool gives qrels or a run."""
+    names = _keys(begin)
+    if not begin.lstrip().startswith((b'{', b'[')):
+        names = re.split(rb'[\t,]', begin.partition(b'\n')[0].replace(b'"', b'').strip())
+    known = {name.decode(errors='replace') for name in names}
+    return any(known.issuperset(each.split()) for each in chain(*COLUMNS.values()))
+
+
+def layouts_of(layout: Layout) -> list[Layout]:
+    """Return layouts of topic, document and number, under the names of TREC and of each tool."""
+    known = [each.split() for each in COLUMNS[str(layout.number)]]
+    return [Layout(layout.name, (*each[:2],), each[2], integers=layout.integers) for each in known]
 
 
 def is_for_trec(path: str) -> bool:
@@ -63,9 +88,9 @@ def is_for_trec(path: str) -> bool:
     with suppress(ReadError, FormatError):  # told by whoever reads it
         if source.is_stored and source.format in COLUMNAR_FORMATS:
             names = names_of_columns(source)
-            return any({*each[:2]}.issubset(names) for each in (*COLUMNS, ('qid', 'docno')))
+            return any({*each.split()[:2]}.issubset(names) for each in chain(*COLUMNS.values()))
     begin = source.first_bytes(MOST_LOOKED_AT)
-    is_one = _is_by_topic, _is_json_line, _has_header, _is_run
+    is_one = _is_by_topic, _has_columns, _is_run
     return begin.startswith(LZ4) or any(matches(begin) for matches in is_one)
 
 
@@ -116,34 +141,55 @@ def _explained(rows: Rows, places: Iterator[str], layout: Layout, name: str) -> 
 
 
 def _from_lines(rows: Rows, lines: LineNumbers, layout: Layout, name: str) -> Table:
-    places = (f'line {lines[at]}' for at in range(len(rows)))
+    places = (f'{lines.unit} {lines[at]}' for at in range(len(rows)))
     return replace(_explained(rows, places, layout, name), lines=lines)
 
 
-def _from_json_lines(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
-    """Read what `write_predictions` of sentence-transformers (6.2.0) writes."""
-    name, seen = source.name, set()
-    if layout.number == QRELS.number:
-        found = 'predictions of sentence-transformers'
-        raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
+def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
+    """Read records, or what `write_predictions` of sentence-transformers (6.2.0) writes."""
+    name, known = source.name, layouts_of(layout)
+    is_run = layout.number == RUN.number
+    names = ' or '.join(','.join(each.fields) for each in known)
+    expected = f'{A_LINE}, or ' * is_run + f'records of {names}'
+    unit: Literal['line', 'row'] = 'row' if is_array else 'line'
+    if is_array:
+        values: list[Any] = parsed_json(stream.read(), name, expected)
+        numbers = [*range(1, len(values) + 1)]
+    else:
+        values, numbers = parsed_lines(stream, name, expected)
+    first = values[0] if values and isinstance(values[0], dict) else {}
+    fitting = [each for each in known if first.keys() >= {*each.fields}]
+    layout = (fitting or known)[0]
+    if fitting:
+        expected = f'{",".join(layout.fields)} in each {unit}'
     rows: Rows = []
     lines: list[int] = []
-    for value, number in zip(*parsed_lines(stream, name, A_LINE), strict=True):
+    seen: set[str] = set()
+    for value, number in zip(values, numbers, strict=True):
+        place = f'{unit} {number}'
         try:
-            query, results = value['query_id'], value['results']
-            ranked = [(query, each['corpus_id'], each['score']) for each in results]
+            if fitting:
+                ranked = [tuple(value[field] for field in layout.fields)]
+            else:
+                query, results = value['query_id'], value['results']
+                ranked = [(query, each['corpus_id'], each['score']) for each in results]
         except (LookupError, TypeError):
-            raise FormatError(name, f'line {number}', '', shown(value), A_LINE) from None
-        if str(query) in seen:
-            again = f'{shown(query)} again'
-            raise FormatError(name, f'line {number}', 'query_id', again, 'each query once')
-        seen.add(str(query))
+            found = f'fields {shown(",".join(value))}' if isinstance(value, dict) else shown(value)
+            raise FormatError(name, place, '', found, expected) from None
+        if not fitting:
+            if not is_run:
+                found = 'predictions of sentence-transformers'
+                raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
+            if str(query) in seen:
+                again = f'{shown(query)} again'
+                raise FormatError(name, place, 'query_id', again, 'each query once')
+            seen.add(str(query))
         rows += ranked
         lines += [number] * len(ranked)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
     integers = frozenset(field for field, ids in fields if int in map(type, ids))
     rows = [(_digits(query), _digits(document), score) for query, document, score in rows]
-    table = _from_lines(rows, LineNumbers('line', np.array(lines)), layout, name)
+    table = _from_lines(rows, LineNumbers(unit, np.array(lines)), layout, name)
     return replace(table, integers=integers)
 
 
@@ -154,7 +200,13 @@ def _digits(value: Any) -> Any:
 def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:
     """Read predictions of MTEB (2.26.24), or what ranx (0.3.21) saves as JSON."""
     expected = 'JSON of MTEB, {subset: {split: {qid: {docno: score}}}}, or ranx, {qid: {docno: …}}'
-    value = parsed_json(stream.read(), source.name, expected)
+    content = stream.read()
+    try:
+        value = parsed_json(content, source.name, expected)
+    except FormatError as error:
+        if 'Extra data' not in error.found:
+            raise
+        return _from_records(BytesIO(content), layout, source, is_array=False)
     if META not in value and _depth(value) < 4:
         refuse_part(part)
         return from_mapping(value, layout, source.name)
@@ -179,15 +231,14 @@ def _depth(value: Any, most: int = 4) -> int:
     return 1 + _depth(next((each for each in value.values() if each), None), most - 1)
 
 
-def _from_tsv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
-    """Read qrels of BEIR (2.2.0): a header, and tabs between the fields."""
+def _from_csv(stream: BinaryIO, layout: Layout, source: ByteSource, *, delimiter: str) -> Table:
+    """Read a table with a header, as qrels of BEIR (2.2.0), which have tabs between the fields."""
     from mediaeval_ap.tables.records import parse_csv
 
-    *texts, number = COLUMNS[0]
-    layout = replace(layout, texts=tuple(texts), number=number)
-    fields = RecordLayout(layout.texts, numbers=(number,))
-    _, columns, lines = parse_csv(stream.read(), [fields], source.name, '\t')
-    topics, documents, numbers = (column.to_pylist() for column in columns.columns)
+    known = [RecordLayout(each.texts, numbers=(str(each.number),)) for each in layouts_of(layout)]
+    chosen, columns, lines = parse_csv(stream.read(), known, source.name, delimiter)
+    layout = replace(layout, texts=chosen.texts, number=chosen.numbers[0])
+    topics, documents, numbers = (columns[field].to_pylist() for field in layout.fields)
     faults = Faults('line')
     for row, text in enumerate(numbers):
         if wrong := explain_number(text.encode(), layout):

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
-from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
+from mediaeval_ap.errors import (
+    DataWarning,
+    Note,
+    ParameterError,
+    UndefinedScoreError,
+    shown,
+    warn_caller,
+)
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
@@ -26,7 +33,8 @@ SHOT = HYPOTHESIS.texts[:3]
 NO_SHOTS = np.empty(0, dtype=np.int32)
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
-_encode = re.compile(r'[\s%]|\A#').sub  # a line that begins with # is a comment
+# A line that begins with # is a comment, and a file may begin with a byte order mark.
+_encode = re.compile(r'[\s%]|\A[#\ufeff]').sub
 
 
 def _percent(match: re.Match[str]) -> str:
@@ -34,7 +42,7 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def as_word(text: str) -> str:
-    """Return text as one word: white space, %, and a # at its beginning are percent-encoded."""
+    """Return text as one word: white space, %, and # or U+FEFF at its begin are percent-encoded."""
     return _encode(_percent, text)
 
 
@@ -129,6 +137,9 @@ def export(
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     tag = check_tag(tag)
     of_qid = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
+    if not any(topic.returned for _, topic in of_qid):
+        lack = 'the run returns no shot' if of_qid else 'no query has a relevant shot'
+        raise UndefinedScoreError(f'nothing to export: {lack}, and no tool reads an empty file')
     qrels_text = ''.join(f'{qid} 0 {shot} 1\n' for qid, topic in of_qid for shot in topic.relevant)
     # Scores are integers that decrease strictly, so that no reader orders the lines anew.
     run_text = ''.join(

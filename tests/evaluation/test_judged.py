@@ -199,6 +199,17 @@ def test_unjudged_rows_of_the_reference_can_be_dropped():
     assert evaluation.parameters == {'unjudged': 'nonrelevant'}
 
 
+@pytest.mark.parametrize('judged', [[('y', 'v', '1')], [('x', 'v', '2', 'ann', 0)]])
+def test_a_reference_of_which_all_rows_are_dropped(judged):
+    """Nobody begins with ? there."""
+    average_precision = AveragePrecision(REFERENCE, K=[4], judged=judged, judged_only=True)
+    with pytest.raises(ParameterError) as caught:
+        average_precision.evaluate(RUN)
+    dropped = 'no row of this reference is judged: all are dropped; give the queries to ask for'
+    assert str(caught.value) == f'<rows>: {dropped}'
+    assert average_precision.evaluate(RUN, ['ann']).counts['reference_rows_dropped'] == 2
+
+
 def test_placeholders_need_no_judgement_of_pairs():
     reference = [*REFERENCE, ('x', 'v', '9', '?unknown?')]
     judged = [(*row, 1) for row in REFERENCE]

@@ -66,6 +66,13 @@ def compressed() -> list[Entry]:
                 f': is neither compressed nor text: {noise}',
             ),
             Entry(f'bomb.txt.{kind}', bomb_of(compress), LIMITED, is_limited=True),
+            *(
+                refused(
+                    *(f'{kind}-of.{other}', compress(again(A))),
+                    f': is compressed twice ({NAMES[other]} in {NAMES[kind]}): decompress it once',
+                )
+                for other, again in COMPRESS.items()
+            ),
         ]
     return [
         *entries,

@@ -122,6 +122,9 @@ OTHER_TOOLS = (
     b'{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 0.5, "d2": 1e-7}}}}',
     b'{\n  "q1": {\n    "d1": 1\n  }\n}',
     b'query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td2\t0\r\n',
+    b'{"qid": "q1", "docno": "d1", "score": 1}\n{"score": 5, "qid": 2, "docno": 7}\n',
+    b'[{"query_id": "q1", "doc_id": "d1", "relevance": 1}, {"query_id": 2}]',
+    b',qid,docno,label\n0,q1,d1,1\n1,"2",7,0\n',
 )
 LINES_OF_SCORES = (
     b'{"item": "2026-01-02", "system": "a", "value": 1}\n\n'

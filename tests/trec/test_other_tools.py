@@ -6,6 +6,7 @@ import io
 import json
 
 import pandas
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,6 +105,53 @@ def test_qrels_are_as_dictionaries(write, size, tmp_path):
     assert scored(path, RETURNED) == scored(JUDGED, RETURNED)
 
 
+OF_BOTH = ['query-id corpus-id score', 'query_id corpus_id score', 'q_id doc_id score']
+OF_RUNS = [*OF_BOTH, 'qid docno score', 'query_id doc_id score']
+OF_QRELS = [*OF_BOTH, 'qid docno label', 'qid docno relevance', 'query_id doc_id relevance']
+
+
+FORMS = ['frame', 'polars', 'parquet', 'csv', 'quoted tsv', 'lines', 'nested', 'array', 'indented']
+
+
+def table_of(form, path, by_topic, names):
+    """The rows under these names, beside what else tools write, in a file or a frame."""
+    rows = [(topic, each, n) for topic, docs in by_topic.items() for each, n in docs.items()]
+    frame = pandas.DataFrame(rows, columns=names)[[names[2], names[0], names[1]]].assign(rank=1)
+    records = [{'of': {'no': [None]}, **each} for each in frame.to_dict('records')]
+    match form:
+        case 'frame':
+            return frame
+        case 'polars':
+            return polars.from_pandas(frame)
+        case 'parquet':
+            frame.to_parquet(path)
+        case 'csv':  # with the index, as many a frame is saved
+            frame.to_csv(path)
+        case 'quoted tsv':
+            frame.to_csv(path, sep='\t', index=False, quoting=csv.QUOTE_ALL)
+        case 'lines':
+            frame.to_json(path, orient='records', lines=True)
+        case 'nested':
+            path.write_text(''.join(f'{json.dumps(each)}\n\n' for each in records))
+        case 'array':
+            path.write_text(json.dumps(records))
+        case 'indented':
+            path.write_text('\ufeff' + json.dumps(records, indent=2))
+    return path
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_tables_of_tools_are_as_dictionaries(form, size, tmp_path):
+    """Of PyTerrier, ir_measures, ir_datasets, BEIR, ranx; extra columns in any order."""
+    expected = scored(JUDGED, RETURNED)
+    for names in OF_RUNS:
+        run = table_of(form, tmp_path / 'run', RETURNED, names.split())
+        assert scored(JUDGED, run) == expected
+    for names in OF_QRELS:
+        qrels = table_of(form, tmp_path / 'qrels', JUDGED, names.split())
+        assert scored(qrels, RETURNED) == expected
+
+
 ids = st.sampled_from(['1', 'q', '{"a":', '{', '"', 'query-id', 'query_id', 'é'])
 documents = st.dictionaries(ids, st.sampled_from([0.0, 0.5, 1.0, -2.5, 1e30]), min_size=1)
 
@@ -177,7 +225,32 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
     [
         (f'{RIGHT}\n\n{{"query_id"\n', r'^run, line 3: found no JSON: Expecting'),
         (f'{RIGHT}\n{RIGHT}', r"^run, line 2, query_id: found 'q1' again, expected each query on"),
-        ('{"query_id": "q1", "query": "a", "documents": ["d"]}', rf'line 1: .* {A_LINE}'),
+        (
+            '{"query_id": "q1", "query": "a", "documents": ["d"]}',
+            rf"line 1: found fields 'query_id,query,documents', {A_LINE}.*, or records of qid,doc",
+        ),
+        ('{"to": {}, "x": 1}\n{"to": {}, "x": 2}', rf"^run, line 1: found fields 'to,x', {A_LINE}"),
+        (
+            '[{"qid": "1", "docno": "d", "label": 1}]',
+            rf"row 1: found fields 'qid,docno,label', {A_LINE}",
+        ),
+        (
+            '{"qid": "q1", "docno": "d1", "score": 1}\n{"q_id": "q1", "doc_id": "d2", "score": 1}',
+            r"line 2: found fields 'q_id,doc_id,score', expected qid,docno,score in each line$",
+        ),
+        (
+            '[{"qid": "q1", "docno": "d1", "score": 1}, 7]',
+            r'^run, row 2: found 7, expected qid,docno,score in each row$',
+        ),
+        (
+            '[{"qid": "q1", "docno": "d1", "score": 1}, {"qid": "q1", "docno": "d1", "score": 0}]',
+            r"^run, row 2, docno: found 'd1' again for topic 'q1'",
+        ),
+        ('{"qid": "q1", "docno": "d1", "score": null}', r'line 1, score: found None \(NoneType\)'),
+        ('[\n]', r'^run: found no rows'),
+        ('[\n  {"qid": "q1"', r'^run, line 2: found no JSON: .* expected lines of'),
+        ('qid,docno,label\nq1,d1,1\n', r"no column score in 'qid,docno,label', expected qid,doc"),
+        ('docno,qid,score\nd1,q1,high\n', r"^run, line 2, score: found 'high', expected a finite"),
         ('{"query_id": "q1", "results": [{"corpus_id": "d1"}]}', rf'line 1: .* {A_LINE}'),
         (RIGHT.replace('1}]', '"1"}]'), r"^run, line 1, score: found '1' \(str\), expected a"),
         (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1: found NaN, which is no number of JSON'),
@@ -211,6 +284,15 @@ def test_what_is_wrong_is_named_with_its_place(run, message, tmp_path, monkeypat
     ('qrels', 'message'),
     [
         (RIGHT, r'found predictions of sentence-transformers, expected qrels: .* exchanged\?'),
+        (
+            '{"query_id": "q1", "doc_id": "d1", "score": 1}',
+            "line 1: found fields 'query_id,doc_id,score', expected records of qid,docno,relevance "
+            'or query_id,doc_id,relevance or qid,docno,label or',
+        ),
+        (
+            '[{"query-id": "q1", "corpus-id": "d1", "score": 0.5}]',
+            r'row 1, relevance: found 0\.5, expected an integer',
+        ),
         (
             'query-id\tcorpus-id\tscore\nq1\td1\t0.5\n',
             r"line 2, score: found '0\.5', expected an in",

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from trec_rows import REFERENCE, ROWS, map_column, quiet
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning, WriteError
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    UndefinedScoreError,
+    WithoutRelevantWarning,
+    WriteError,
+)
 
 # Sums of as many quotients, in another order.
 ROUNDING = 1e-12
@@ -94,6 +100,43 @@ def test_a_query_that_begins_with_the_mark_of_a_comment(tmp_path):
     assert (tmp_path / 'qrels').read_text() == '%231 0 #x/v/1 1\nb# 0 #x/v/2 1\n'
     own = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', K)
     assert [unquote(query) for query in own.queries] == average_precision.queries
+
+
+@quiet
+@pytest.mark.parametrize('rest', ['', 'ann', '#', '\ufeff', '%EF', '{"a": 1}', ' x'])
+@pytest.mark.parametrize('at_begin', [True, False])
+def test_a_query_that_begins_with_a_byte_order_mark(rest, at_begin, tmp_path):
+    """At the beginning of a file it would be passed over, and another topic stand there."""
+    name, others = f'\ufeff{rest}', ['zoe', rest.strip() or 'bob']
+    queries = [name, *others] if at_begin else [*others, name]
+    reference = [('\ufeffx', '\ufeff', str(at), query) for at, query in enumerate(queries)]
+    average_precision = AveragePrecision(reference, [1, 'all'], definition='trec')
+    run = [(*row, 0.9 - at / 10) for at, row in enumerate(reference)]
+    average_precision.export_trec(run, tmp_path / 'qrels', tmp_path / 'run', queries)
+    own = evaluate_trec(tmp_path / 'qrels', tmp_path / 'run', [1, 'all'])
+    assert list(map(unquote, own.queries)) == queries
+    assert own.ap.tolist() == average_precision.evaluate(run, queries).ap.tolist()
+    pairs = [(*row, 1) for row in reference]
+    judged = AveragePrecision(reference, judged=tmp_path / 'qrels', unjudged='skip').evaluate(run)
+    expected = AveragePrecision(reference, judged=pairs, unjudged='skip').evaluate(run)
+    assert judged.ap.tolist() == expected.ap.tolist()
+
+
+@quiet
+@pytest.mark.parametrize(
+    ('subset', 'queries', 'lack'),
+    [
+        ([('x', 'v'), ('x y', 'v/w')], ['zoe', 'carl'], 'no query has a relevant shot'),
+        ([('x', 'w')], ['ann'], 'the run returns no shot'),
+    ],
+)
+def test_what_would_be_an_empty_file_is_refused(subset, queries, lack, tmp_path):
+    average_precision = AveragePrecision([*REFERENCE, ('x', 'w', '1', 'ann')], subset=subset)
+    paths = tmp_path / 'qrels', tmp_path / 'run'
+    with pytest.raises(UndefinedScoreError) as caught:
+        average_precision.export_trec(ROWS, *paths, queries)
+    assert str(caught.value) == f'nothing to export: {lack}, and no tool reads an empty file'
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

@@ -65,7 +65,7 @@ def proved_block(
         digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = digits if layout.integers else pyarrow.float64()
     text = _normal(block, layout)
-    if text is None:
+    if text is None or layout.holds_comment(text):
         return None
     n_lines, positions = _count(text)
     n_rows = n_lines if positions is None else len(positions)

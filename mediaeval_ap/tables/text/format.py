@@ -153,7 +153,8 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
 
 def cause_of_fields(fields: list[bytes], layout: Layout) -> Cause | None:
     """Find why a line of text is wrong that has these fields, and is no comment."""
-    if fields and len(fields) != len(layout.fields):
+    is_comment = layout.holds_comment(b' '.join(fields[:2]))
+    if fields and (len(fields) != len(layout.fields) or is_comment):
         return Cause.FIELDS
     if not fields or layout.number is None or is_number(fields[layout.number_at], layout):
         return None
@@ -178,6 +179,8 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Wrong:
         case Cause.FIELDS:
             count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
+            if layout.comment is None and line.lstrip(b' \t').startswith(b'#'):
+                return Wrong('', f'a comment line {quoted}', 'rows only', remedy='delete it')
             found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
             wrong = Wrong('', found, layout.expected)
         case Cause.NUMBER:

@@ -78,7 +78,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
         text = b'\n'.join(lines)
-    if not format.holds_text(text):
+    if not format.holds_text(text) or layout.holds_comment(text):
         return None
     n_fields = len(layout.fields)
     columns = evenly_split(text, len(lines), n_fields)

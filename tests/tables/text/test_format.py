@@ -35,6 +35,11 @@ from mediaeval_ap.tables.text.format import Cause, other_file, parse_line, whole
 @example((HYPOTHESIS, b'a b c d 1\x0b\n'))
 @example((HYPOTHESIS, b'a b c d 1 \x0b\n'))
 @example((HYPOTHESIS, b'a b c d\n1\n'))
+@example((REFERENCE, b'x v 1 C#\n#x v 1 ann\n# by the team\n'))
+@example((HYPOTHESIS, b'a b c d 1\n \t#\tb c d 1\n'))
+@example((SUBSET, b'a b\n# \n# b'))
+@example((QUERIES, b'#\n #\t\n# a\n'))
+@example((QRELS, b' # a b 1\n'))
 @example((QRELS, b'#'))
 @example((QRELS, b'# a\n# b\na b c 1\n'))
 @example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
@@ -148,6 +153,31 @@ def test_causes(line, remedy):
     content = f'{line}\n{ROW}\n'.encode()
     assert strict_remedy(content) == remedy
     assert validate(io.BytesIO(content), rules='none')[0].remedy == remedy
+
+
+@pytest.mark.parametrize('by_python', [math.inf, 0])
+@pytest.mark.parametrize('layout', [REFERENCE, HYPOTHESIS, SUBSET, QUERIES, EVIDENCE_2015])
+@pytest.mark.parametrize('mark', [b'# ', b'#\t', b' # ', b'#'])
+def test_a_comment_line_is_named(mark, layout, by_python):
+    """Also one with as many words as a row has fields, or as another file has."""
+    row = [b'0.5' if field == layout.number else b'x' for field in layout.fields]
+    for n_words in range(1, 8):
+        comment = mark + b' '.join([b'by', b'us', b'of', b'here', b'50', b'a', b'b'][:n_words])
+        if (
+            mark == b'#'
+            and n_words == len(layout.fields)
+            and (layout.number is None or n_words == 5)
+        ):
+            continue  # the id of a corpus, or a name, may begin so
+        data = b'\n'.join((b' '.join(row), comment, b' '.join(row)))
+        for before, line in (b'', 2), (comment + b'\n', 1):
+            with pytest.raises(FormatError) as caught:
+                parse(before + data, layout, by_python)
+            assert str(caught.value).startswith(f'file, line {line}: found a comment line ')
+            assert caught.value.expected == 'rows only; delete it'
+            assert caught.value.further == 2 - line
+            lenient = reader.parse_leniently(io.BytesIO(before + data), layout, 9, by_python)
+            assert lenient.faults.counts == {Cause.FIELDS: 3 - line}
 
 
 @pytest.mark.parametrize(
