@@ -100,7 +100,7 @@ def evaluate_trec_files(
 
     QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. trec_eval
     has --missing skip --unknown drop, and with -c --missing zero --unknown drop. Files of BEIR,
-    Hugging Face, MTEB, ranx and sentence-transformers are recognised.
+    Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and sentence-transformers are recognised.
     """
     definition = settings['definition']
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:

@@ -77,14 +77,14 @@ def evaluate_trec(
     qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
         The reference: a file of ``qid iteration docno relevance``; a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three; a dictionary ``{qid: {docno:
-        relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A file may also be TSV of BEIR,
-        Parquet of BEIR, Hugging Face or ranx, or JSON of ranx.
+        relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A table may have the names of BEIR,
+        Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON.
     run : like qrels
         The run: a file of ``qid Q0 docno rank score tag``; a table with these columns, of which
         qid, docno and score are used, or tuples of these three; a dictionary ``{qid: {docno:
-        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx. A file may also be what ranx (JSON,
-        Parquet) or sentence-transformers (`write_predictions`) wrote, or the predictions of MTEB,
-        or the folder of their one file.
+        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A
+        file may also be what ranx (JSON) or sentence-transformers (`write_predictions`) wrote, or
+        the predictions of MTEB, or the folder of their one file.
     K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
