@@ -147,7 +147,7 @@ def _from_lines(rows: Rows, lines: LineNumbers, layout: Layout, name: str) -> Ta
 
 def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
     """Read records, or what `write_predictions` of sentence-transformers (6.2.0) writes."""
-    name, known = source.name, layouts_of(layout)
+    name, known, seen = source.name, layouts_of(layout), set()
     is_run = layout.number == RUN.number
     names = ' or '.join(','.join(each.fields) for each in known)
     expected = f'{A_LINE}, or ' * is_run + f'records of {names}'
@@ -160,11 +160,9 @@ def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
     first = values[0] if values and isinstance(values[0], dict) else {}
     fitting = [each for each in known if first.keys() >= {*each.fields}]
     layout = (fitting or known)[0]
-    if fitting:
-        expected = f'{",".join(layout.fields)} in each {unit}'
+    expected = f'{",".join(layout.fields)} in each {unit}' if fitting else expected
     rows: Rows = []
     lines: list[int] = []
-    seen: set[str] = set()
     for value, number in zip(values, numbers, strict=True):
         place = f'{unit} {number}'
         try:
@@ -206,6 +204,7 @@ def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str |
     except FormatError as error:
         if 'Extra data' not in error.found:
             raise
+        refuse_part(part)
         return _from_records(BytesIO(content), layout, source, is_array=False)
     if META not in value and _depth(value) < 4:
         refuse_part(part)

@@ -33,8 +33,7 @@ SHOT = HYPOTHESIS.texts[:3]
 NO_SHOTS = np.empty(0, dtype=np.int32)
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
-# A line that begins with # is a comment, and a file may begin with a byte order mark.
-_encode = re.compile(r'[\s%]|\A[#\ufeff]').sub
+_encode = re.compile(r'[\s%]|\A[#\ufeff]').sub  # a comment begins with #, a file with U+FEFF
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -134,7 +134,11 @@ def write_runs(kind='TREC'):
     """Write the qrels, and two runs of TREC or folders of MTEB."""
     Path('qrels').write_text(qrels_text(rows_of(JUDGED)))
     for name, by_topic in ('a', FIRST), ('b', SECOND):
-        if kind == 'TREC':
+        if kind == 'records':
+            names = ('query_id', 'doc_id', 'score')
+            records = [dict(zip(names, row, strict=True)) for row in rows_of(by_topic)]
+            Path(name).write_text(json.dumps(records, indent=1))
+        elif kind == 'TREC':
             Path(name).write_text(f'# a comment\n\n{run_text(rows_of(by_topic))}')
         else:
             Path(name).mkdir()
@@ -154,7 +158,7 @@ def in_python(*, qrels=JUDGED, baseline=None, **settings):
     return compare(results, baseline=baseline, **FEW)
 
 
-@pytest.mark.parametrize('kind', ['TREC', 'folder'])
+@pytest.mark.parametrize('kind', ['TREC', 'folder', 'records'])
 def test_compare_recognises_runs_of_other_tools(kind, tmp_path, monkeypatch):
     """It scores them as `evaluate_trec` does, whatever the names of the files."""
     monkeypatch.chdir(tmp_path)
@@ -232,6 +236,8 @@ def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatc
         '{"schema": "mediaeval-ap/results/1", "run": {}}',
         '{"failed": [], "results": [{"kind": "evaluation"}], "schema": "mediaeval-ap/results/1"}',
         '{"item": "a", "value": 1}',
+        '{"query_id": "a", "system": "b", "value": 1}',
+        'qid,docno,value\na,b,1\n',
         '',
     ],
 )

@@ -203,7 +203,8 @@ def test_one_part_of_several(tmp_path):
         ):
             evaluate_trec(JUDGED, path, part=part)
     sentence_transformers(tmp_path / 'lines', RETURNED)
-    for run in (tmp_path / 'lines', RETURNED):
+    nested = table_of('nested', tmp_path / 'nested', RETURNED, OF_RUNS[0].split())
+    for run in (tmp_path / 'lines', RETURNED, nested):
         with pytest.raises(ParameterError, match=r"^part: found 'test', expected no part: only"):
             evaluate_trec(JUDGED, run, part='test')
     (tmp_path / 'Other_predictions.json').write_text('{}')
