@@ -423,12 +423,8 @@ class AveragePrecision:
         teams: Mapping[str, str] | None = None,
         baseline: str | None = None,
         correction: choices.Correction = 'holm',
-        interval: choices.IntervalKind | None = None,
         level: float = choices.LEVEL,
         cluster: choices.Cluster | None = None,
-        resamples: int = choices.RESAMPLES,
-        permutations: int | None = None,
-        seed: int = 0,
         progress: bool = False,
     ) -> CampaignReport:
         """Compare and diagnose the runs of a campaign, for one page about all of them.
@@ -451,7 +447,7 @@ class AveragePrecision:
             The teams of runs, by the names of the runs; by default what is before the first ``_``.
         baseline : str, optional
             The run to compare all others with on the leaderboard, by its name.
-        correction, interval, level, cluster, resamples, permutations, seed
+        correction, level, cluster
             As of `compare`.
 
         Returns
@@ -485,12 +481,8 @@ class AveragePrecision:
         settings = checked_settings(
             baseline=baseline,
             correction=correction,
-            interval=interval,
             level=level,
             cluster=cluster,
-            resamples=resamples,
-            permutations=permutations,
-            seed=seed,
         )
         by_name = named(runs)
         check_run('baseline', baseline, by_name)

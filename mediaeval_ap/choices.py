@@ -27,7 +27,6 @@ NEAR = 0.2  # largest distance between spellings of a name: one edit in five cha
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
 RATIO_2015 = 0.95  # above which a name is close enough to a query
 LEVEL = 0.95  # of confidence
-RESAMPLES = 10_000  # of the bootstrap
 ALL_CORES = 'all'
 MOST_JOBS = 1024  # more processes than the cores of any machine do harm
 TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
@@ -41,8 +40,7 @@ Unjudged = Literal['nonrelevant', 'skip']
 Ties = Literal['expected', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
-Correction = Literal['holm', 'bh', 'tukey']
-IntervalKind = Literal['plus2', 'bca', 't']
+Correction = Literal['holm', 'bh']
 Cluster = Literal['none', 'video']
 Grouping = Literal['corpus', 'relevant']
 Strategy = Literal['mtc', 'rank-sum', 'depth']
@@ -55,9 +53,6 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
-# Of signs: with 10,000, Holm over 136 pairs stays above .0136. Tukey's p needs no such factor.
-PERMUTATIONS: dict[Correction, int] = {'holm': 100_000, 'bh': 100_000, 'tukey': 10_000}
-INTERVALS: tuple[IntervalKind, ...] = get_args(IntervalKind)
 CLUSTERS: tuple[Cluster, ...] = get_args(Cluster)
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -193,13 +188,6 @@ def alpha_of(level: float) -> float:
     from decimal import Decimal
 
     return float(1 - Decimal(repr(float(level))))  # 0.1 of 0.9, as a p of 0.1 is compared with it
-
-
-def check_seed(seed: object) -> int:
-    """Return the seed of a random generator, or raise `ParameterError`."""
-    if (number := _integer(seed)) is not None and number >= 0:
-        return number
-    raise ParameterError(f'seed: found {shown(seed)}, expected an integer from 0')
 
 
 def check_tag(tag: object) -> str:

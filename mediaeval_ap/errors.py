@@ -185,10 +185,9 @@ KINDS = {
     'both of the same data?',
     'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
     'Correct these first.',
-    'narrow-interval': 'Confidence intervals that rest on few differences. Take --interval plus2, '
-    'the default.',
-    'few-permutations': 'So few permutations of a test that no data could be significant: ask for '
-    'more.',
+    'few-clusters': 'Intervals over few clusters, or over one with many of the queries: they may be '
+    'too narrow.',
+    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or pass.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',
     'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '

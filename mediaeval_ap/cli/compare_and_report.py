@@ -52,12 +52,6 @@ PROCEDURE = options.together(
     options.choice(
         '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'
     ),
-    options.choice(
-        '--interval',
-        choices.INTERVALS,
-        None,
-        'Intervals of differences: {words}; of means: bca, or t.  [default: plus2]',
-    ),
     options.number(
         '--level', choices.LEVEL, choices.check_level, 'Level of confidence, from 0 to 1.'
     ),
@@ -65,19 +59,8 @@ PROCEDURE = options.together(
         '--cluster',
         choices.CLUSTERS,
         None,
-        'Queries to resample together: {words}.  [default: video, of 50 or more]',
+        'Queries to test together: {words}.  [default: video, of 50 or more]',
     ),
-    options.integer(
-        '--resamples',
-        default=choices.RESAMPLES,
-        help='Resamples of the bootstrap.  [default: 10,000]',
-    ),
-    options.integer(
-        '--permutations',
-        default=None,
-        help='Permutations of a test.  [default: 100,000; tukey 10,000]',
-    ),
-    options.integer('--seed', default=0, least=0, help='Seed of all random numbers.'),
 )
 
 
@@ -284,8 +267,10 @@ def _compared(results: Any, **settings: Any) -> Comparison:
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
     """Write a comparison, and exit with the status of a run that did not pass."""
+    from mediaeval_ap.comparison.testing import FAILING
+
     write_document(compared._document(pairs=pairs), format, output)
-    failed = [each for each in compared.verdicts if each.verdict != 'passed']
+    failed = [each for each in compared.verdicts if each.verdict in FAILING]
     for each in failed:
         tell(f'{printable(each.run)} is {each.verdict}: {each.metric} {each.difference:+.4f}')
     if failed:

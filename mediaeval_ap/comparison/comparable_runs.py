@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import ParameterError, printable, require, shown
+from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.result import (
     NO_LABEL,
@@ -64,14 +63,10 @@ class Runs:
     range: list[float] | None = None  # of a score table: the least and the largest value
     is_range_declared: bool = True  # given, or from 0 to 1; else `range` is that of all values
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # its items without a value
-    no_mean: str = ''  # why the metric is no mean; then `values` have LRAP and number of labels
+    no_mean: str = ''  # why the metric is no mean over queries
     whole: Sequence[float] = ()  # then the metric of each run
+    n_labels: NDArray[np.int64] | None = None  # then the labels that each value is the mean of
     ties: Any = None  # of runs of TREC
-
-    @property
-    def width(self) -> float:
-        """The largest difference that there can be, but for a few definitions."""
-        return 1.0 if self.range is None else self.range[1] - self.range[0]
 
     @property
     def has_videos(self) -> bool:
@@ -139,6 +134,7 @@ def read_runs(results: object) -> Runs:
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole=[run.results[0]._worth() for run in runs],
+        n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),
     )
 
@@ -344,10 +340,9 @@ def agreement(a: str, first: list[float], b: str, second: list[float]) -> Agreem
     for metric, means in (a, first), (b, second):
         if min(means) == max(means):
             return Agreement(a, b, None, f'all runs are equal by {metric}')
-    stats = require('scipy.stats', 'compare', 'compare')
-    with warnings.catch_warnings(), np.errstate(all='ignore'):
-        warnings.simplefilter('ignore', RuntimeWarning)  # about its p, which is not used
-        return Agreement(a, b, float(stats.kendalltau(first, second).statistic))
+    one, other = (np.sign(np.subtract.outer(means, means)) for means in (first, second))
+    n_untied = np.count_nonzero(one) * np.count_nonzero(other)
+    return Agreement(a, b, float((one * other).sum() / math.sqrt(n_untied)))
 
 
 class VideosOfQueries:

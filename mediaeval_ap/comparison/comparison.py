@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,12 +27,11 @@ from mediaeval_ap.comparison.comparable_runs import (
     read_runs,
 )
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
-from mediaeval_ap.comparison.sampling import MOST_ENUMERATED, Interval
+from mediaeval_ap.comparison.intervals import Interval
 from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
     SIGN_FLIPS,
-    TUKEY,
     Pair,
     Power,
     Settings,
@@ -41,12 +39,13 @@ from mediaeval_ap.comparison.testing import (
     Verdict,
     check_run,
     checked_settings,
-    for_resamples,
     powers,
     terms_of,
     tests_of,
+    units_for_a_verdict,
     verdicts_of,
 )
+from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
@@ -89,10 +88,11 @@ LABEL = 'tab:comparison'
 DAGGER = '†'
 RUNS_IN_REPR = 10
 MOST_RUNS = 5  # their pairs are shown to people who did not ask for them
-FEW = 50  # differences, below which bca and t were measured to be too narrow (docs/comparison.md)
-# Videos that are clusters by default. With fewer, plus2 over videos was simulated to be much wider
-# than t, and BCa intervals of means to cover less (docs/comparison.md).
+# Videos that are clusters by default. With fewer, intervals over videos were simulated to be much
+# wider than over queries (docs/comparison.md).
 LEAST_VIDEOS = 50
+# Clusters in effect, and the share of one: beyond, intervals were simulated to cover 84 to 92 %.
+LEAST_CLUSTERS, LARGEST_SHARE = 30, 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,8 +121,8 @@ class Comparison(Described, Paged):
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
-        ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (what is resampled
-        and flipped: queries or clusters).
+        ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (queries, or
+        clusters of them).
     notes : list of str
         Sentences that are needed to read the tables.
     sources, inputs : mapping of str to Source
@@ -140,7 +140,7 @@ class Comparison(Described, Paged):
     >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
     >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
     >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])}, resamples=100)
+    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])})
     >>> comparison.runs, comparison.pairs[0].wins
     (['all', 'few'], 54)
     """
@@ -191,7 +191,7 @@ class Comparison(Described, Paged):
         return ComparisonPlot(self)
 
     def caption(self) -> str:
-        """Return what a table needs below it: test, correction, seed, counts, intervals.
+        """Return what a table needs below it: test, correction, counts, intervals.
 
         Returns
         -------
@@ -328,7 +328,7 @@ class ComparisonPlot(Plot):
     >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
     >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
     >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])}, resamples=100)
+    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])})
     >>> plot = comparison.plot
     >>> rows = plot.leaderboard().to_dict()['data']['values']
     >>> [(row['run'], round(row['value'], 3)) for row in rows]
@@ -483,46 +483,35 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
         unit = 'clusters'
         clusters = counted(comparison.counts['units'], 'cluster', 'clusters')
         of_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
-    resamples = f'{counted(settings["resamples"], "resample", "resamples")} of {of_units}'
-    whole, means = f'Means over {queries}{definition}', f'BCa bootstrap, {resamples}'
-    intervals = f"Student's t over {of_units}" if settings['interval'] == 't' else means
-    if settings['interval'] == 'plus2' and comparison.pairs:
-        intervals = f'means: {means}; differences: plus2 over {unit}'
+    whole = f'Means over {queries}{definition}'
     *others, last = comparison.metrics
     if not comparison.values:
         whole = f'{last} of {queries}'
-        intervals = f'percentiles of {resamples}, of each of which {last} was computed again'
-    claims = f'Claims are about {last}; other columns are exploratory. ' if others else ''
+    intervals = f'means: expanded ABC over {of_units}'
+    if comparison.pairs:
+        intervals += f'; differences: plus2 over {unit}'
+    claims = f' Claims are about {last}; other columns are exploratory.' if others else ''
     return (
         f'{whole}, with {percent(comparison.parameters["level"])} intervals ({intervals}).'
-        f'{_test(comparison, baseline, unit)} {claims}Seed {settings["seed"]}.'
+        f'{_test(comparison, baseline, unit)}{claims}'
     )
 
 
 def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
-    """Return the sentence on what p is, how it is corrected, and which flips gave it."""
+    """Return the sentence on what p is, and how it is corrected."""
     if not comparison.pairs:
         return ''
     settings, runs = comparison.parameters, comparison._terms.runs
     pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
-    flips = counted(settings['permutations'], 'random flip', 'random flips')
-    few = f'at most {MOST_ENUMERATED} differences'
-    if all(pair.exact for pair in pairs):
-        flips = f'exact: {few} are not 0'
-    elif any(pair.exact for pair in pairs):
-        flips = f'exact for {few} that are not 0, else {flips}'
-    p = f' p by {SIGN_FLIPS} of {unit} ({flips})'
-    if not comparison.values:
-        p = ' p by the same resamples'
-    if settings['correction'] == 'tukey':
-        permutations = counted(settings['permutations'], 'permutation', 'permutations')
-        return (
-            f'{p}; corrected p by {TUKEY} over all pairs of {runs} for each metric '
-            f'({permutations} of {runs} within {unit}).'
-        )
+    flips = 'exact'
+    if n_rounded := sum(not pair.exact for pair in pairs):
+        flips = f'{n_rounded:,} of {len(pairs):,} rounded to a grid, others exact'
+        if n_rounded == len(pairs):
+            flips = 'rounded to a grid'
     family = f'all pairs of {runs}' if baseline is None else f'the pairs with {printable(baseline)}'
+    by = CORRECTED_BY[settings['correction']]
     return (
-        f'{p}, corrected by {CORRECTED_BY[settings["correction"]]} over {family} for each metric.'
+        f' p by {SIGN_FLIPS} of {unit} ({flips}), corrected by {by} over {family} for each metric.'
     )
 
 
@@ -720,16 +709,12 @@ def compare(
     *,
     baseline: str | None = None,
     correction: choices.Correction = 'holm',
-    interval: choices.IntervalKind | None = None,
     level: float = choices.LEVEL,
     cluster: choices.Cluster | None = None,
     by: choices.Grouping | Frame | None = None,
     reference: Rows | None = None,
     subset: Rows | None = None,
     also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
-    resamples: int = choices.RESAMPLES,
-    permutations: int | None = None,
-    seed: int = 0,
     power: float | None = None,
     fail_if_worse: float | None = None,
     require_better: bool = False,
@@ -750,21 +735,16 @@ def compare(
         ``item,value``, or ``item`` and a column for each system, and perhaps ``cluster``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
-    correction : {'holm', 'bh', 'tukey'}
-        The correction of p for many comparisons: Holm, Benjamini and Hochberg (false discovery
-        rate), or randomised Tukey HSD. Each metric is a family of its own: all pairs, for letters
+    correction : {'holm', 'bh'}
+        The correction of p for many comparisons: Holm, or Benjamini and Hochberg (false discovery
+        rate). Each metric is a family of its own: all pairs, for letters
         and intervals of ranks, and all comparisons with the baseline. Of several metrics, the
         first measure, or else the last cutoff, is what is claimed; the others are exploratory.
-    interval : {'plus2', 'bca', 't'}, optional
-        Confidence intervals of differences: Student's t after a difference of +m and one of -m are
-        appended, where m is 1, or the largest difference if that is more; bootstrap
-        (bias-corrected and accelerated); or Student's t. Those of means are of the bootstrap, with
-        't' Student's. By default plus2; lwlrap has percentiles of the bootstrap.
     level : float
         Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
         1 - level share a letter.
     cluster : {'video', 'none'}, optional
-        What is resampled and flipped: all queries of a video together, or single queries. The
+        What is tested as one: all queries of a video together, or single queries. The
         video of a query is the one with most of its relevant shots, of equal ones the first; a
         query without relevant shots is a cluster of its own. By default videos where a reference
         is given and the queries are of at least 50, the clusters of a score table, else queries.
@@ -775,15 +755,8 @@ def compare(
         What the runs were scored against, for clusters and means by corpus.
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
-    resamples : int
-        Number of bootstrap resamples.
-    permutations : int, optional
-        Number of random sign flips, or of permutations of Tukey. By default 100,000, and 10,000 for
-        Tukey, whose p needs no correction for the number of pairs.
-    seed : int
-        Seed of the random generators.
     power : float, optional
-        Say for each pair how many queries would tell a difference of this size at 80 %.
+        Say for each pair how many queries, or clusters, would tell a difference of this size at 80 %.
     fail_if_worse : float, optional
         Give each run a verdict: it is worse where the interval of its difference to the baseline
         lies below minus this.
@@ -810,28 +783,29 @@ def compare(
     ParameterError, ReadError, FormatError
         When runs cannot be compared, a run is there twice, or an argument is not valid; when a
         table cannot be read.
-    UndefinedScoreError
-        When some resamples of lwlrap have no true label.
     MissingExtraError
         When the extra ``compare`` is not installed.
 
     Warns
     -----
     DataWarning
-        When runs differ on fewer than 50 queries, or clusters, and intervals are not plus2; when no
-        data could give a corrected p of at most 1 - level.
+        When one cluster holds more than a tenth of all queries, or clusters are fewer than 30 in
+        effect; when no data on so few queries, or clusters, could give a verdict.
 
     Notes
     -----
-    p is that of paired sign flips, two-sided: exact for up to 20 differences that are not zero,
-    else (b + 1) / (n + 1) of n random patterns (Phipson and Smyth, 2010). Tukey's corrected p is
-    that of Carterette (2012). With clusters, p and intervals are of clusters, but wins, ties,
-    losses and dz of queries. The order of runs and queries changes nothing. Time grows with the
-    number of queries times that of resamples and permutations.
+    p is that of paired sign flips, two-sided, of which all patterns are counted (Pagano and
+    Tritchler, 1983; Streitberg and Röhmel, 1986): exact for up to 20 differences, and for more
+    that are multiples of a common step; else amounts are rounded to a grid, and of more than 128
+    the sum of the smaller ones is taken as normal. With clusters, p and intervals are of clusters,
+    but wins, ties, losses and dz of queries. The order of runs and queries changes nothing.
 
-    lwlrap is a mean over labels: queries are resampled, and the whole is computed again. Intervals
-    are percentiles. p is twice the smaller tail of the differences at 0, (b + 1) / (n + 1) (Efron
-    and Tibshirani, 1993, chapter 15; Davison and Hinkley, 1997, chapter 4).
+    Intervals of means are Hesterberg's (2015) expanded ABC (DiCiccio and Efron, 1992), within the
+    range of the metric. Intervals of differences are Student's t after a difference of +m and one
+    of -m are appended (Bonett and Price, 2012): m is the range, 1 for AP, or that of the values of
+    the two systems where none is known. Fewer than 5 queries, or clusters, have no interval.
+
+    lwlrap is a mean over labels: a query is a cluster of its labels.
 
     Examples
     --------
@@ -840,20 +814,16 @@ def compare(
     >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
     >>> right = [(*row, 0.5) for row in reference]
     >>> results = {'all': evaluate(right), 'few': evaluate(right[:6])}
-    >>> comparison = compare(results, resamples=100, permutations=1000)
+    >>> comparison = compare(results)
     >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
     (0.9, True)
     """
     settings = checked_settings(
         baseline=baseline,
         correction=correction,
-        interval=interval,
         level=level,
         cluster=cluster,
         by=by,
-        resamples=resamples,
-        permutations=permutations,
-        seed=seed,
         power=power,
         fail_if_worse=fail_if_worse,
         require_better=require_better,
@@ -865,8 +835,9 @@ def compare(
         _refuse_of_scores(columns=columns, range=range, missing=policy)
     else:
         runs = read_scores(tables, columns, missing, range, named_by)
-    if runs.no_mean:
-        settings = for_resamples(settings, runs, interval=interval, permutations=permutations)
+    if runs.no_mean and by is not None:
+        found = f'found {shown(named_by or by)} for {runs.metrics[0]}, expected none'
+        raise ParameterError(f'by: {found}: {runs.no_mean}')
     given, source = _groups(runs, by, named_by)
     settings = replace(settings, by=source.name if source else named_by, range=runs.range)
     _check_baseline(settings, runs)
@@ -886,8 +857,8 @@ def compare(
         videos if settings.cluster == 'video' else None,
         runs.clusters if settings.cluster == 'column' else None,
     )
-    best_first, leaderboard, pairs = tests_of(settings, runs, clusters)
-    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': clusters.max() + 1}
+    best_first, leaderboard, pairs, units = tests_of(settings, runs, clusters)
+    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
     if runs.n_relevant is not None:
@@ -910,9 +881,9 @@ def compare(
         notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': source} if source else {})},
-        power=powers(settings, runs, pairs),
-        verdicts=verdicts_of(settings, leaderboard),
-        warnings=tuple(_warnings(settings, pairs)),
+        power=powers(settings, runs, pairs, units),
+        verdicts=verdicts_of(settings, runs, leaderboard, units),
+        warnings=tuple(_warnings(settings, runs, units)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -986,34 +957,25 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     return notes
 
 
-def _warnings(settings: Settings, pairs: Sequence[Pair]) -> Iterable[DataWarning]:
-    _, of_runs, _, queries, *_ = terms_of(vars(settings))
-    n_few = len({frozenset((pair.a, pair.b)) for pair in pairs if 0 < (pair.n_nonzero or 0) < FEW})
-    n_pairs = len({frozenset((pair.a, pair.b)) for pair in pairs})
-    if n_few and settings.interval != 'plus2':
-        units = queries if settings.cluster == 'none' else f'clusters of {queries}'
-        by = ' by some metric' if len({pair.metric for pair in pairs}) > 1 else ''
-        share = f'{n_few:,} of {n_pairs:,} pairs'
-        if n_few == n_pairs:
-            share = '1 pair' if n_pairs == 1 else f'all {n_pairs:,} pairs'
-        finding = (
-            f'{share} of {of_runs} {"differs" if n_few == 1 else "differ"} on fewer than {FEW} '
-            f'{units}{by}: {settings.interval} intervals of their differences may be too narrow; '
-            'take plus2'
-        )
-        yield DataWarning('narrow-interval', '', finding)
-    if not pairs or (settings.correction != 'tukey' and any(pair.exact for pair in pairs)):
+def _warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
+    sizes, queries = units.sizes, terms_of(vars(settings)).queries
+    if settings.cluster != 'none':
+        share, n_in_effect = sizes.max() / sizes.sum(), sizes.sum() ** 2 / np.square(sizes).sum()
+        if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
+            finding = (
+                f'{counted(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
+                f'equal ones, and the largest holds {percent(round(share, 3))} of the {queries}: '
+                f'intervals may be too narrow with fewer than {LEAST_CLUSTERS}, or with one above '
+                f'{percent(LARGEST_SHARE)}'
+            )
+            yield DataWarning('few-clusters', '', finding)
+    if settings.fail_if_worse is None and not settings.require_better:
         return
-    # Holm multiplies the smallest p by the number of pairs; letters are of all of them in any case.
-    factor = n_pairs if settings.correction == 'holm' else 1
-    alpha, number, drawn = alpha_of(settings.level), settings.permutations, 'permutation'
-    if settings.interval == 'percentile':  # of which p has two tails
-        factor, number, drawn = 2 * factor, settings.resamples, 'resample'
-    least = factor / (number + 1)
-    if least > alpha:  # no data could give a corrected p that is small enough
+    if n_needed := units_for_a_verdict(settings, runs, units):
+        kind = queries if settings.cluster == 'none' else 'clusters'
+        could = 'pass' if settings.require_better else 'fail'
         finding = (
-            f'{counted(number, f"{drawn} gives", f"{drawn}s give")} no corrected p below '
-            f'{min(least, 1):.4f}, and {alpha:g} is what tells {of_runs} apart: take '
-            f'{math.ceil(factor / alpha):,} or more'
+            f'no data on {len(sizes)} {kind} could {could} at this limit: {n_needed} or more are '
+            'needed for a verdict'
         )
-        yield DataWarning('few-permutations', '', finding)
+        yield DataWarning('no-verdict', '', finding)

@@ -92,7 +92,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     of_values = {of_query(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
-        **{name: parameters[name] for name in ('baseline', 'cluster', 'correction')},
+        **{name: parameters[name] for name in ('baseline', 'cluster')},
         'terms': terms_of(parameters),
         'value': of_values.pop() if len(of_values) == 1 else 'value',
         'last_values': of_query(last),
@@ -203,7 +203,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
         if pair['metric'] == metric
     }
     alpha = alpha_of(parameters['level'])
-    correction = CORRECTED_BY.get(parameters['correction'], 'Tukey')
+    correction = CORRECTED_BY[parameters['correction']]
     found = []
     for leader in leaders[:NAMED_AT_MOST]:
         its = {run: p[frozenset((leader, run))] for run in below}

@@ -7,8 +7,7 @@ import string
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations, repeat
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -17,31 +16,26 @@ from numpy.typing import NDArray
 from mediaeval_ap import choices
 from mediaeval_ap.choices import Correction, alpha_of, check_policy
 from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
-from mediaeval_ap.comparison.sampling import (
-    MOST_ENUMERATED,
-    Floats,
+from mediaeval_ap.comparison.intervals import (
+    FEWEST,
     Interval,
-    Intervals,
-    NumberedPairs,
-    Units,
-    bootstrap_intervals,
-    percentiles,
+    Range,
+    mean_interval,
     plus2_interval,
-    resampled,
-    sign_flips,
-    t_interval,
-    tukey,
-    units_of,
 )
-from mediaeval_ap.errors import ParameterError, UndefinedScoreError, require, shown
+from mediaeval_ap.comparison.sign_flips import flip_test
+from mediaeval_ap.comparison.units import Floats, Units, units_of
+from mediaeval_ap.errors import ParameterError, counted, printable, require, shown
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import OF_RESULTS, Terms
 
-Word = Literal['passed', 'worse', 'not better']
-SIGN_FLIPS, TUKEY = 'paired sign flips', 'randomised Tukey HSD'
+Word = Literal['passed', 'not shown to be worse', 'worse', 'not better']
+FAILING: tuple[Word, ...] = ('worse', 'not better')
+SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 POWER = 0.8  # as is usual
-DIGITS = 12  # to which values are equal that are sums of rounded terms
 MOST_QUERIES = 10**9  # beyond any list of queries
+MOST_UNITS = 10**6  # that a verdict is looked for
 # The fields of a pair that a standing has, too: those of the pair with the baseline.
 OF_BOTH = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
 
@@ -52,13 +46,9 @@ class Settings:
 
     baseline: str | None
     correction: choices.Correction
-    interval: choices.IntervalKind | Literal['percentile']
     level: float
     cluster: choices.Cluster | Literal['column'] | None
     by: str | None = None
-    resamples: int
-    permutations: int
-    seed: int
     power: float | None = None
     fail_if_worse: float | None = None
     require_better: bool = False
@@ -66,14 +56,9 @@ class Settings:
 
 
 def checked_settings(**given: Any) -> Settings:
-    """Return settings, with the permutations that the correction has by default."""
+    """Return settings that are valid one by one."""
     check_policy('correction', given['correction'], choices.CORRECTIONS)
-    if given['permutations'] is None:
-        given['permutations'] = choices.PERMUTATIONS[given['correction']]
     given['level'] = choices.check_level(given['level'])
-    for name in 'resamples', 'permutations':
-        given[name] = choices.check_limit(given[name], name)
-    given['seed'] = choices.check_seed(given['seed'])
     if given.get('power') is not None:
         given['power'] = choices.check_above_zero(given['power'], 'power')
     worse = given.get('fail_if_worse')
@@ -82,24 +67,10 @@ def checked_settings(**given: Any) -> Settings:
     if given['baseline'] is None and (worse is not None or given.get('require_better')):
         name = 'require_better' if worse is None else 'fail_if_worse'
         raise ParameterError(f'{name}: it compares with a baseline: give one, too')
-    given['interval'] = given['interval'] or 'plus2'
-    check_policy('interval', given['interval'], choices.INTERVALS)
     if given.get('cluster') is not None:
         check_policy('cluster', given['cluster'], choices.CLUSTERS)
     require('scipy', 'compare', 'compare')  # before the work that ends with it
     return Settings(**given)
-
-
-def for_resamples(settings: Settings, runs: Runs, **asked: object) -> Settings:
-    """Refuse what only means over queries have; intervals are percentiles of resamples."""
-    asked |= {'by': settings.by, 'power': settings.power}
-    others = {'cluster': settings.cluster, 'correction': settings.correction}
-    asked |= {name: each for name, each in others.items() if each in ('video', 'tukey')}
-    for name, value in asked.items():
-        if value is not None:
-            told = f'{name}: found {shown(value)} for {runs.metrics[0]}, expected another or none'
-            raise ParameterError(f'{told}: its queries are resampled, as {runs.no_mean}')
-    return replace(settings, interval='percentile')
 
 
 def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
@@ -111,8 +82,7 @@ def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
 
 def words_of_test(correction: str) -> str:
     """Return the name of the test, with its correction."""
-    by = CORRECTED_BY.get(correction)
-    return TUKEY if by is None else f'{SIGN_FLIPS}, corrected by {by}'
+    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
 
 
 def terms_of(parameters: Mapping[str, Any]) -> Terms:
@@ -186,92 +156,108 @@ class Standing:
 
 def tests_of(
     settings: Settings, runs: Runs, clusters: NDArray[np.intp]
-) -> tuple[list[int], list[Standing], list[Pair]]:
-    """Test and rank the runs by each metric; return their order by the last metric first."""
-    if runs.no_mean:
-        return _tests_of_resamples(settings, runs)
-    units = [units_of(values, clusters) for values in runs.values]
+) -> tuple[list[int], list[Standing], list[Pair], Units]:
+    """Test and rank the runs by each metric.
+
+    Return their order, their standings and pairs, and the units of the last metric.
+    """
+    units_by_metric = [units_of(values, clusters, runs.n_labels) for values in runs.values]
     means = list(runs.means().values())
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
-    first, second = np.triu_indices(len(runs.names), 1)  # of each pair, the better one first
-    numbers = [(np.array(order)[first], np.array(order)[second]) for order in orders]
-    p, n_nonzero = _flipped(settings, units, numbers)
-    p_adjusted = _corrected(settings, units, numbers, p)
+    n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
+    numbered = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard, every_pair = [], []
-    for at, (metric, values) in enumerate(zip(runs.metrics, runs.values, strict=True)):
-        intervals = _intervals(settings, units[at], values, numbers[at], runs.width)
+    for at, (metric, units) in enumerate(zip(runs.metrics, units_by_metric, strict=True)):
         pairs = []
-        for pair, (a, b) in enumerate(zip(*numbers[at], strict=True)):
-            differences = units[at].differences(values[a], values[b])
-            dz, reason = effect_size(differences)
+        for a, b in combinations(orders[at], 2):  # the better one first
+            next(numbered, None)
+            differences = units.differences_of_sums(a, b)
+            test = flip_test(differences, units.tolerance)
+            both = runs.values[at][[a, b]]
             pairs.append(
                 Pair(
                     metric=metric,
                     exploratory=metric != runs.metrics[-1],
                     a=runs.names[a],
                     b=runs.names[b],
-                    difference=exact_mean(np.concatenate([values[a], -values[b]])) * 2,
-                    n_queries=len(differences),
-                    interval=intervals.pairs[pair],
-                    p=p[at][pair],
-                    p_adjusted=p_adjusted[at][pair],
-                    wins=int(np.count_nonzero(differences > 0)),
-                    ties=int(np.count_nonzero(differences == 0)),
-                    losses=int(np.count_nonzero(differences < 0)),
-                    dz=dz,
-                    n_nonzero=n_nonzero[at][pair],
-                    exact=n_nonzero[at][pair] <= MOST_ENUMERATED,
-                    reason=reason,
+                    difference=_difference(runs, at, a, b),
+                    n_queries=len(runs.queries),
+                    interval=_of_difference(settings, units, differences, runs, both),
+                    p=test.p,
+                    p_adjusted=test.p,
+                    n_nonzero=test.n_nonzero,
+                    exact=test.exact,
+                    **_by_query(runs, units, both),
                 )
             )
-        ranks = ranks_of(units[at].steps(np.array(means[at])))
-        of_runs = zip(means[at], ranks, intervals.runs, strict=True)
-        leaderboard += _leaderboard(settings, runs, at, orders[at], list(of_runs), pairs)
+        p_adjusted = adjusted([pair.p for pair in pairs], settings.correction)
+        pairs = [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
+        intervals = [_of_mean(settings, units, runs, at, run) for run in range(len(runs.names))]
+        ranks = ranks_of(units.steps(np.array(means[at])))
+        of_runs = list(zip(means[at], ranks, intervals, strict=True))
+        leaderboard += _leaderboard(settings, runs, at, orders[at], of_runs, pairs)
         every_pair += pairs
-    return orders[-1], leaderboard, every_pair
+    return orders[-1], leaderboard, every_pair, units_by_metric[-1]
 
 
-def _tests_of_resamples(
-    settings: Settings, runs: Runs
-) -> tuple[list[int], list[Standing], list[Pair]]:
-    """Test lwlrap by resamples of the queries, of each of which the whole is computed again."""
-    (metric,), values, level = runs.metrics, runs.whole, settings.level
-    order, drawn = np.argsort(-np.array(values), kind='stable').tolist(), _drawn(settings, runs)
-    shared: dict[str, Any] = {
-        'metric': metric,
-        'exploratory': False,
-        'n_queries': len(runs.queries),
-    }
-    shared['reason'] = f'{metric} is no mean over queries: {runs.no_mean}'
-    pairs = []
-    for a, b in combinations(order, 2):
-        differences = np.round(drawn[a] - drawn[b], DIGITS)
-        tail = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-        p = float(min(1, 2 * (tail + 1) / (len(differences) + 1)))
-        shared |= {'a': runs.names[a], 'b': runs.names[b], 'difference': values[a] - values[b]}
-        pairs.append(Pair(**shared, interval=percentiles(differences, level), p=p, p_adjusted=p))
-    corrected = adjusted([pair.p for pair in pairs], settings.correction)
-    pairs = [replace(pair, p_adjusted=p) for pair, p in zip(pairs, corrected, strict=True)]
-    intervals = [percentiles(each, level) for each in drawn]
-    of_runs = list(zip(values, ranks_of(np.round(values, DIGITS)), intervals, strict=True))
-    return order, _leaderboard(settings, runs, 0, order, of_runs, pairs), pairs
+def _difference(runs: Runs, at: int, a: int, b: int) -> float:
+    if runs.no_mean:
+        return runs.whole[a] - runs.whole[b]
+    values = runs.values[at]
+    return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
 
-def _drawn(settings: Settings, runs: Runs) -> Floats:
-    """Return the metric of each run (rows) and resample: a mean over labels, in clusters."""
-    rows, n_queries = runs.values[0], len(runs.queries)
-    n_labels = rows[0, :, 1]
-    units = units_of(rows[:, :, 0] * n_labels, np.arange(n_queries))
+def _by_query(runs: Runs, units: Units, values: Floats) -> dict[str, Any]:
+    """Return what a pair has of queries, or why it has none."""
+    if runs.no_mean:
+        return {'reason': f'{runs.metrics[0]} is no mean over queries: {runs.no_mean}'}
+    differences = units.differences(*values)
+    dz, reason = effect_size(differences)
+    signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
+    counts = {name: int(np.count_nonzero(each)) for name, each in signs.items()}
+    return {**counts, 'dz': dz, 'reason': reason}
 
-    def of_counts(counts: Floats) -> Floats:
-        with np.errstate(invalid='ignore'):  # resamples without a label are refused below
-            return units.means(units.sums.T @ counts.T, counts @ n_labels)
 
-    drawn = resampled(of_counts, n_queries, settings.resamples, settings.seed)
-    if n_without := int(np.count_nonzero(np.isnan(drawn[0]))):  # as all runs have one truth
-        told = f'{n_without:,} of {settings.resamples:,} resamples of {n_queries} queries'
-        raise UndefinedScoreError(f'{told} have no true label: compare runs on more queries')
-    return drawn
+def _bounds(runs: Runs, values: Floats) -> Range | None:
+    """Return the range that the values are declared to have; AP of a few rules is above 1."""
+    low, high = runs.range or (0.0, 1.0)
+    is_declared = runs.is_range_declared and low <= values.min() and values.max() <= high
+    return (low, high) if is_declared else None
+
+
+def _why_no_interval(settings: Settings, units: Units) -> str:
+    n_units = len(units.sizes)
+    return f'{_units(settings, n_units)}: an interval needs {FEWEST}' if n_units < FEWEST else ''
+
+
+def _units(settings: Settings, n_units: int) -> str:
+    """Return a number of units in words."""
+    terms = terms_of(vars(settings))
+    names = (terms.query, terms.queries)
+    return counted(n_units, *(names if settings.cluster == 'none' else ('cluster', 'clusters')))
+
+
+def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) -> Interval:
+    """Return the interval of the mean of a run."""
+    values, why_none = runs.values[at][run], _why_no_interval(settings, units)
+    if values.min() == values.max():
+        why_none = f'all values are {values[0]:g}'
+    if why_none:
+        return Interval(None, None, why_none)
+    bounds = _bounds(runs, runs.values[at])
+    return mean_interval(units.sums_of(run), units.sizes, settings.level, bounds)
+
+
+def _of_difference(
+    settings: Settings, units: Units, differences: Floats, runs: Runs, values: Floats
+) -> Interval:
+    """Return the interval of the difference of two runs, which depends on no other run."""
+    if why_none := _why_no_interval(settings, units):
+        return Interval(None, None, why_none)
+    bounds = _bounds(runs, values)
+    low, high = bounds or (values.min(), values.max())
+    largest = float(high - low)
+    return plus2_interval(differences, units.sizes, settings.level, largest, bounds is not None)
 
 
 def effect_size(differences: Floats) -> tuple[float | None, str]:
@@ -285,7 +271,7 @@ def effect_size(differences: Floats) -> tuple[float | None, str]:
 
 @dataclass(frozen=True)
 class Power:
-    """The queries that tell a difference at 80 %, if it varies by query (`sd`) as theirs."""
+    """The queries, or clusters, that tell a difference at 80 %, if it varies (`sd`) as theirs."""
 
     metric: str
     a: str
@@ -296,19 +282,25 @@ class Power:
     reason: str
 
 
-def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair]) -> list[Power]:
-    """Return the queries for the difference that is asked for, of each pair by the last metric."""
+def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) -> list[Power]:
+    """Return the units for the difference that is asked for, of each pair by the last metric."""
     if settings.power is None:
         return []
-    rows, found = dict(zip(runs.names, runs.values[-1], strict=True)), []
+    numbers, found = {name: number for number, name in enumerate(runs.names)}, []
     for pair in (pair for pair in pairs if not pair.exploratory):
-        differences = rows[pair.a] - rows[pair.b]
-        sd, n_queries, reason = None, None, pair.reason
-        if pair.dz is not None:
-            sd = float(differences.std(ddof=1))
+        differences = units.differences_of_sums(numbers[pair.a], numbers[pair.b])
+        n_units, size = len(differences), units.sizes.mean()
+        away = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
+        sd, n_queries, reason = None, None, ''
+        if n_units == 1:
+            reason = f'{_units(settings, 1)} has no standard deviation'
+        elif (deviation := math.sqrt(float(np.square(away).sum()) / (n_units - 1))) == 0:
+            reason = f'all differences are {pair.difference:g}'
+        else:
+            sd = deviation
             n_queries = queries_for_power(settings.power / sd, settings.level)
             if n_queries > MOST_QUERIES:
-                n_queries, reason = None, f'more than {MOST_QUERIES:,} queries'
+                n_queries, reason = None, f'more than {MOST_QUERIES:,}'
         fixed = pair.metric, pair.a, pair.b, settings.power
         found.append(Power(*fixed, sd, n_queries, reason))
     return found
@@ -330,79 +322,16 @@ def queries_for_power(dz: float, level: float) -> int:
     return 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=suffices)
 
 
-def _flipped(
-    settings: Settings, units: Sequence[Units], numbers: Sequence[NumberedPairs]
-) -> tuple[list[list[float]], list[list[int]]]:
-    """Return p, and the number of differences, by metric and pair, from one set of flips."""
-    n_runs = units[0].sums.shape[1]
-    sums = np.concatenate([each.sums for each in units], axis=1)
-    shifted = [(a + at * n_runs, b + at * n_runs) for at, (a, b) in enumerate(numbers)]
-    a, b = np.concatenate(shifted, axis=1)
-    every = replace(units[0], sums=sums)
-    p, n_nonzero = sign_flips(every, (a, b), settings.permutations, settings.seed)
-    shape = len(units), len(numbers[0][0])
-    return p.reshape(shape).tolist(), n_nonzero.reshape(shape).tolist()
-
-
-def _corrected(
-    settings: Settings,
-    units: Sequence[Units],
-    numbers: Sequence[NumberedPairs],
-    p: Sequence[Sequence[float]],
-) -> list[list[float]]:
-    """Return p corrected for all pairs of a metric, by metric and pair."""
-    if settings.correction != 'tukey' or not p[0]:
-        return [adjusted(each, settings.correction) for each in p]
-    n_runs = units[0].sums.shape[1]
-    a, b = np.triu_indices(n_runs, 1)
-    table = np.empty((len(units), n_runs, n_runs))
-    p_of = tukey(units, (a, b), settings.permutations, settings.seed)
-    table[:, a, b] = table[:, b, a] = p_of
-    return [each[pairs].tolist() for each, pairs in zip(table, numbers, strict=True)]
-
-
 def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     """Return p corrected for all hypotheses of the family: Holm, or Benjamini and Hochberg."""
+    if correction == 'bh':
+        stats = require('scipy.stats', 'compare', 'compare')
+        return stats.false_discovery_control(p).tolist() if len(p) else []
     order = np.argsort(p, kind='stable')
-    rising, n = np.array(p)[order], len(p)
-    if correction == 'holm':
-        corrected = np.maximum.accumulate(rising * np.arange(n, 0, -1))
-    else:
-        shares = rising / (np.arange(1, n + 1) / n)
-        corrected = np.minimum.accumulate(shares[::-1])[::-1]
-    found = np.empty(n)
-    found[order] = np.minimum(corrected, 1)
-    return found.tolist()
-
-
-def _intervals(
-    settings: Settings, units: Units, values: Floats, pairs: NumberedPairs, width: float
-) -> Intervals:
-    """Return the intervals of one metric: those of means are BCa, unless all are Student's."""
-    kind, level, sizes = settings.interval, settings.level, units.sizes
-    both = list(zip(*pairs, strict=True))
-    if kind == 't':
-        sums = np.ldexp(units.sums.T, -units.exponent)
-        found = Intervals([t_interval(each, sizes, level) for each in sums], [])
-    else:
-        drawn = pairs if kind == 'bca' else (pairs[0][:0], pairs[1][:0])
-        found = bootstrap_intervals(units, drawn, level, settings.resamples, settings.seed)
-    if kind != 'bca':
-        interval_of = partial(plus2_interval, width=width) if kind == 'plus2' else t_interval
-        of_pairs = (units.differences_of_sums(a, b) for a, b in both)
-        found = found._replace(pairs=[interval_of(each, sizes, level) for each in of_pairs])
-    differences = [units.differences(values[a], values[b]) for a, b in both]
-    return Intervals(
-        list(map(_with_reason, found.runs, values, repeat('values'))),
-        list(map(_with_reason, found.pairs, differences, repeat('differences'))),
-    )
-
-
-def _with_reason(interval: Interval, values: Floats, what: str) -> Interval:
-    """Give the reason of a missing interval where all values, or differences, are equal."""
-    if interval.low is None and len(values) > 1 and values.min() == values.max():
-        return Interval(None, None, f'all {what} are {values[0]:g}')
-    return interval
+    corrected = np.empty(len(p))
+    rising = np.maximum.accumulate(np.array(p)[order] * np.arange(len(p), 0, -1))
+    corrected[order] = np.minimum(rising, 1)
+    return corrected.tolist()
 
 
 def ranks_of(means: Floats) -> list[int]:
@@ -469,9 +398,7 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
     """Return what compares each run with the baseline, by the fields of a `Standing`."""
     baseline = settings.baseline
     chosen = [pair for pair in pairs if baseline in (pair.a, pair.b)]
-    p_adjusted = [pair.p_adjusted for pair in chosen]
-    if settings.correction != 'tukey':  # which is for all pairs in any case
-        p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
+    p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
     found = {}
     for pair, p in zip(chosen, p_adjusted, strict=True):
         one = pair if pair.b == baseline else _turned(pair)
@@ -508,28 +435,54 @@ class Verdict:
     verdict: Word
 
 
-def verdicts_of(settings: Settings, leaderboard: Sequence[Standing]) -> list[Verdict]:
+def verdicts_of(
+    settings: Settings, runs: Runs, leaderboard: Sequence[Standing], units: Units
+) -> list[Verdict]:
     """Return the verdict of each run: worse where the whole interval is below the limit."""
     worst, found = settings.fail_if_worse, []
     if worst is None and not settings.require_better:
         return []
+    n_needed = units_for_a_verdict(settings, runs, units)
     for one in leaderboard:
         if one.exploratory or one.difference is None or one.difference_interval is None:
             continue
         low, high = one.difference_interval.low, one.difference_interval.high
-        if settings.interval == 'percentile' and low is None:  # all resamples have this difference
-            low = high = one.difference
         if low is None or high is None:
+            needed = _units(settings, max(n_needed or 0, FEWEST))
             raise ParameterError(
-                f'baseline: found no interval of the difference of {shown(one.run)} '
-                f'({one.difference_interval.reason}), expected one, by which it passes or not; '
-                "take --interval plus2, in Python interval='plus2'"
+                f'baseline: found {_units(settings, len(units.sizes))}, expected {needed} or more '
+                f'for a verdict; {printable(one.run)} is not shown to be worse or better'
             )
-        is_worse = worst is not None and high < -worst
-        is_better = low > 0 or not settings.require_better
-        word: Word = 'worse' if is_worse else 'passed' if is_better else 'not better'
+        word: Word = 'passed' if n_needed is None else 'not shown to be worse'
+        if settings.require_better and low <= 0:
+            word = 'not better'
+        if worst is not None and high < -worst:
+            word = 'worse'
         found.append(Verdict(one.metric, one.run, one.difference, one.difference_interval, word))
     return found
+
+
+def units_for_a_verdict(settings: Settings, runs: Runs, units: Units) -> int | None:
+    """Return the least number of units where some data fail or pass; None if these units do."""
+    bounds = _bounds(runs, runs.values[-1])
+    low, high = bounds or (0.0, 1.0)
+    width, limit = high - low, settings.fail_if_worse or 0.0
+    if bounds is None or settings.require_better:
+        limit = 0.0  # any difference may be scaled up; all of an interval may be above 0
+    if limit >= width:
+        expected = f'less than {width:g}, the largest difference that there can be'
+        raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
+
+    def can_fail(sizes: Floats) -> bool:
+        worst = plus2_interval(-width * sizes, sizes, settings.level, width, is_bound=True)
+        return worst.high is not None and worst.high < -limit
+
+    n_units = len(units.sizes)
+    if n_units >= FEWEST and can_fail(units.sizes):
+        return None
+    numbers = range(FEWEST, MOST_UNITS)
+    n_least = FEWEST + bisect_left(numbers, True, key=lambda number: can_fail(np.ones(number)))
+    return max(n_least, n_units + 1)
 
 
 def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:

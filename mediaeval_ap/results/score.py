@@ -163,9 +163,9 @@ class Score(Result):
                 f'value by query: {self._kind.no_mean}'
             )
         if self._kind.no_mean:
-            rows = np.column_stack(list(self.values.values())).astype(np.float64)
-            n_true = rows[:, -1].astype(np.int64)
-            return Compared(list(map(str, queries)), {self.metric: rows}, n_true, {self.metric: 0})
+            lrap, n_true = self.values.values()
+            values = {self.metric: lrap.astype(np.float64)}
+            return Compared(list(map(str, queries)), values, n_true, {self.metric: 0})
         values = dict(zip(self._means(), self.values.values(), strict=False))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean
