@@ -272,7 +272,7 @@ def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> No
     write_document(compared._document(pairs=pairs), format, output)
     failed = [each for each in compared.verdicts if each.verdict in FAILING]
     for each in failed:
-        tell(f'{printable(each.run)} is {each.verdict}: {each.metric} {each.difference:+.4f}')
+        tell(f'{printable(each.run)} is {each.words}: {each.metric} {each.difference:+.4f}')
     if failed:
         click.get_current_context().exit(FAILED)
 

@@ -670,16 +670,17 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
 
 def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
-    settings, metric = comparison.parameters, comparison.metrics[-1]
-    terms = comparison._terms
+    settings, terms = comparison.parameters, comparison._terms
+    *others, metric = comparison.metrics
     if comparison.verdicts:
-        rules = [f'{percent(settings["level"])} interval of {metric}']
+        of = f'{metric}, not of {", ".join(others)}' if others else metric
+        rules = [f'{percent(settings["level"])} interval of {of}']
         if settings['fail_if_worse'] is not None:
             rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
         if settings['require_better']:
             rules.append('not better: not all of it is above 0')
         rows: list[Any] = [
-            (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.verdict)
+            (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.words)
             for one in comparison.verdicts
         ]
         title = f'Difference to {printable(settings["baseline"])}'

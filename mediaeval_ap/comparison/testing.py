@@ -426,13 +426,25 @@ def _turned(pair: Pair) -> Pair:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a run, by its difference to the baseline in the last metric."""
+    """The verdict on a run, by its difference to the baseline in the last metric.
+
+    `n_as_zero` is the number of its items without a value, which count as 0.
+    """
 
     metric: str
     run: str
     difference: float
     interval: Interval
     verdict: Word
+    n_as_zero: int = 0
+
+    @property
+    def words(self) -> str:
+        """The verdict, with the number of items that count as 0."""
+        if not self.n_as_zero:
+            return self.verdict
+        items = counted(self.n_as_zero, 'item counts', 'items count')
+        return f'{self.verdict} ({items} as 0, without a value)'
 
 
 def verdicts_of(
@@ -458,7 +470,8 @@ def verdicts_of(
             word = 'not better'
         if worst is not None and high < -worst:
             word = 'worse'
-        found.append(Verdict(one.metric, one.run, one.difference, one.difference_interval, word))
+        fixed = one.metric, one.run, one.difference, one.difference_interval, word
+        found.append(Verdict(*fixed, runs.n_as_zero.get(one.run, 0)))
     return found
 
 

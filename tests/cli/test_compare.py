@@ -267,6 +267,8 @@ def test_runs_pass_by_the_first_measure(measures):
     assert written['metrics'] == ['MAP@1', 'MAP@10', second, first]
     assert {each['metric'] for each in written['pairs'] if not each['exploratory']} == {first}
     assert [each['metric'] for each in written['verdicts']] == [first]
+    table = compared('--measures', measures, *gate.split()[:-2], files=files, expected=status)
+    assert f'(95 % interval of {first}, not of MAP@1, MAP@10, {second}; ' in table.stdout
     options = ['-K', '1,10', '--measures', measures]
     path = results_of('evaluate', 'reference.txt', *files, *options, to='both.json')
     again = from_results('reference.txt', path, *gate.split(), expected=status)

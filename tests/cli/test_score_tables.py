@@ -133,12 +133,20 @@ def test_items_without_a_value_count_as_zero():
         'lost.csv', index=False
     )  # a row, or a value alone
     whole.assign(value=whole['value'].where(~is_lost, 0)).to_csv('zeros.csv', index=False)
-    arguments = ['--baseline', 'old', '--fail-if-worse', '0.5', '--format', 'json']
-    written = json.loads(compared('lost.csv', '--missing', 'zero', *arguments).stdout)
-    expected = json.loads(compared('zeros.csv', *arguments).stdout)
+    arguments = ['--baseline', 'old', '--require-better']
+    result = compared('lost.csv', '--missing', 'zero', *arguments, '--format', 'json', expected=3)
+    told = 'not better (3 items count as 0, without a value)'
+    assert result.stderr.startswith(f'new is {told}: value -0.')
+    written = json.loads(result.stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    zeros = compared('zeros.csv', *arguments, '--format', 'json', expected=3).stdout
+    expected = json.loads(zeros)
     for table in 'leaderboard', 'pairs':
         assert written[table] == expected[table]
+    assert written['verdicts'] == [{**expected['verdicts'][0], 'n_as_zero': 3}]
     assert 'items without a value count as 0: 3 of new' in written['notes']
+    table = compared('lost.csv', '--missing', 'zero', *arguments, expected=3).stdout
+    assert told in ' '.join(table.split())
     page = run('report', 'lost.csv', '--missing', 'zero', *QUICK, '-o', 'page.html')
     assert page.exit_code == 0, page.output
 
