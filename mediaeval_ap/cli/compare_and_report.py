@@ -99,6 +99,12 @@ OF_SCORED = options.together(
         help='Columns of score tables: item, system, value and cluster.',
     ),
     options.option(
+        '--systems',
+        metavar='NAME,...',
+        read=lambda value: value and value.split(','),
+        help='Systems of score tables to compare; other columns are passed over.  [default: all]',
+    ),
+    options.option(
         '--range', metavar='LOW,HIGH', read=_range, help='Least and largest value of score tables.'
     ),
     _above_zero(
@@ -462,7 +468,7 @@ def _check_campaign(scored: Sequence[str], runs: Sequence[str], figures: Sequenc
 FIGURES = (
     *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall', 'confused'),
 )
-FOR_SCORES = ('--by', '--columns', '--missing', '--range', '--power')
+FOR_SCORES = ('--by', '--columns', '--systems', '--missing', '--range', '--power')
 OF_VALUES = ('leaderboard', 'map_by_k', 'scatter', 'distribution')  # which need no rankings
 PAGE, EVERY = 'html', 'all'
 

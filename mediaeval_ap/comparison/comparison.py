@@ -720,6 +720,7 @@ def compare(
     fail_if_worse: float | None = None,
     require_better: bool = False,
     columns: Mapping[str, str] | None = None,
+    systems: Sequence[str] | None = None,
     missing: choices.Missing = 'error',
     range: tuple[float, float] | None = None,
     progress: bool = False,
@@ -766,6 +767,9 @@ def compare(
     columns : mapping of str to str, optional
         Other names of the columns of score tables: of ``'item'``, ``'system'``, ``'value'`` and
         ``'cluster'``.
+    systems : sequence of str, optional
+        The systems of score tables to compare; in tables with a column for each, other columns are
+        passed over. By default all.
     missing : {'error', 'zero', 'skip'}
         In score tables, an item that some system lacks is an error, counts 0, or is left out.
     range : pair of float, optional
@@ -833,9 +837,9 @@ def compare(
     if (tables := tables_in(results)) is None:
         runs = read_runs(results)
         policy = None if missing == 'error' else missing
-        _refuse_of_scores(columns=columns, range=range, missing=policy)
+        _refuse_of_scores(columns=columns, systems=systems, range=range, missing=policy)
     else:
-        runs = read_scores(tables, columns, missing, range, named_by)
+        runs = read_scores(tables, columns, missing, range, named_by, systems)
     if runs.no_mean and by is not None:
         found = f'found {shown(named_by or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'by: {found}: {runs.no_mean}')

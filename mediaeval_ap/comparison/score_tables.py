@@ -5,12 +5,13 @@ An item counts as a query, and a system as a run.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MISSING, check_policy, plain_text
-from mediaeval_ap.comparison.comparable_runs import NAMES_REMEDY, Runs
+from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
-from mediaeval_ap.tables.columnar import names_of_columns
+from mediaeval_ap.tables.columnar import names_of_columns, read_columns
 from mediaeval_ap.tables.layouts import UNNAMED, RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
-from mediaeval_ap.tables.table import Frame, LineNumbers
+from mediaeval_ap.tables.table import ROW_BY_ROW, Frame, LineNumbers
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:
@@ -42,7 +44,18 @@ MISSING_REMEDY = (
     "; drop such items, or count them as 0, by --missing skip or zero, in Python missing='skip' or "
     "'zero'"
 )
+SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
+APART_REMEDY = 'name tables of one system by NAME=FILE, in Python by a mapping {name: table}'
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
+IN_JSON = ('{', '[')
+LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
+TOTALS = ('all', 'average', 'avg', 'macro', 'mean', 'overall', 'sum', 'total')
+ROUNDED = 0.005  # of the largest value: totals may have two digits
+# What commands of this package write beside the values of queries.
+SETTINGS = ('metric', 'definition', 'ties')
+OWN_TEXTS = (*SETTINGS, 'n_relevant')
+COUNTS = (N_QUERIES, 'n_labels')
+_is_value = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
 KINDS = (OriginKind.TEXT, OriginKind.COLUMNAR, OriginKind.FRAME)
 Tables = list[tuple[str, Any]]
 
@@ -63,28 +76,68 @@ def tables_in(results: object) -> Tables | None:
 def holds_scores(path: str, item: str = 'item') -> bool:
     """Return whether a regular file has a header, or objects of JSON, with the column of items."""
     source = ByteSource(path)
-    with suppress(ReadError, FormatError):
+    with suppress(ReadError, RecursionError, ValueError):
         if source.is_stored and source.format in COLUMNAR_FORMATS:
-            return not {item, 'value'}.isdisjoint(names_of_columns(source))
-        line = _first_line(source)
-        if line.startswith(b'{'):
-            row = parsed_json(line, path)
-            return item in row and not any(isinstance(each, dict | list) for each in row.values())
-        between = b'[\t]' if '.tsv' in path.lower() else b'[,;]'  # a row of a run may have tabs
-        cells = [each.strip(b'" \r').decode(errors='replace') for each in re.split(between, line)]
-        return item in cells or (len(cells) > 1 and cells[0] in ('', UNNAMED))
+            names: Sequence[str] = names_of_columns(source)
+            return not {item, 'value'}.isdisjoint(names) or _is_own(names)
+        if (start := _start(source)).startswith(IN_JSON):
+            row, _ = json.JSONDecoder().raw_decode(start[start.index('{') :])
+            names = [name for name, value in row.items() if not isinstance(value, dict | list)]
+        else:
+            between = '[\t]' if '.tsv' in path.lower() else '[,;]'  # a row of a run may have tabs
+            names = [name.strip('" \r') for name in re.split(between, start.split('\n')[0])]
+            if len(names) > 1 and names[0] in ('', UNNAMED):
+                return True
+        return item in names or _is_own(names)
     return False
 
 
-def _first_line(source: ByteSource) -> bytes:
-    return source.first_bytes(N_FIRST_BYTES).split(b'\n')[0]
+def _start(source: ByteSource) -> str:
+    """Return the first characters of a regular file."""
+    return source.first_bytes(N_FIRST_BYTES).decode(errors='replace')
+
+
+def _is_own(names: Sequence[str]) -> bool:
+    """Return whether these are columns of values by query that a command of this package wrote."""
+    return {'run', 'query'} <= {*names} and not {*COUNTS}.isdisjoint(names)
+
+
+@dataclass(frozen=True)
+class _OwnLayout(RecordLayout):
+    """Values by query as commands of this package write them, with a row of means for each run."""
+
+    value: str = ''  # the column of values; '' for all of them
+
+    @property
+    def values(self) -> list[str]:
+        """The columns of values."""
+        return [name for name in self.numbers if not name.startswith(COUNTS)]
+
+    def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
+        own = self.of_header(header)
+        if _is_own(header) and own.values and self.value not in OWN_TEXTS:
+            return RecordLayout.explain(own, header)
+        return super().explain(header) or ('no run', self.expected)
+
+    def of_header(self, header: Sequence[str]) -> _OwnLayout:
+        texts = {'item': 'query', 'system': 'run'}
+        texts |= {name: name for name in OWN_TEXTS if name in header}
+
+        def is_read(name: str) -> bool:
+            is_measure = f'{N_QUERIES}_{name}' in header
+            is_value = name == self.value if self.value else is_measure or _is_value(name)
+            return bool(is_value) or name.startswith(COUNTS)
+
+        numbers = tuple(filter(is_read, header))
+        roles = (*texts, *numbers)
+        return replace(self, texts=tuple(texts.values()), numbers=numbers, roles=roles)
 
 
 def _checked_range(given: Any) -> tuple[float, float]:
     """Return the least and the largest value that there can be, or refuse what is no range."""
     try:
         low, high = given
-        if -np.inf < low < high < np.inf:
+        if -MOST <= low < high <= MOST:
             return float(low), float(high)
     except (TypeError, ValueError):
         pass
@@ -97,6 +150,7 @@ def read_scores(
     missing: str = 'error',
     range: tuple[float, float] | None = None,
     by: str | None = None,
+    systems: Sequence[str] | None = None,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     import pandas
@@ -104,37 +158,51 @@ def read_scores(
     check_policy('missing', missing, MISSING)
     names = _checked_columns(columns or {})
     bounds = None if range is None else _checked_range(range)
-    layouts = _layouts(names, columns or {}, by)
+    if not isinstance(systems, list | tuple | None):
+        raise ParameterError(f'systems: found {shown(systems)}, expected a list of names')
+    layouts = _layouts(names, columns or {}, by, systems or ())
+    origins = [table for _, table in tables]
     paths = [
         os.fsdecode(table) if isinstance(table, str | os.PathLike) else f'table {number}'
-        for number, (_, table) in enumerate(tables, 1)
+        for number, table in enumerate(origins, 1)
     ]
     given = [name for name, _ in tables]
     called = run_names(paths, given)
-    files = [_read(table, layouts) for _, table in tables]
-    parts = zip(files, called, given, strict=True)
-    every = [
-        _cells(records, names['value'], *both).assign(file=number)
-        for number, (records, *both) in enumerate(parts)
-    ]
-    cells = pandas.concat(every, ignore_index=True)
-    items = pandas.Index(cells['item'].unique()).sort_values()
-    first_files = cells.drop_duplicates('system').set_index('system')['file']
-    cells = cells.dropna(subset='value')
-    if len(again := cells[cells.duplicated(['item', 'system'])]):
-        first, rows = _first(again)
-        found = f'{shown(first.item)} of {shown(first.system)} again'
-        raise files[first.file].error(rows, 'item', found, f'each item once; {NAMES_REMEDY}')
-    if bounds and len(outside := cells[~cells['value'].between(*bounds)]):
-        first, rows = _first(outside)
-        field = 'value' if 'value' in files[first.file].layout.by_role else first.system
-        found = f'{first.value:g} of {shown(first.system)}'
-        expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
-        raise files[first.file].error(rows, field, found, expected)
-    table = cells.pivot(index='item', columns='system', values='value')
-    table = table.reindex(index=items, columns=sorted(first_files.index))
-    table, n_as_zero, notes = _without_lacking(table, missing, bounds)
-    values = np.ascontiguousarray(table.to_numpy().T)
+    files = [_read(table, layouts) for table in origins]
+    for records in files:
+        _refuse_numbers(records, may_be_others=bounds is None and not systems)
+    metrics, lacking_claim, notes = _metrics(files, names['value'])
+    by_metric = {}
+    for metric, column in metrics.items():
+        parts = zip(files, called, given, strict=True)
+        every = [
+            _cells(records, column, *both).assign(file=number)
+            for number, (records, *both) in enumerate(parts)
+        ]
+        cells = pandas.concat(every, ignore_index=True)
+        if systems:
+            if lacking := [name for name in systems if name not in cells['system'].unique()]:
+                found = f'found {shown(lacking[0])}, which no table has'
+                raise ParameterError(f'systems: {found}, expected systems, or columns of these')
+            cells = cells[cells['system'].isin(systems)]
+        items = pandas.Index(cells['item'].unique()).sort_values()
+        cells = _apart(cells, origins, files, called)
+        first_files = cells.drop_duplicates('system').set_index('system')['file']
+        cells = cells.dropna(subset='value')
+        if bounds and len(outside := cells[~cells['value'].between(*bounds)]):
+            first, rows = _first(outside)
+            layout = files[first.file].layout
+            fields = 'value', column, first.system, *layout.numbers
+            field = next(filter(layout.by_role.__contains__, fields))
+            found = f'{first.value:g} of {shown(first.system)}'
+            expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
+            raise files[first.file].error(rows, field, found, expected)
+        table = cells.pivot(index='item', columns='system', values='value')
+        table = table.reindex(index=items, columns=sorted(first_files.index))
+        _refuse_totals(table, cells, files)
+        table, n_as_zero, of_items = _without_lacking(table, missing, bounds)
+        by_metric[metric] = table.to_numpy().T
+    values = np.array([*by_metric.values()])
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
     if not is_declared:
@@ -142,18 +210,138 @@ def read_scores(
     clusters = _groups(files, 'cluster', table.index)
     return Runs(
         names=table.columns.tolist(),
-        metrics=[names['value']],
+        metrics=[*by_metric],
         queries=table.index.tolist(),
-        values=values[None],
+        values=values,
         sources={str(system): files[number].source for system, number in first_files.items()},
-        notes=[*chain.from_iterable(map(Records.notes, files, paths)), *notes],
+        notes=[*chain.from_iterable(map(Records.notes, files, paths)), *notes, *of_items],
         kind='scores',
         clusters=clusters,
         groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),
         range=[low, high],
         is_range_declared=bool(is_declared),
         n_as_zero=n_as_zero,
+        lacking_claim=lacking_claim,
     )
+
+
+def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str, list[str]]:
+    """Return the column of each metric, which all files have, and those that are left out."""
+    own = [records for records in files if isinstance(records.layout, _OwnLayout)]
+    columns = [value]
+    for records in files:
+        before, layout = columns, records.layout
+        columns = layout.values if isinstance(layout, _OwnLayout) else [value]
+        if columns != before and records is not files[0]:
+            found, expected = f'values {", ".join(columns)}', f'{", ".join(before)} as before'
+            remedy = 'name one of all files by --columns value=…, in Python columns='
+            raise FormatError(records.source.name, '', '', found, f'{expected}; {remedy}')
+    _groups(own, 'n_relevant', ())  # refuses different numbers
+    settings = {}
+    for role in SETTINGS:
+        having = [records[role] for records in own if role in records.layout.by_role]
+        settings[role] = sorted({text for texts in having for text in texts.unique().to_pylist()})
+        if len(settings[role]) > 1:
+            found = f'found {" and ".join(settings[role])}'
+            raise ParameterError(f'compare: {role}: {found}, expected one; score all runs alike')
+    metric = next(iter(settings['metric']), value)
+    if no_mean := kind_of_metric(metric).no_mean:
+        expected = f'a metric with a value by query: {no_mean}'
+        raise ParameterError(f'compare: found {metric}, expected {expected}')
+    lacking = [name for name in columns if any(np.isnan(records[name]).any() for records in own)]
+    kept = [name for name in columns if name not in lacking] or columns
+    counts = own[0].layout.numbers if own else ()
+    claimed = next((name for name in columns if f'{N_QUERIES}_{name}' in counts), '')
+    kept.sort(key=claimed.__eq__)  # claims are about the last metric: the first measure
+    notes = [f'{", ".join(lacking)}: left out, as some queries have no value'] if lacking else []
+    named = {metric if name == 'value' else name: name for name in kept}
+    return named, claimed if claimed in lacking else '', notes
+
+
+def _apart(
+    cells: pandas.DataFrame, origins: Sequence[Any], files: Sequence[Records], called: Sequence[str]
+) -> pandas.DataFrame:
+    """Name equal systems of several files by these, if each has no other; refuse an item twice."""
+    filled, keys = cells.dropna(subset='value'), ['item', 'system', 'file']
+    if not len(again := filled[filled.duplicated(keys[:2])]):
+        return cells
+    in_one_file = filled[filled.duplicated(keys)]
+    are_equal = cells['system'].isin(again['system'])
+    n_systems = cells.groupby('file')['system'].nunique()[cells['file'][are_equal].unique()]
+    has_path = all(files[number].source.sha256 for number in n_systems.index)
+    if called and has_path and (n_systems == 1).all() and not len(in_one_file):
+        by_file = cells['file'].map(dict(enumerate(called)))
+        named = cells.assign(system=cells['system'].mask(are_equal, by_file))
+        return _apart(named, origins, files, ())
+    first, rows = _first(in_one_file if len(in_one_file) else again)
+    records = files[first.file]
+    found, expected = f'{shown(first.item)} of {shown(first.system)} again', APART_REMEDY
+    if len(in_one_file):
+        alike = filled[(filled[keys] == [first.item, first.system, first.file]).all(axis=1)]
+        found = f'{len(alike)} rows for {shown(first.item)} of {shown(first.system)}'
+        if differing := _differing(origins[first.file], records, alike['row'].to_numpy()[:2]):
+            found += f', as {", ".join(differing)} {"differs" if len(differing) == 1 else "differ"}'
+        remedy = f'take ids of rows by --columns item=…,cluster={records.layout.by_role["item"]}'
+        expected = f'one: average them first, or {remedy}'
+    raise records.error(rows, 'item', found, expected)
+
+
+def _differing(table: Any, records: Records, rows: NDArray[np.intp]) -> list[str]:
+    """Return the columns, of those that were not read, in which two rows of a table differ."""
+    import pandas
+
+    origin, known = Origin.of(table), records.layout.by_role.values()
+    with suppress(ReadError, ValueError, IndexError):  # as of standard input, which has ended
+        if origin.kind is OriginKind.FRAME:
+            frame = origin.value
+        elif origin.kind is OriginKind.COLUMNAR:
+            frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
+        elif _start(origin.value).startswith(IN_JSON):
+            frame = pandas.DataFrame(_objects(origin.value)[0])
+        else:
+            between = '\t' if '.tsv' in origin.value.name.lower() else ','
+            with origin.value.open() as stream:
+                frame = pandas.read_csv(stream, sep=between, dtype=str)
+        pair = frame.iloc[rows].astype(str)
+        return [name for name in pair if name not in known and pair[name].nunique() > 1]
+    return []
+
+
+def _refuse_numbers(records: Records, *, may_be_others: bool) -> None:
+    """Refuse values that cannot be added, and columns of other numbers beside those of systems."""
+    by_role, numbers = records.layout.by_role, records.layout.numbers
+    values = {role: records[role].to_numpy() for role, name in by_role.items() if name in numbers}
+    outside = {}
+    for role, column in values.items():
+        sizes = np.abs(column)
+        if len(wrong := np.flatnonzero((sizes > MOST) | ((sizes > 0) & (sizes < LEAST)))):
+            expected = f'0, or a size from {LEAST:g} to {MOST:g}, so that values can be added'
+            raise records.error(wrong, role, f'{column[wrong[0]]:g}', expected)
+        outside[role] = np.flatnonzero((column < 0) | (column > 1))
+    inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
+    is_wide = not {'system', 'value'} & by_role.keys()
+    for role, rows in outside.items() if may_be_others and is_wide and inside else ():
+        if len(rows):
+            expected = f'a number from 0 to 1, as {shown(inside[0])} has: {SYSTEMS_REMEDY}'
+            found = f'{values[role][rows[0]]:g}'
+            raise records.error(rows, role, found, f'{expected}, or give --range LOW,HIGH')
+
+
+def _refuse_totals(
+    table: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
+) -> None:
+    """Refuse an item called as a total whose values are the means, or sums, of all other items."""
+    totals = [item for item in table.index if item.casefold() in TOTALS]
+    others = table.drop(index=totals)
+    means, most = others.mean(), ROUNDED * others.abs().max()
+    for item in totals:
+        values = table.loc[item].dropna()
+        for name, of_items in ('means', values), ('sums', values / others.count()):
+            if ((of_items - means).abs() <= most)[values.index].all():
+                first, _ = _first(cells[cells['item'] == item])
+                found = f'{shown(item)}, whose values are the {name} of the others'
+                expected = 'items alone: leave it out, or keep it under another name'
+                raise files[first.file].error([first.row], 'item', found, expected)
 
 
 def _first(wrong: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
@@ -245,14 +433,14 @@ def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def _layouts(
-    names: Mapping[str, str], given: Mapping[str, str], by: str | None
+    names: Mapping[str, str], given: Mapping[str, str], by: str | None, systems: Sequence[str]
 ) -> list[RecordLayout]:
     """Return the layouts of score tables, those with most columns first."""
     of_groups: list[tuple[str, ...]] = [('cluster',)] if 'cluster' in given else [('cluster',), ()]
     if by is not None and by not in names.values():
         names = {**names, 'group': by}
         of_groups = [*((*roles, 'group') for roles in of_groups), *of_groups]
-    layouts = []
+    layouts: list[RecordLayout] = []
     for texts, numbers in (
         (('item', 'system'), ('value',)),
         (('item',), ('value',)),
@@ -265,7 +453,7 @@ def _layouts(
             layout = RecordLayout(
                 tuple(names[role] for role in (*texts, *more)),
                 other_numbers=not values,
-                classes=frozenset(values),
+                classes=frozenset(values or systems),
                 numbers=values,
                 roles=(*texts, *more, *numbers),
                 remedy=REMEDY,
@@ -273,28 +461,64 @@ def _layouts(
                 described=SHAPES,
             )
             layouts.append(layout)
+    own = {'item': 'query', 'system': 'run', 'value': given.get('value', '')}
+    if {**own, **given} == own:
+        layouts.insert(0, _OwnLayout(**vars(layouts[0]), value=own['value']))
     return layouts
 
 
 def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = Origin.of(table)
-    if origin.kind is OriginKind.TEXT and _first_line(origin.value).startswith(b'{'):
-        records = _from_json_lines(origin.value, layouts)
+    if origin.kind is OriginKind.TEXT and _start(origin.value).startswith(IN_JSON):
+        records = _from_json(origin.value, layouts)
     else:
         records = read_records(origin, layouts)
     records.refuse_empty('item')
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
-    return records
+    return _without_means(records) if isinstance(records.layout, _OwnLayout) else records
 
 
-def _from_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
+def _without_means(records: Records) -> Records:
+    """Leave out the rows of means of own files, and queries that the means leave out."""
+    import pandas
+    import pyarrow
+
+    by_role, runs = records.layout.by_role, records['system'].to_pandas()
+    counts = pandas.Series(records[next(name for name in COUNTS if name in by_role)])
+    are_means = records['item'].to_pandas().eq(ALL_QUERIES) & counts.notna()
+    kept = ~are_means
+    if 'n_relevant' in by_role:
+        n_queries = runs.map(counts[are_means].groupby(runs).max())
+        are_fewer = n_queries < runs.map(runs[kept].value_counts())
+        kept &= ~(are_fewer & records['n_relevant'].to_pandas().eq('0'))
+    if not kept.any():
+        expected = 'values of queries: write it with --per-query'
+        raise FormatError(records.source.name, '', '', 'means alone', expected)
+    columns = records.columns.filter(pyarrow.array(kept)).combine_chunks()
+    return replace(records, columns=columns, lines=records.lines.select(kept.to_numpy()))
+
+
+def _objects(source: ByteSource) -> tuple[list[dict[str, Any]], LineNumbers]:
+    """Return the objects of JSON lines or of an array, and where they stand."""
+    is_array = _start(source).startswith('[')
+    with source.open() as stream:
+        if not is_array:
+            rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line')
+            return rows, LineNumbers('line', np.array(lines))
+        rows = parsed_json(stream.read(), source.name)
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise FormatError(source.name, f'row {number}', '', shown(row), 'an object of JSON')
+    return rows, ROW_BY_ROW
+
+
+def _from_json(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     """Read objects, in which ids are text or integers, and stay as they are written."""
     import pyarrow
 
-    with source.open() as stream:
-        rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line')
+    rows, lines = _objects(source)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     layout = choose_layout(names, layouts, source.name, '')
     columns = {}
@@ -304,13 +528,14 @@ def _from_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
         given = [row.get(name) for row in rows]
         values = [None if each is None else converted(each) for each in given]
         columns[name] = pyarrow.array(values, kind)
-        for line, value, known in zip(lines, given, values, strict=True):
+        for row, (value, known) in enumerate(zip(given, values, strict=True)):
             if known is None and value is not None:
                 found = f'{shown(value)} ({type(value).__name__})'
                 expected = 'text or an integer' if is_text else EXACT_NUMBER
-                raise FormatError(source.name, f'line {line}', name, found, expected)
+                place = f'{lines.unit} {lines[row]}'
+                raise FormatError(source.name, place, name, found, expected)
     records = from_table(pyarrow.table(columns), [layout], source.described())
-    return replace(records, lines=LineNumbers('line', np.array(lines)))
+    return replace(records, lines=lines)
 
 
 def _text(value: object) -> str | None:
@@ -332,7 +557,8 @@ def _cells(records: Records, value: str, name: str, given: str) -> pandas.DataFr
         cells: pandas.DataFrame = wide.unstack().rename('value').reset_index()
     else:
         system = records['system'].to_pandas() if 'system' in layout.by_role else name
-        numbers = {'row': np.arange(len(records)), 'value': records['value'].to_numpy()}
+        values = records[value if value in layout.by_role else 'value']
+        numbers = {'row': np.arange(len(records)), 'value': values.to_numpy()}
         cells = pandas.DataFrame({'system': system, **numbers})
     if given and (n_systems := cells['system'].nunique()) > 1:
         raise ParameterError(

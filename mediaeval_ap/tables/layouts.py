@@ -113,10 +113,11 @@ class RecordLayout:
             return replace(self, order_by=order, numbers=order, roles=(*self.roles, *order))
         if not self.may_lack:
             return self
-        others = tuple(name for name in header if name not in self.texts)
+        known = self.classes or header
+        others = tuple(name for name in header if name not in self.texts and name in known)
         roles = (*(self.roles or self.texts), *others)
-        known = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
-        return replace(known, classes=frozenset(others))
+        chosen = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
+        return replace(chosen, classes=frozenset(others))
 
     def by_index(self, header: Sequence[str]) -> RecordLayout | None:
         """Return the layout with ids in a saved index, if a file has one and no column of ids."""

@@ -299,7 +299,8 @@ def test_wrong_settings_are_refused(settings, message):
 
 def test_wrong_frames_are_refused():
     for frame, message in (
-        (pandas.concat([long_frame()] * 2), "row 121, item: found 'q000' of 'a' a"),
+        (pandas.concat([long_frame()] * 2), "row 121, item: found 2 rows for 'q000' of 'a', exp"),
+        ([long_frame()] * 2, "row 1, item: found 'q000' of 'a' again, .* one system by NAME=FILE"),
         ({'x': long_frame()}, "the name 'x' for <DataFrame>, a table of 3 systems"),
         (long_frame().assign(item=''), 'item: found nothing, expected text'),
         (long_frame().assign(value='x'), 'value: found .*, expected numbers'),
@@ -317,7 +318,7 @@ JSON = {
     '{"item": 1, "value": "0.5"}': r"line 1, value: found '0.5' \(str\), expected a finite number",
     f'{{"item": 1, "value": {2**53 + 1}}}': 'line 1, value: found 9007199254740993',
     '{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}': (
-        "line 4, item: found '7' of 'scores.jsonl' again"
+        "line 4, item: found 2 rows for '7' of 'scores.jsonl', expected one"
     ),
     '{"item": null, "value": 1}': 'line 1, item: found nothing',
 }
@@ -331,7 +332,8 @@ def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
 
 
 def test_settings_of_tables_are_refused_for_results():
-    for settings in {'missing': 'skip'}, {'columns': {'item': 'id'}}, {'range': (0, 1)}:
+    columns = {'item': 'id'}
+    for settings in {'missing': 'skip'}, {'columns': columns}, {'range': (0, 1)}, {'systems': 'a'}:
         with pytest.raises(ParameterError, match='for results, expected score tables'):
             compare(several(*VALUES), **settings)
 
