@@ -246,7 +246,8 @@ def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str,
             raise ParameterError(f'compare: {role}: {found}, expected one; score all runs alike')
     metric = next(iter(settings['metric']), value)
     if no_mean := kind_of_metric(metric).no_mean:
-        expected = f'a metric with a value by query: {no_mean}'
+        remedy = '' if kind_of_metric(metric).is_one_list else '; write it by --format json'
+        expected = f'a metric with a value by query: {no_mean}{remedy}'
         raise ParameterError(f'compare: found {metric}, expected {expected}')
     lacking = [name for name in columns if any(np.isnan(records[name]).any() for records in own)]
     kept = [name for name in columns if name not in lacking] or columns
