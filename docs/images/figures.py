@@ -14,7 +14,6 @@ HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
 CONFIDENT = 0.5
 SURE = 0.3
-FEW = 1000  # resamples and permutations: enough for pictures
 
 
 def sample_run():
@@ -33,8 +32,7 @@ def better():
     reference = SAMPLES / 'reference.txt'
     evaluate = AveragePrecision(reference, K=[10], definition='trec').evaluate
     results = {name: evaluate(rows) for name, rows in runs.items()}
-    settings = {'reference': reference, 'resamples': 2000, 'permutations': 10_000}
-    comparison = compare(results, baseline='ours', **settings)
+    comparison = compare(results, baseline='ours', reference=reference)
     return comparison.plot.leaderboard()
 
 
@@ -61,7 +59,7 @@ def pool():
 def charts():
     average_precision = AveragePrecision(SAMPLES / 'reference.txt', K=[100], definition='trec')
     evaluations = {name: average_precision.evaluate(run) for name, run in runs().items()}
-    comparison = compare(evaluations, resamples=FEW, permutations=FEW)
+    comparison = compare(evaluations)
     first, *others = (average_precision.explain(run) for run in runs().values())
     loss = first.plot.loss(*others, names=list(runs()))
     leaderboard = comparison.plot.leaderboard()

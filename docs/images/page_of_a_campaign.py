@@ -16,7 +16,6 @@ SAMPLES = HERE.parents[1] / 'samples'
 CHROMIUM = '/usr/bin/chromium'
 SIZE = {'width': 1024, 'height': 1200}
 SURE = 0.5
-FEW = 2000  # resamples and permutations, as in the tutorial
 
 
 def runs():
@@ -36,7 +35,7 @@ def take(path):
 
     with contextlib.chdir(SAMPLES):  # the page shows the path of the reference
         average_precision = AveragePrecision('reference.txt', K=[1, 10, 100], definition='trec')
-    report = average_precision.report(runs(), resamples=FEW, permutations=FEW)
+    report = average_precision.report(runs())
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page = Path(folder) / 'report.html'
         report.to_html(page)

@@ -83,7 +83,7 @@ BOUNDS = {
     'rank_interval': ['rank_low', 'rank_high'],
     'difference_interval': [f'difference_interval_{each}' for each in OF_INTERVAL],
 }
-SCHEMA = 'mediaeval-ap/comparison/1'
+SCHEMA = 'mediaeval-ap/comparison/2'
 LABEL = 'tab:comparison'
 DAGGER = '†'
 RUNS_IN_REPR = 10

@@ -75,15 +75,16 @@ def test_the_sentences_name_the_interval_the_test_and_what_it_needs():
         'Paired sign flips, corrected by Holm over all 6 pairs of runs (599 queries): a corrected '
         'p of at most 0.05 tells two runs apart. a is better than 1 other run.',
     ]
-    by_video = said([0.5, 0.4], {}, correction='tukey', cluster='video')[1][1]
-    assert by_video.startswith('Randomised Tukey HSD (120 clusters of 599 queries, by video): ')
+    by_video = said([0.5, 0.4], {}, cluster='video')[1][1]
+    test = 'Paired sign flips, corrected by Holm (120 clusters of 599 queries, by video): '
+    assert by_video.startswith(test)
 
 
 def test_the_correction_is_named_in_the_headline():
-    named = [said([0.5, 0.4], {}, correction=each)[0] for each in ('bh', 'tukey')]
+    named = [said([0.5, 0.4], {}, correction=each)[0] for each in ('holm', 'bh')]
     assert [each.partition('p = 1.0000, ')[2] for each in named] == [
+        'Holm)',
         'Benjamini and Hochberg)',
-        'Tukey)',
     ]
 
 

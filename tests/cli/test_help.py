@@ -27,24 +27,14 @@ def samples(tmp_path_factory):
     for name in 'reference.txt', 'hypothesis.txt', 'judged.txt':
         lines = (folder / name).read_text().splitlines(keepends=True)
         (folder / name).write_text(''.join(lines[::4]))
-    assert run_in(folder, main.commands['export-trec'].examples[0])[0] == 0
+    assert run_line(main.commands['export-trec'].examples[0], folder)[0] == 0
     return folder
-
-
-# So many are enough to see that an example runs.
-FEW_DRAWS = '--resamples 50 --permutations 200 --quiet'
-
-
-def run_in(folder, example):
-    """Run an example as a shell does."""
-    line = re.sub(r'(mediaeval-ap (?:compare|report)) ', rf'\1 {FEW_DRAWS} ', example)
-    return run_line(line, folder)
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('example', EXAMPLES)
 def test_examples_run(samples, example):
-    code, told = run_in(samples, example)
+    code, told = run_line(example, samples)
     assert code == 0, told
     _, has_output, rest = example.rpartition(' -o ')
     assert not has_output or (samples / rest).stat().st_size

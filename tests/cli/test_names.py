@@ -10,7 +10,6 @@ from page_text import data_of
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 NAMES = 'path,name,team\nruns/run.txt,Best run,Vigo\nother.txt,Öther,\nnone.txt,x,y\n'
-SMALL = ['--resamples', '50', '--permutations', '50', '--quiet']
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +36,9 @@ def test_every_command_takes_a_name():
     reference, files = 'reference.txt', ['a=runs/run.txt', 'b=runs/other.txt']
     assert named(reference, *files) == ['a', 'b']
     assert named(reference, 'a=-', input=Path('runs/run.txt').read_text()) == ['a']
-    assert named(reference, *files, *SMALL, command='compare') == ['a', 'b']
-    assert set(data_of(done('report', reference, *files, *SMALL, '-o', '-'))['runs']) == {'a', 'b'}
+    assert named(reference, *files, '--quiet', command='compare') == ['a', 'b']
+    page = done('report', reference, *files, '--quiet', '-o', '-')
+    assert set(data_of(page)['runs']) == {'a', 'b'}
     assert done('explain', reference, files[0]).startswith('a (')
     difference = done('explain', reference, files[0], '--against', files[1])
     assert 'a' in difference.split() and 'b' in difference.split()  # noqa: PT018
@@ -82,9 +82,9 @@ def test_a_file_names_runs_by_their_path_or_its_last_part():
         ([files[1], 'bad=runs/run.txt'], ['Öther', 'bad']),
     ):
         assert named('reference.txt', *given, *options) == names
-    given = [*files, *options, *SMALL]
+    given = [*files, *options, '--quiet']
     assert named('reference.txt', *given, command='compare') == ['Best run', 'Öther']
-    data = data_of(done('report', 'reference.txt', *files, *options, *SMALL, '-o', '-'))
+    data = data_of(done('report', 'reference.txt', *files, *options, '--quiet', '-o', '-'))
     assert data['teams'] == {'Best run': 'Vigo', 'Öther': 'Öther'}
     Path('my.qrels').write_text('7 0 d1 1\n')
     Path('my.run').write_text('7 Q0 d1 1 0.5 me\n')
@@ -115,10 +115,10 @@ def test_results_keep_names_and_files_of_one_name_are_told_apart():
         files = f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
         done('evaluate', 'reference.txt', *files)
     stored = ['one.json', 'two.json']
-    assert named(*stored, *SMALL, command='compare') == ['one/run', 'two/run']
+    assert named(*stored, '--quiet', command='compare') == ['one/run', 'two/run']
     done('evaluate', 'reference.txt', 'team=runs/other.txt', '--per-query', '-o', 'other.json')
     names = ['one/run', 'team', 'two/run']
-    assert named('other.json', *stored, *SMALL, command='compare') == names
+    assert named('other.json', *stored, '--quiet', command='compare') == names
 
 
 def test_blocks_do_not_depend_on_names():

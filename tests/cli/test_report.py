@@ -13,29 +13,24 @@ from mediaeval_ap import AveragePrecision, compare, read_results
 from mediaeval_ap.cli.compare_and_report import FIGURES
 from mediaeval_ap.errors import ParameterError
 
-QUICK = ['--resamples', '50', '--permutations', '50', '--quiet']
-SMALL = {'resamples': 50, 'permutations': 50}
-
 
 @pytest.fixture
 def runs(folder):
     Path('other.txt').write_text('x v 2 ann 0.9\nx w 1 anne 0.8\nx w 1 bob 0.7\n')
-    return ['report', 'reference.txt', 'run.txt', 'other.txt', *QUICK]
+    return ['report', 'reference.txt', 'run.txt', 'other.txt', '--quiet']
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 def test_the_page_is_that_of_python(runs):
     options = (
-        '-K 1,2 --loss-cutoff 2 --near 0.3 --definition trec --seed 3 --correction holm '
-        '--interval t --level 0.9 --baseline run --queries queries.txt -o report.html'
+        '-K 1,2 --loss-cutoff 2 --near 0.3 --definition trec --correction bh '
+        '--level 0.9 --baseline run --queries queries.txt -o report.html'
     )
     result = run(*runs, *options.split())
     assert (result.exit_code, result.output) == (0, '')
-    settings = {'correction': 'holm', 'interval': 't', 'level': 0.9, 'baseline': 'run', 'seed': 3}
+    settings = {'correction': 'bh', 'level': 0.9, 'baseline': 'run'}
     evaluator = AveragePrecision('reference.txt', [1, 2], definition='trec')
-    report = evaluator.report(
-        ['run.txt', 'other.txt'], 'queries.txt', k=2, near=0.3, **settings, **SMALL
-    )
+    report = evaluator.report(['run.txt', 'other.txt'], 'queries.txt', k=2, near=0.3, **settings)
     assert Path('report.html').read_text() == report.to_html()
 
 
@@ -55,27 +50,27 @@ def scored(folder):
 
 OF_SCORES = {
     'wide.csv --range 0,100 --power 3': {'range': (0, 100), 'power': 3},
-    'both.json --interval t --by relevant': {'interval': 't', 'by': 'relevant'},
+    'both.json --by relevant': {'by': 'relevant'},
 }
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('arguments', OF_SCORES)
 def test_the_page_of_scores_is_that_of_python(scored, arguments):
-    result = run('report', *arguments.split(), *QUICK, '--title', 'Two', '-o', 'page.html')
+    result = run('report', *arguments.split(), '--quiet', '--title', 'Two', '-o', 'page.html')
     assert (result.exit_code, result.output) == (0, '')
     path = arguments.split()[0]
     results = path if path == 'wide.csv' else read_results(path)
-    comparison = compare(results, **OF_SCORES[arguments], **SMALL)
+    comparison = compare(results, **OF_SCORES[arguments])
     assert Path('page.html').read_text() == comparison.to_html(title='Two')
 
 
 def test_figures_of_scores(scored):
-    result = run('report', 'wide.csv', *QUICK, '--figure', 'all', '-o', 'figures')
+    result = run('report', 'wide.csv', '--quiet', '--figure', 'all', '-o', 'figures')
     assert (result.exit_code, result.output) == (0, '')
     names = {each.name for each in Path('figures').iterdir()}
     assert names == {'leaderboard.svg', 'scatter.svg', 'distribution.svg'}
-    result = run('report', 'both.json', *QUICK, '--figure', 'map_by_k', '-o', '-')
+    result = run('report', 'both.json', '--quiet', '--figure', 'map_by_k', '-o', '-')
     assert result.stdout.startswith('<svg')
 
 
@@ -99,7 +94,7 @@ LACKING = {
 
 @pytest.mark.parametrize('arguments', LACKING)
 def test_what_scores_lack_is_refused_in_one_line(scored, arguments):
-    result = run('report', *arguments.split(), *QUICK)
+    result = run('report', *arguments.split(), '--quiet')
     assert result.exit_code in (1, 2)
     (line,) = [each for each in result.stderr.splitlines() if each.startswith('Error: ')]
     assert LACKING[arguments] in line
@@ -114,7 +109,7 @@ def test_title_introduction_and_links_are_those_of_python(runs):
     options = ['--title', 'Zoë & co', '--intro', 'intro.md', *links]
     result = run(*runs, *options, '-o', 'report.html')
     assert (result.exit_code, result.output) == (0, '')
-    report = AveragePrecision('reference.txt').report(['run.txt', 'other.txt'], **SMALL)
+    report = AveragePrecision('reference.txt').report(['run.txt', 'other.txt'])
     links = {'Task': 'https://a.org/?x=y', 'https://b.org/?x=http://c': 'https://b.org/?x=http://c'}
     text = report.to_html(title='Zoë & co', intro='*zoë* <b>', links=links)
     assert Path('report.html').read_text() == text
@@ -156,14 +151,14 @@ def test_several_figures_are_written_to_a_folder(runs, figures, n_runs, format, 
     if 'older' in written:
         Path('figures').mkdir()
         Path('figures', 'older').touch()
-    result = run(*runs[: 2 + n_runs], *QUICK, '--figure', figures, '-o', 'figures', *format)
+    result = run(*runs[: 2 + n_runs], '--quiet', '--figure', figures, '-o', 'figures', *format)
     assert (result.exit_code, result.output) == (0, '')
     assert {each.name for each in Path('figures').iterdir()} == written
     begins = {'.svg': b'<svg', '.png': b'\x89PNG', '.pdf': b'%PDF', '': b''}
     for each in Path('figures').iterdir():
         assert each.read_bytes().startswith(begins[each.suffix])
     name = sorted(written)[0]
-    alone = run(*runs[: 2 + n_runs], *QUICK, '--figure', Path(name).stem, '-o', name, *format)
+    alone = run(*runs[: 2 + n_runs], '--quiet', '--figure', Path(name).stem, '-o', name, *format)
     assert alone.exit_code == 0
     assert Path(name).read_bytes() == Path('figures', name).read_bytes()
 
@@ -187,7 +182,7 @@ def test_names_with_control_characters_are_drawn(folder):
     Path('named.txt').write_text(f'x v 1 {name}\nx v 2 bob\n')
     for each in (path, 'other.txt'):
         Path(each).write_text(f'x v 1 {name} 0.9\nx v 2 {name} 0.8\n')
-    options = [*QUICK, '--figure', 'precision_recall', '-o', 'x.svg']
+    options = ['--quiet', '--figure', 'precision_recall', '-o', 'x.svg']
     result = run('report', 'named.txt', path, 'other.txt', *options)
     assert (result.exit_code, result.output) == (0, '')
     ET.parse('x.svg')

@@ -117,8 +117,6 @@ def test_parameters_that_do_not_go_together_are_errors_of_usage(folder, options,
 
 
 # As Python compares them, for the command's files of each kind below.
-FEW = {'resamples': 100, 'permutations': 100}
-QUICK = ['--resamples', '100', '--permutations', '100', '--quiet', '-K', '1,10']
 JUDGED = {f'q{n}': {'d1': 1, 'd2': 0, 'd3': n % 3} for n in range(12)}
 FIRST = {topic: {'d1': 0.9, 'd2': 0.5, 'd3': 0.4} for topic in JUDGED}
 SECOND = {topic: {'d2': 0.9, 'd1': n / 10, 'd3': 0.45} for n, topic in enumerate(JUDGED)}
@@ -147,7 +145,7 @@ def write_runs(kind='TREC'):
 
 
 def compared_trec(*arguments, expected=0):
-    result = run('compare', *arguments, *QUICK)
+    result = run('compare', *arguments, '--quiet', '-K', '1,10')
     assert result.exit_code == expected, result.output
     return result
 
@@ -155,7 +153,7 @@ def compared_trec(*arguments, expected=0):
 def in_python(*, qrels=JUDGED, baseline=None, **settings):
     runs = {'a': FIRST, 'b': SECOND}
     results = {name: evaluate_trec(qrels, each, [1, 10], **settings) for name, each in runs.items()}
-    return compare(results, baseline=baseline, **FEW)
+    return compare(results, baseline=baseline)
 
 
 @pytest.mark.parametrize('kind', ['TREC', 'folder', 'records'])

@@ -27,7 +27,6 @@ from mediaeval_ap.errors import (
 
 # The oracle's fractions are exact; each P(i), each sum and the quotients round once in doubles.
 ROUNDING = 1e-12
-FEW = {'resamples': 50, 'permutations': 50}
 SKIP = {'queries_without_relevant': 'skip'}
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bob')]
 RUN = [('x', 'v', '1', 'ann', 0.9), ('x', 'w', '2', 'ann', 0.8), ('x', 'w', '1', 'bob', 0.5)]
@@ -106,7 +105,7 @@ def test_every_way_to_score_leaves_out_the_same(expected, tmp_path):
         lambda: average_precision.evaluate(RUN, ASKED, resume=folder),
         lambda: average_precision.live(RUN).evaluate(ASKED),
         lambda: average_precision.explain(RUN, ASKED, k='all').evaluation,
-        lambda: average_precision.report({'one': RUN}, ASKED, **FEW).evaluations['one'],
+        lambda: average_precision.report({'one': RUN}, ASKED).evaluations['one'],
     ]
     for way in ways:
         found = skips(way)
@@ -138,7 +137,7 @@ def test_blocks_of_queries_add_what_they_left_out():
 def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
     skipped = skips(lambda: made(**SKIP).evaluate(RUN, ASKED))
 
-    comparison = compare([skipped], **FEW)
+    comparison = compare([skipped])
     assert comparison.counts['queries_skipped'] == 3
     assert '3 of 5 queries have no relevant shot, and are left out' in comparison.notes
     other = made().evaluate(RUN[:1], ANSWERABLE)
@@ -148,7 +147,7 @@ def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
         files += read_results(tmp_path / name)
     reason = "queries_without_relevant: found '(count|skip)' for '(a|b)', expected '(count|skip)'"
     with pytest.raises(ParameterError, match=reason):
-        compare(dict(zip('ab', files, strict=True)), **FEW)
+        compare(dict(zip('ab', files, strict=True)))
 
 
 def test_nothing_is_left_to_score(tmp_path):

@@ -147,7 +147,7 @@ def scores(folder):
     for more, system in enumerate(['old', HOSTILE_NAMES[0], 'new']):
         table[system] = [10 * generator.randint(-3, 7 + more) for _ in items]
     settings = {'by': 'cluster', 'cluster': 'none', 'power': 5, 'baseline': 'old'}
-    comparison = compare(pandas.DataFrame(table), **settings, resamples=100, permutations=1000)
+    comparison = compare(pandas.DataFrame(table), **settings)
     comparison.to_html(folder / 'scores.html', title=TITLE, intro=INTRODUCTION, links=LINKS)
     return Page(folder / 'scores.html', None, table, items)
 

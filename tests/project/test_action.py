@@ -33,7 +33,7 @@ def test_its_steps(tmp_path):
     summary = tmp_path / 'summary.md'
     summary.write_text('before\n')
     given = {'FILES': 'old.csv\nfirst=new.csv\n', 'BASELINE': 'old', 'FAIL_IF_WORSE': '0.01'}
-    given |= {'OPTIONS': '--resamples 50 --permutations 50', 'RUNNER_TEMP': str(tmp_path)}
+    given |= {'OPTIONS': '--correction bh', 'RUNNER_TEMP': str(tmp_path)}
     given |= {'GITHUB_STEP_SUMMARY': str(summary), 'PYTHONPATH': str(ROOT)}
     install, compare = (step['run'] for step in ACTION['runs']['steps'])
     bash = shutil.which('bash')

@@ -9,7 +9,7 @@ from mediaeval_ap.render.plot import Plot
 
 
 def plot_of(*rows):
-    return compare(several(*rows), resamples=20, permutations=20).plot
+    return compare(several(*rows)).plot
 
 
 @pytest.fixture

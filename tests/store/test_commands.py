@@ -15,7 +15,6 @@ from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 SAMPLES = Path(__file__).parents[2] / 'samples'
 RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
-QUICK = '--resamples', '50', '--permutations', '50'
 IS_STORE = (
     'is a store, expected a file: a store stands only for a run that is scored (mediaeval-ap '
     'index --export writes its rows)'
@@ -65,7 +64,7 @@ def test_files_of_trec(store, tmp_path):
 
 def test_runs_beside_each_other(tmp_path, monkeypatch):
     """A run and half of it; the whole one is text in one folder, and a store in the other."""
-    command = ['compare', JUDGED, 'RUN', 'half', *ASKED, *QUICK]
+    command = ['compare', JUDGED, 'RUN', 'half', *ASKED]
     written = []
     for kind in ('text', 'store'):
         (tmp_path / kind).mkdir()
