@@ -265,10 +265,12 @@ def _compared(results: Any, **settings: Any) -> Comparison:
     try:
         return compare(results, **settings)
     except ParameterError as error:
-        option = f'--{str(error).partition(":")[0]}'.replace('_', '-')
-        if option == '--baseline' or not options.first_given(option.__eq__):
+        names, _, told = str(error).partition(': ')
+        named = [f'--{name}'.replace('_', '-') for name in names.split(', ')]
+        option = options.first_given(named.__contains__)
+        if option in (None, '--baseline'):
             raise
-        raise click.UsageError(f'--{error}') from error
+        raise click.UsageError(f'{option}: {told}') from error
 
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:

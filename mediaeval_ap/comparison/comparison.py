@@ -836,8 +836,9 @@ def compare(
     named_by = plain_text(by)
     if (tables := tables_in(results)) is None:
         runs = read_runs(results)
-        policy = None if missing == 'error' else missing
-        _refuse_of_scores(columns=columns, systems=systems, range=range, missing=policy)
+        if columns is not None or systems is not None or range is not None or missing != 'error':
+            named = 'columns, systems, range, missing'
+            raise ParameterError(f'{named}: found results, expected score tables')
     else:
         runs = read_scores(tables, columns, missing, range, named_by, systems)
     if runs.no_mean and by is not None:
@@ -894,13 +895,6 @@ def compare(
     return comparison
 
 
-def _refuse_of_scores(**settings: object) -> None:
-    for name, value in settings.items():
-        if value is not None:
-            told = f'found {shown(value)} for results, expected score tables'
-            raise ParameterError(f'{name}: {told}')
-
-
 def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
     if settings.fail_if_worse is not None or settings.require_better:
@@ -908,8 +902,7 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
             raise nothing_to_compare(settings.baseline, runs.names[0])
         if runs.lacking_claim:
             found = f'no value of {runs.lacking_claim} for some queries'
-            expected = 'one for each, as runs pass by the first measure'
-            raise ParameterError(f'compare: found {found}, expected {expected}')
+            raise ParameterError(f'compare: found {found}, expected one for each: runs pass by it')
     check_run('baseline', settings.baseline, runs.names)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import MISSING, check_policy, plain_text
+from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
@@ -40,10 +40,6 @@ GROUPS = RecordLayout(('item', 'group'))
 ROLES = ('item', 'system', 'value', 'cluster')
 SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 REMEDY = '; name other columns by --columns item=…,system=…,value=…, in Python columns='
-MISSING_REMEDY = (
-    "; drop such items, or count them as 0, by --missing skip or zero, in Python missing='skip' or "
-    "'zero'"
-)
 SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
 APART_REMEDY = 'name tables of one system by NAME=FILE, in Python by a mapping {name: table}'
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems

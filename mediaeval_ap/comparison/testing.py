@@ -441,10 +441,8 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict, with the number of items that count as 0."""
-        if not self.n_as_zero:
-            return self.verdict
-        items = counted(self.n_as_zero, 'item counts', 'items count')
-        return f'{self.verdict} ({items} as 0, without a value)'
+        items = counted(self.n_as_zero, 'item', 'items')
+        return f'{self.verdict} ({items} without a value)' if self.n_as_zero else self.verdict
 
 
 def verdicts_of(

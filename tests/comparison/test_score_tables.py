@@ -127,7 +127,7 @@ def test_clusters_are_resampled_and_flipped_together():
 def test_missing_cells():
     frame = long_frame()
     frame.loc[[0, 45], 'value'] = None  # q000 of a, q005 of b
-    message = r"2 of 40 items .* as 'q000' of 'a', .*--missing skip"
+    message = r"2 of 40 items .* as 'q000' of 'a', .*--missing zero or skip"
     with pytest.raises(ParameterError, match=message):
         compare(frame)
     found = compare(frame, missing='skip', **FAST)
@@ -334,7 +334,7 @@ def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
 def test_settings_of_tables_are_refused_for_results():
     columns = {'item': 'id'}
     for settings in {'missing': 'skip'}, {'columns': columns}, {'range': (0, 1)}, {'systems': 'a'}:
-        with pytest.raises(ParameterError, match='for results, expected score tables'):
+        with pytest.raises(ParameterError, match='found results, expected score tables'):
             compare(several(*VALUES), **settings)
 
 
