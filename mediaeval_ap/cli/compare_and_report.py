@@ -302,24 +302,24 @@ def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> l
 def _check_recognised(path: str) -> None:
     """Refuse a file that begins neither as results, nor as a file of TREC, a reference or a run."""
     from mediaeval_ap.comparison.score_tables import N_FIRST_BYTES, REMEDY, SHAPES
-    from mediaeval_ap.results.json_files import holds_json
     from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
     from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
     from mediaeval_ap.trec.other_tools import is_for_trec
 
     source = ByteSource(path)
-    if not source.is_stored or is_for_trec(path):
-        return
     begin = re.split(rb'(?<=\S)[ \t\r]*\n', source.first_bytes(N_FIRST_BYTES), maxsplit=1)[0]
+    is_json = begin.lstrip().startswith((b'{', b'[{'))
+    if is_json and (b'"schema"' in begin or not begin.endswith((b'}', b']'))):
+        return  # results, or JSON of several lines
+    if not source.is_stored or is_for_trec(path) or begin.lstrip().startswith(b'#'):  # a comment
+        return
     try:
-        if holds_json(path) or begin.lstrip().startswith(b'[{'):
-            if b'"schema"' not in begin and begin.endswith((b'}', b']')):  # perhaps of JSON lines
-                found = shown(begin.decode(errors='replace'))
-                raise FormatError(path, 'line 1', '', found, 'results of --format json --per-query')
-        elif not begin.lstrip().startswith(b'#'):  # a comment, perhaps of qrels
-            is_text = begin and source.format not in COLUMNAR_FORMATS
-            layout = HYPOTHESIS if len(begin.split()) == len(HYPOTHESIS.fields) else REFERENCE
-            read(io.BytesIO(begin) if is_text else path, layout)
+        if is_json:
+            found, expected = shown(begin.decode(errors='replace')), 'results of --format json'
+            raise FormatError(path, 'line 1', '', found, f'{expected} --per-query')
+        is_text = begin and source.format not in COLUMNAR_FORMATS
+        layout = HYPOTHESIS if len(begin.split()) == len(HYPOTHESIS.fields) else REFERENCE
+        read(io.BytesIO(begin) if is_text else path, layout)
     except FormatError as error:
         expected = f'{error.expected}; or a score table: {SHAPES}{REMEDY}'
         raise FormatError(path, error.place, error.field, error.found, expected) from None

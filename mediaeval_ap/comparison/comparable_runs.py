@@ -195,9 +195,8 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
 
 
 def nothing_to_compare(baseline: str | None, run: str) -> ParameterError:
-    names = printable(baseline or ''), printable(run)
-    told = 'compare: nothing to compare with {}: found {} alone, expected two or more'
-    return ParameterError(told.format(*names))
+    told = f'nothing to compare with {printable(baseline or "")}: found {printable(run)} alone'
+    return ParameterError(f'compare: {told}, expected two or more')
 
 
 def _found_twice(name: str) -> ParameterError:
