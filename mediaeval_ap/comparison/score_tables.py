@@ -48,7 +48,7 @@ LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
 TOTALS = ('all', 'average', 'avg', 'macro', 'mean', 'overall', 'sum', 'total')
 ROUNDED = 0.005  # of the largest value: totals may have two digits
 # What commands of this package write beside the values of queries.
-SETTINGS = ('metric', 'definition', 'ties')
+SETTINGS = ('metric', 'definition')
 OWN_TEXTS = (*SETTINGS, 'n_relevant')
 COUNTS = (N_QUERIES, 'n_labels')
 _is_value = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
@@ -90,7 +90,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
 
 def _start(source: ByteSource) -> str:
     """Return the first characters of a regular file."""
-    return source.first_bytes(N_FIRST_BYTES).decode(errors='replace')
+    return source.first_bytes(N_FIRST_BYTES).decode(errors='replace').lstrip(' \r\n')
 
 
 def _is_own(names: Sequence[str]) -> bool:
@@ -233,16 +233,17 @@ def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str,
             remedy = 'name one of all files by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', found, f'{expected}; {remedy}')
     _groups(own, 'n_relevant', ())  # refuses different numbers
-    settings = {}
-    for role in SETTINGS:
-        having = [records[role] for records in own if role in records.layout.by_role]
-        settings[role] = sorted({text for texts in having for text in texts.unique().to_pylist()})
-        if len(settings[role]) > 1:
-            found = f'found {" and ".join(settings[role])}'
+    settings: dict[str, set[str]] = {role: set() for role in SETTINGS}
+    for records in own:
+        for role in settings.keys() & records.layout.by_role.keys():
+            settings[role].update(records[role].to_pylist())
+    for role, texts in settings.items():
+        if len(texts) > 1:
+            found = f'found {" and ".join(sorted(texts))}'
             raise ParameterError(f'compare: {role}: {found}, expected one; score all runs alike')
     metric = next(iter(settings['metric']), value)
-    if no_mean := kind_of_metric(metric).no_mean:
-        remedy = '' if kind_of_metric(metric).is_one_list else '; write it by --format json'
+    if no_mean := (kind := kind_of_metric(metric)).no_mean:
+        remedy = '' if kind.is_one_list else '; give results of --format json --per-query'
         expected = f'a metric with a value by query: {no_mean}{remedy}'
         raise ParameterError(f'compare: found {metric}, expected {expected}')
     lacking = [name for name in columns if any(np.isnan(records[name]).any() for records in own)]
@@ -278,8 +279,8 @@ def _apart(
         found = f'{len(alike)} rows for {shown(first.item)} of {shown(first.system)}'
         if differing := _differing(origins[first.file], records, alike['row'].to_numpy()[:2]):
             found += f', as {", ".join(differing)} {"differs" if len(differing) == 1 else "differ"}'
-        remedy = f'take ids of rows by --columns item=…,cluster={records.layout.by_role["item"]}'
-        expected = f'one: average them first, or {remedy}'
+        remedy = f'or give ids of rows by --columns item=…,cluster={records.layout.by_role["item"]}'
+        expected = f'one: average them first, {remedy}'
     raise records.error(rows, 'item', found, expected)
 
 

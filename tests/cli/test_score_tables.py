@@ -72,6 +72,122 @@ def test_items_in_a_saved_index():
     assert "rows.csv: found numbers under 'Unnamed: 0', as of rows, beside" in refused.output
 
 
+def rolled(path):
+    """Write what was predicted for other ids under each id: another run."""
+    frame = pandas.read_csv(SAMPLES / path, dtype=str, keep_default_na=False)
+    frame.iloc[:, 1:] = frame.iloc[:, 1:].to_numpy()[[*range(1, len(frame)), 0]]
+    frame.to_csv(f'2_{path}', index=False)
+
+
+def thinned(path, to):
+    """Write every third line of a run."""
+    lines = (SAMPLES / path).read_text().splitlines(keepends=True)
+    Path(to).write_text(''.join(lines[::3]))
+
+
+@pytest.fixture
+def second_runs():
+    for path in 'fashion_predictions.csv', 'whales_predictions.csv', 'sounds_scores.csv':
+        rolled(path)
+    thinned('hypothesis.txt', '2.txt')
+    names = {line.split()[3] for line in (SAMPLES / 'reference.txt').read_text().splitlines()}
+    Path('names').write_text('\n'.join(sorted(names)[:9]))
+    thinned('discovery_2015/run.label', '2.label')
+    truth = pandas.read_csv(SAMPLES / 'fashion_truth.csv', dtype=str)
+    bought = truth.groupby('customer_id')['article_id'].agg(' '.join).rename('prediction')
+    bought.iloc[::7] = ''  # customers that no mean is over
+    bought.to_csv('bought.csv')
+    Path('qrels').write_text('1 0 a 1\n1 0 b 1\n2 0 a 1\nmean 0 c 1\nall 0 d 1\n')  # topic all
+    for name, ranked in ('1.run', 'abcd'), ('2.run', 'dcab'):
+        topics = '1', '2', 'mean', 'all'
+        rows = [(topic, at, each) for topic in topics for at, each in enumerate(ranked)]
+        Path(name).write_text(''.join(f'{t} Q0 {each} 0 {9 - at} r\n' for t, at, each in rows))
+
+
+OF_2015 = (
+    'evaluate-2015 S/discovery_2015/2015.ref S/discovery_2015/run.label 2.label '
+    '--shots S/discovery_2015/2015.shot'
+)
+EVIDENCE = ' --evidence S/discovery_2015/run.evidence'
+OWN = {  # and a column of values of each
+    'evaluate S/reference.txt S/hypothesis.txt 2.txt -K 3,50 --queries names': 'AP@50',
+    'evaluate S/reference.txt S/hypothesis.txt 2.txt -K 50 --queries names --measures RR,P@5': 'RR',
+    'evaluate-trec qrels 1.run 2.run -K 2,all': 'AP',
+    OF_2015: 'AP',
+    f'{OF_2015} --evidence-reference S/discovery_2015/2015.eviref{2 * EVIDENCE}': 'EwAP',
+    'map bought.csv S/fashion_predictions.csv 2_fashion_predictions.csv': 'value',
+    'map bought.csv S/fashion_predictions.csv 2_fashion_predictions.csv -K 5,12': 'AP@12',
+    'map --first-hit S/whales_truth.csv S/whales_predictions.csv 2_whales_predictions.csv': 'value',
+    'lrap S/sounds_truth.csv S/sounds_scores.csv 2_sounds_scores.csv': 'value',
+}
+
+
+def figures(*arguments):
+    """Return what a comparison says by metric, in its order."""
+    compared = json.loads(run('compare', *arguments, '-q', '--format', 'json').stdout)
+    said = {row['metric']: [] for row in compared['leaderboard']}
+    for row in compared['leaderboard']:
+        said[row['metric']].append((row['run'], row['map']))
+    for pair in compared['pairs']:
+        of_pair = 'a', 'b', 'n_queries', 'difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses'
+        said[pair['metric']].append([pair[name] for name in of_pair])
+    return said
+
+
+@pytest.mark.parametrize('command', OWN)
+def test_own_values_by_query_say_what_the_results_say(command, second_runs):
+    """Without the rows of means, and without queries that the means are not over."""
+    arguments = command.replace(' S/', f' {SAMPLES}/').split()
+    for suffix in 'json', 'csv', 'jsonl':
+        run(*arguments, '--per-query', '-q', '-o', f'own.{suffix}')
+    expected = figures('own.json')
+    for path in 'own.csv', 'own.jsonl':
+        found = figures(path)
+        assert [*found.values()] == [*expected.values()]
+        named = figures(path, '--columns', f'item=query,system=run,value={OWN[command]}')
+        assert named.items() <= found.items()
+        assert len(named) == 1
+
+
+def test_own_values_of_one_run_name_are_told_apart_by_files(second_runs):
+    for folder, name in ('nightly', '1.run'), ('release', '2.run'):
+        Path(folder).mkdir()
+        settings = '-K', '2', '--per-query', '-q', '-o', f'{folder}/ap.csv'
+        run('evaluate-trec', 'qrels', f'bm25={name}', *settings)
+    by_file = json.dumps(figures('nightly/ap.csv', 'release/ap.csv'))
+    named = json.dumps(figures('nightly=nightly/ap.csv', 'release=release/ap.csv'))
+    assert by_file.replace('/ap', '') == named
+    assert '"nightly/ap", "release/ap"' in by_file
+
+
+NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
+    'gap S/landmarks_truth.csv S/landmarks_predictions.csv --per-query': (
+        'found GAP, expected a metric with a value by query: the rank of a prediction depends'
+    ),
+    'lrap S/sounds_truth.csv S/sounds_scores.csv --label-weighted --per-query': (
+        'it is a mean over labels; give results of --format json --per-query'
+    ),
+    'evaluate-trec qrels 1.run': 'own.csv: found means alone, expected values of queries: write it',
+    'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': 'found hits and trec, expected',
+    'evaluate-trec qrels 1.run -K 3 --per-query': 'found values AP@3, expected AP@2 as before;',
+    'evaluate-trec more 1.run -K 2 --per-query': "n_relevant: found '3' for '1', expected '2'",
+}
+
+
+@pytest.mark.parametrize('command', NO_OWN)
+def test_own_files_that_cannot_be_compared(command, second_runs):
+    Path('more').write_text(Path('qrels').read_text() + '1 0 c 1\n')
+    arguments = command.replace(' S/', f' {SAMPLES}/').split()
+    run(*arguments, '-q', '-o', 'own.csv')
+    run('evaluate-trec', 'qrels', '2.run', '-K', '2', '--per-query', '-q', '-o', 'first.csv')
+    files = (
+        ['own.csv'] if 'S/' in command or '--per-query' not in command else ['first.csv', 'own.csv']
+    )
+    result = run('compare', *files, '-q')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert NO_OWN[command] in result.stderr
+
+
 OPTIONS = {
     '--by language': {'by': 'language'},
     '--by groups.csv': {'by': 'groups.csv'},

@@ -13,7 +13,7 @@ from compared_runs import several
 from scipy import stats
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.score_tables import read_scores
+from mediaeval_ap.comparison.score_tables import holds_scores, read_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
 from mediaeval_ap.render.formats import render
 
@@ -344,3 +344,192 @@ def test_each_item_needs_a_cluster_if_there_are_any():
     without = more[more['item'] == 'q007'].drop(columns='cluster')
     with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
         compare([long_frame(), more[more['item'] != 'q007'], without], **FAST)
+
+
+@pytest.mark.parametrize(
+    'name', ['All', 'mean', 'AVG', 'average', 'Total', 'sum', 'Macro', 'overall']
+)
+@pytest.mark.parametrize('total', [np.mean, np.sum])
+def test_totals_among_the_items_are_refused(name, total, tmp_path):
+    """Also rounded ones, of one system or of all; under another name they are items."""
+    means = total(VALUES, axis=1).round(2)
+    wide = wide_frame()
+    wide.loc[40] = [name, *means]
+    word = 'means' if total is np.mean else 'sums'
+    path = tmp_path / 'scores.csv'
+    wide.to_csv(path, index=False)
+    message = f"line 42, item: found '{name}', whose values are the {word} of the others, expected"
+    for columns in 'abc', 'b':
+        wide[['item', *columns]].to_csv(path, index=False)
+        with pytest.raises(FormatError, match=message):
+            compare(path, range=(0, 100))
+    wide.loc[40, 'item'] = f'item {name}'
+    assert len(compare(wide, range=(0, 100)).queries) == 41
+
+
+def test_items_called_as_totals_are_items_if_a_system_has_another_value():
+    wide = wide_frame()
+    wide.loc[40] = ['total', *VALUES.mean(axis=1)]
+    wide.loc[40, 'b'] += 0.02
+    assert len(compare(wide).queries) == 41
+
+
+def test_systems_are_chosen(tmp_path):
+    """In a wide table other columns are passed over, of text, too; in a long one other systems."""
+    expected = numbers(compare(long_frame(VALUES[:2], 'ab')))
+    other = long_frame(1000 * VALUES[2:], 'c')
+    wide = wide_frame().assign(c=other['value'], language='fr', a_tokens=range(40))
+    path = tmp_path / 'scores.jsonl'
+    wide.assign(c='x').to_json(path, orient='records', lines=True, double_precision=15)
+    tables = wide, pandas.concat([long_frame(VALUES[:2], 'ab'), other])
+    for table in *tables, [wide[['item', 'b', 'c']], wide[['a', 'item', 'language']]]:
+        assert numbers(compare(table, systems=['b', 'a'])) == expected
+    assert sorted(compare(path, systems=['b', 'a']).runs) == ['a', 'b']
+    for table in tables:
+        with pytest.raises(ParameterError, match="systems: found 'd', which no table has"):
+            compare(table, systems=['a', 'd'])
+    with pytest.raises(ParameterError, match="systems: found 'a', expected a list"):
+        compare(wide, systems='a')
+
+
+def test_columns_of_other_numbers_are_refused(tmp_path):
+    """Beside columns from 0 to 1; not where the range holds them, or no column is from 0 to 1."""
+    wide = wide_frame().assign(seconds=np.arange(40) / 4)  # the sixth is the first above 1
+    path = tmp_path / 'scores.tsv'
+    wide.to_csv(path, index=False, sep='\t')
+    message = r'line 7, seconds: found 1.25, expected a number from 0 to 1.*--systems .*--range'
+    with pytest.raises(FormatError, match=message):
+        compare(path)
+    assert len(compare(path, range=(0, 10)).runs) == 4
+    others = wide.assign(**{name: 2 * wide[name] for name in 'abc'})
+    assert len(compare(others).runs) == 4
+    assert compare(wide.drop(columns='seconds')).parameters['range'] == [0, 1]
+
+
+def scores_in(folder, frame, name='scores.csv'):
+    folder.mkdir()
+    frame.to_csv(folder / name, index=False)
+    return folder / name
+
+
+def test_systems_of_one_name_are_told_apart_by_files(tmp_path):
+    """If their tables have no other system; a third system keeps its name."""
+    paths = [
+        scores_in(tmp_path / folder, long_frame([row], [system]))
+        for folder, row, system in zip(('x', 'y', 'z'), VALUES, ('m', 'm', 'bm25'), strict=True)
+    ]
+    expected = {'x/scores': VALUES[0], 'y/scores': VALUES[1], 'bm25': VALUES[2]}
+    named = {name: long_frame([row], ['m']) for name, row in expected.items()}
+    assert numbers(compare(paths)) == numbers(compare(named))
+    assert numbers(compare({'': paths[0], 'y/scores': paths[1], 'bm25': paths[2]})) == numbers(
+        compare({'m': named['x/scores'], 'y/scores': named['y/scores'], 'bm25': named['bm25']})
+    )
+    halves = (
+        long_frame(VALUES[:1, :20], 'm', ITEMS[:20]),
+        long_frame(VALUES[:1, 20:], 'm', ITEMS[20:]),
+    )
+    parts = [scores_in(tmp_path / f'part{n}', half) for n, half in enumerate(halves)]
+    assert compare(parts).runs == ['m']
+    several = [scores_in(tmp_path / f'all{n}', long_frame()) for n in range(2)]
+    with pytest.raises(
+        FormatError, match=r"all1.*line 2, item: found 'q000' of 'a' again.*NAME=FI"
+    ):
+        compare(several)
+
+
+def with_seeds(values, **others):
+    """Two rows for each item, of which a column tells the seed."""
+    frame = long_frame(values, 'ab', ITEMS[:6])
+    both = [frame.assign(seed=seed, value=frame['value'] * seed) for seed in (1, 0.5)]
+    return pandas.concat([each.assign(**others) for each in both], ignore_index=True)
+
+
+@pytest.mark.parametrize('shape', ['frame', 'polars', 'csv', 'parquet', 'jsonl', 'json'])
+def test_rows_of_an_item_name_the_column_that_differs(shape, tmp_path):
+    frame, path = with_seeds(VALUES[:2, :6], year=2016), tmp_path / f'scores.{shape}'
+    match shape:
+        case 'csv':
+            frame.to_csv(path, index=False)
+        case 'parquet':
+            frame.to_parquet(path)
+        case 'json' | 'jsonl':
+            frame.to_json(path, orient='records', lines=shape == 'jsonl')
+    table = {'frame': frame, 'polars': polars.from_pandas(frame)}.get(shape, path)
+    message = (
+        "item: found 2 rows for 'q000' of 'a', as seed differs, expected one: average.*cluster=i"
+    )
+    with pytest.raises(FormatError, match=message):
+        compare(table)
+    more = pandas.concat([frame, frame.assign(prompt='x', seed=3)])
+    with pytest.raises(FormatError, match="found 4 rows for 'q000' of 'a', as seed differs, exp"):
+        compare(more)
+    with pytest.raises(FormatError, match=r'2 rows .*, as seed, year differ, expected'):
+        compare(frame.assign(year=range(24)))
+
+
+def test_rows_with_ids_are_clusters_of_items():
+    frame = with_seeds(VALUES[:2, :6]).assign(
+        id=[*range(6), *range(6), *range(6, 12), *range(6, 12)]
+    )
+    runs = read_scores([('', frame)], {'item': 'id', 'cluster': 'item'})
+    assert (runs.names, len(runs.queries), sorted({*runs.clusters})) == (['a', 'b'], 12, ITEMS[:6])
+
+
+@pytest.mark.parametrize('value', [1e101, -3e205, 1e308, 2e-101, -5e-324])
+def test_values_that_cannot_be_added_are_refused(value, tmp_path):
+    """Before anything is computed from them; those at the bounds can be compared."""
+    for shape, frame in ('wide', wide_frame()), ('long', long_frame()):
+        frame.loc[3, 'a' if shape == 'wide' else 'value'] = value
+        path = tmp_path / f'{shape}.csv'
+        frame.to_csv(path, index=False)
+        for bounds in None, (-1, 1):
+            with pytest.raises(
+                FormatError, match=r'line 5, .*: found .*e.*, expected 0, or a size f'
+            ):
+                compare(path, range=bounds)
+    with pytest.raises(ParameterError, match='range: found'):
+        compare(wide_frame(), range=(0, 1e101))
+
+
+@pytest.mark.parametrize('size', [1e-100, 1e100])
+def test_values_at_the_bounds_are_compared(size):
+    with np.errstate(all='raise'):
+        found = compare(long_frame(VALUES.round() * size))
+    values = [standing.map / size for standing in found.leaderboard]
+    assert sorted(values) == pytest.approx(sorted(VALUES.round().mean(axis=1)), rel=1e-12)
+
+
+@pytest.mark.parametrize('begin', ['', '[', ' [\n'])
+def test_other_fields_of_json_are_passed_over(begin, tmp_path):
+    """As harnesses write them: nested, of several types, and not in each record."""
+    rows = [
+        {
+            'doc': {'question': item, 'choices': ['a', 'b']},
+            'task_id': number,
+            'acc': bool(value > 0.5),
+        }
+        for number, (item, value) in enumerate(zip(ITEMS, VALUES[0], strict=True))
+    ]
+    rows[3] |= {'resps': [[1.5, True]], 'doc': None}
+    lines = list(map(json.dumps, rows))
+    text = begin + ',\n'.join(lines) + '\n]' if begin else '\n'.join(lines)
+    path = tmp_path / 'samples'
+    path.write_text(text)
+    named = {'item': 'task_id', 'value': 'acc'}
+    (one,) = compare(path, columns=named).leaderboard
+    assert one.map == pytest.approx(np.mean(VALUES[0] > 0.5), rel=1e-12)
+    path.write_text(text.replace('task_id', 'item').replace('acc', 'value'))
+    assert holds_scores(str(path))
+    assert numbers(compare(path)) == numbers(compare(path, columns={'item': 'item'}))
+    path.write_text(f'[{lines[0]}, 3]')
+    with pytest.raises(FormatError, match='row 2: found 3, expected an object of JSON'):
+        compare(path, columns=named)
+
+
+def test_a_range_is_declared_if_it_is_given_or_from_0_to_1():
+    for frame, bounds, expected in (
+        (wide_frame(), None, True),
+        (long_frame(2 * VALUES), None, False),
+        (long_frame(2 * VALUES), (0, 2), True),
+    ):
+        assert read_scores([('', frame)], range=bounds).is_range_declared is expected
