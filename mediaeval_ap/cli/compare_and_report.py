@@ -176,7 +176,7 @@ NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-defi
     ],
     exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
     'better as --require-better asks',
-    advanced='--columns --missing --unknown --ties --fail-if-worse',
+    advanced='--columns --systems --missing --unknown --ties --fail-if-worse',
 )
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
@@ -518,7 +518,7 @@ def _markdown(path: str) -> str:
         'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure all '
         '-o figures',
     ],
-    advanced='--columns --missing --by',
+    advanced='--columns --systems --missing --by',
 )
 @options.run_argument('reference', metavar='REFERENCE')
 @options.OPTIONAL_RUNS
