@@ -5,8 +5,9 @@ Values are lists of fractions, one for each query (or, where they are clusters, 
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations
 
+import mpmath
 import numpy as np
 from scipy import stats
 
@@ -21,14 +22,28 @@ def wins_ties_losses(a, b):
 
 
 def sign_flip_p(differences):
-    """Return the share of all sign patterns whose sum is at least as far from 0."""
+    """Return the share of all sign patterns whose sum is at least as far from 0.
+
+    Patterns are counted by their sums; differences are integers or fractions.
+    """
+    patterns = {0: 1}
+    for difference in filter(None, differences):
+        after = Counter()
+        for total, times in patterns.items():
+            after[total + difference] += times
+            after[total - difference] += times
+        patterns = after
     observed = abs(sum(differences))
-    patterns = list(product([1, -1], repeat=len(differences)))
-    extreme = sum(
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True))) >= observed
-        for signs in patterns
-    )
-    return Fraction(extreme, len(patterns))
+    extreme = sum(times for total, times in patterns.items() if abs(total) >= observed)
+    return Fraction(extreme, sum(patterns.values()))
+
+
+def enumerated_p(differences):
+    """Return the same for up to 22 integers, from the sums of all patterns in an array."""
+    sums = np.zeros(1, dtype=np.int64)
+    for difference in differences:
+        sums = np.concatenate([sums + difference, sums - difference])
+    return Fraction(int(np.count_nonzero(abs(sums) >= abs(sum(differences)))), len(sums))
 
 
 def holm(p):
@@ -52,18 +67,30 @@ def benjamini_hochberg(p):
     return adjusted
 
 
-def tukey_p(runs):
-    """Return for each pair of runs the share of all permutations within queries that reach it."""
-    by_query = list(zip(*runs, strict=True))
-    ranges = []
-    for permuted in product(*(permutations(values) for values in by_query)):
-        totals = [sum(column) for column in zip(*permuted, strict=True)]
-        ranges.append(max(totals) - min(totals))
-    totals = [sum(run) for run in runs]
-    return {
-        (i, j): Fraction(sum(each >= abs(totals[i] - totals[j]) for each in ranges), len(ranges))
-        for i, j in combinations(range(len(runs)), 2)
-    }
+def expanded_abc(sums, sizes, level):
+    """Return both ends of Hesterberg's expanded ABC for a ratio of sums, in 50 digits.
+
+    The quantile of t, which is given in double precision, is from SciPy.
+    """
+    with mpmath.workdps(50):
+        sums, sizes = ([mpmath.mpf(float(each)) for each in units] for units in (sums, sizes))
+        n, total = len(sums), mpmath.fsum(sizes)
+        mean = mpmath.fsum(sums) / total
+        u = [s - mean * size for s, size in zip(sums, sizes, strict=True)]
+        r = mpmath.sqrt(mpmath.fsum(each**2 for each in u))
+        a = mpmath.fsum(each**3 for each in u) / (6 * r**3)
+        b = mpmath.fsum(each * size for each, size in zip(u, sizes, strict=True)) / (total * r)
+        z = mpmath.mpf(stats.t.isf((1 - level) / 2, n - 1)) * mpmath.sqrt(mpmath.mpf(n) / (n - 1))
+        ends = []
+        for quantile in -z, z:
+            w = a + quantile
+            if 1 - a * w <= 0:
+                ends.append(None)
+                continue
+            moved = w / (1 - a * w) ** 2
+            is_defined = 1 + b * moved > 0
+            ends.append(mean + r / total * moved / (1 + b * moved) if is_defined else None)
+        return [None if end is None else float(end) for end in ends]
 
 
 def ratio(sums, sizes):
@@ -74,9 +101,9 @@ def ratio(sums, sizes):
     return mean, squares * n / ((n - 1) * Fraction(n_queries) ** 2)
 
 
-def with_plus2(sums, sizes):
+def with_plus2(sums, sizes, largest=1):
     """Append two units of mean size whose mean differences are +m and -m."""
-    m = max([1, *(abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True))])
+    m = max([largest, *(abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True))])
     size = Fraction(sum(sizes), len(sizes))
     return [*sums, m * size, -m * size], [*sizes, size, size]
 

@@ -126,7 +126,7 @@ def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     with pytest.raises(ParameterError, match="'a' twice"):
         read_runs({'a': [*scores, *scores]})
     with pytest.raises(ParameterError, match=r"by: found 'relevant' for results without numbers"):
-        compare({'a': scores[0]}, by='relevant', resamples=50)
+        compare({'a': scores[0]}, by='relevant')
 
 
 def test_label_ranking_and_map_of_labels():
@@ -231,7 +231,7 @@ def test_queries_without_relevant_shots_are_clusters_of_their_own():
     assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
     assert cluster_numbers(runs, videos).tolist() == [0, 0, 1, 2, 3]
     assert cluster_numbers(runs, None).tolist() == [0, 1, 2, 3, 4]
-    comparison = compare(results, cluster='video', reference=REFERENCE, resamples=50)
+    comparison = compare(results, cluster='video', reference=REFERENCE)
     assert comparison.counts['units'] == 4
     assert 'each query without a relevant shot is a cluster of its own' in comparison.notes
     for name, value in ('cluster', 'video'), ('by', 'corpus'):
@@ -250,7 +250,7 @@ def test_the_subset_is_that_of_the_runs():
 
 
 def test_means_by_corpus():
-    comparison = compare(results_of(REFERENCE), by='corpus', reference=REFERENCE, resamples=50)
+    comparison = compare(results_of(REFERENCE), by='corpus', reference=REFERENCE)
     assert comparison.to_frame('by').to_dict('list') == {
         'group': ['x', 'x', 'y', 'y', 'no relevant shot', 'no relevant shot'],
         'n_queries': [2, 2, 1, 1, 2, 2],
@@ -265,7 +265,7 @@ def test_means_by_corpus():
 def test_means_by_number_of_relevant_shots():
     values = np.arange(8) / 8
     results = several(values, values[::-1], n_relevant=[0, 1, 2, 5, 6, 20, 21, 99])
-    found = compare(results, by='relevant', resamples=50).groups_by
+    found = compare(results, by='relevant').groups_by
     assert [(each.group, each.n_queries, each.map) for each in found if each.run == 'a'] == [
         ('0', 1, 0),
         ('1', 1, 1 / 8),

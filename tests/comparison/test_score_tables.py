@@ -17,7 +17,6 @@ from mediaeval_ap.comparison.score_tables import holds_scores, read_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
 from mediaeval_ap.render.formats import render
 
-FAST = {'resamples': 60, 'permutations': 300}
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
 VALUES = np.random.default_rng(3).random((3, 40))
 VALUES[:, ::3] = VALUES[0, ::3]
@@ -84,7 +83,7 @@ FRAMES = {
 def test_a_table_of_ap_gives_what_the_results_give(shape, tmp_path):
     """Bit for bit, whatever holds the table."""
     table = FRAMES[shape]() if shape in FRAMES else written(shape, tmp_path)
-    settings = {'baseline': 'a', **FAST}
+    settings = {'baseline': 'a'}
     expected = numbers(compare(several(*VALUES, queries=ITEMS), **settings))
     assert numbers(compare(table, **settings)) == expected
 
@@ -92,9 +91,9 @@ def test_a_table_of_ap_gives_what_the_results_give(shape, tmp_path):
 def test_columns_of_other_names():
     frame = long_frame().rename(columns={'item': 'task', 'system': 'model', 'value': 'F1'})
     columns = {'item': 'task', 'system': 'model', 'value': 'F1'}
-    found = compare(frame, columns=columns, **FAST)
+    found = compare(frame, columns=columns)
     assert found.metrics == ['F1']
-    assert numbers(found) == numbers(compare(long_frame(), **FAST))
+    assert numbers(found) == numbers(compare(long_frame()))
     with pytest.raises(FormatError, match=r'no column item in .task,.*name other columns by --col'):
         compare(frame)
 
@@ -103,19 +102,19 @@ def test_true_and_false_are_one_and_zero():
     """As benchmarks of exact answers write them: wins and losses by hand."""
     frame = long_frame().assign(value=long_frame()['value'] > 0.5)
     a, b = VALUES[0] > 0.5, VALUES[1] > 0.5
-    pairs = {frozenset((pair.a, pair.b)): pair for pair in compare(frame, **FAST).pairs}
+    pairs = {frozenset((pair.a, pair.b)): pair for pair in compare(frame).pairs}
     pair = pairs[frozenset('ab')]
     won = (int((a & ~b).sum()), int((b & ~a).sum()))
     assert (pair.wins, pair.losses) == (won if pair.a == 'a' else won[::-1])
     wide = pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES > 0.5, strict=True))})
-    assert numbers(compare(wide, **FAST)) == numbers(compare(frame, **FAST))
+    assert numbers(compare(wide)) == numbers(compare(frame))
 
 
-def test_clusters_are_resampled_and_flipped_together():
+def test_clusters_are_flipped_together():
     """Two clusters: of four patterns of signs two are as extreme; single items have 2**20."""
     frame = long_frame(np.array([[1.0] * 20, [0.5] * 20]), 'ab', ITEMS[:20])
     frame['cluster'] = ['x' if item < 'q010' else 'y' for item in frame['item']]
-    together, alone = compare(frame, **FAST), compare(frame, cluster='none', **FAST)
+    together, alone = compare(frame), compare(frame, cluster='none')
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert '2 clusters of items, by column' in together.caption()
@@ -130,14 +129,14 @@ def test_missing_cells():
     message = r"2 of 40 items .* as 'q000' of 'a', .*--missing zero or skip"
     with pytest.raises(ParameterError, match=message):
         compare(frame)
-    found = compare(frame, missing='skip', **FAST)
+    found = compare(frame, missing='skip')
     kept = [place for place in range(40) if place not in (0, 5)]
-    expected = compare(long_frame(VALUES[:, kept], items=[ITEMS[each] for each in kept]), **FAST)
+    expected = compare(long_frame(VALUES[:, kept], items=[ITEMS[each] for each in kept]))
     assert numbers(found) == numbers(expected)
     assert found.notes == ['2 of 40 items without a value of some system: left out']
     wide = wide_frame().astype({'a': object}).assign(a=[None, *VALUES[0][1:]])
     wide['a'] = wide['a'].astype(float)
-    assert len(compare(wide, missing='skip', **FAST).queries) == 39
+    assert len(compare(wide, missing='skip').queries) == 39
 
 
 def test_missing_cells_count_as_zero():
@@ -171,7 +170,7 @@ def test_missing_cells_are_never_better_than_values(values, bounds, message):
 )
 def test_plus2_knows_the_range(declared, m):
     """Student's interval after +m and -m, by SciPy."""
-    found = compare(long_frame(100 * VALUES), range=declared, **FAST)
+    found = compare(long_frame(100 * VALUES), range=declared)
     for pair in found.pairs:
         a, b = (100 * VALUES['abc'.index(run)] for run in (pair.a, pair.b))
         bounds = stats.ttest_1samp([*(a - b), m, -m], 0).confidence_interval()
@@ -181,7 +180,7 @@ def test_plus2_knows_the_range(declared, m):
 
 def test_numbers_of_queries_for_a_difference():
     """The least number that has a power of 80 %."""
-    found = compare(long_frame(), power=0.1, **FAST)
+    found = compare(long_frame(), power=0.1)
     assert len(found.power) == 3
     for one in found.power:
         a, b = (VALUES['abc'.index(run)] for run in (one.a, one.b))
@@ -189,7 +188,7 @@ def test_numbers_of_queries_for_a_difference():
         power = [oracle.power_of_t(0.1 / one.sd, one.n_queries - less, 0.95) for less in (0, 1)]
         assert power[0] >= 0.8 > power[1]
     assert 'items to tell a difference of 0.1 at 80 %' in render(found._document(), 'table')
-    alike = compare(long_frame(np.array([[0.5] * 4] * 2), 'ab', ITEMS[:4]), power=0.1, **FAST)
+    alike = compare(long_frame(np.array([[0.5] * 4] * 2), 'ab', ITEMS[:4]), power=0.1)
     (one,) = alike.power
     assert (one.sd, one.n_queries, one.reason) == (None, None, 'all differences are 0')
 
@@ -200,7 +199,7 @@ def gate(shift, **settings):
     rows = np.array([np.full(200, 0.5), 0.5 + shift + noise])
     items = [f'{place:03}' for place in range(200)]
     frame = long_frame(rows, ('old', 'new'), items)
-    (one,) = compare(frame, baseline='old', interval='t', **settings, **FAST).verdicts
+    (one,) = compare(frame, baseline='old', **settings).verdicts
     bounds = stats.ttest_1samp(shift + noise, 0).confidence_interval()
     assert [one.interval.low, one.interval.high] == pytest.approx(list(bounds), abs=1e-9)
     return one.verdict
@@ -220,7 +219,7 @@ def test_verdicts():
 def test_no_interval_is_no_verdict():
     frame = long_frame(np.array([[1.0], [0.5]]), ('new', 'old'), ['q'])
     with pytest.raises(ParameterError, match=r"no interval of .*'new' \(one query\), expected one"):
-        compare(frame, baseline='old', fail_if_worse=0.1, interval='t', **FAST)
+        compare(frame, baseline='old', fail_if_worse=0.1)
     with pytest.raises(ParameterError, match='fail_if_worse: it compares with a baseline'):
         compare(frame, fail_if_worse=0.1)
 
@@ -247,7 +246,7 @@ def test_means_of_groups(of, tmp_path):
     elif of == 'file':
         by = tmp_path / 'groups.csv'
         table.to_csv(by, index=False)
-    found = compare(results, by=by, **FAST)
+    found = compare(results, by=by)
     means = {(each.group, each.run): each.map for each in found.groups_by}
     # A mean by numpy is rounded at each sum.
     assert means == pytest.approx(by_hand(groups), rel=1e-12)
@@ -294,7 +293,7 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
 )
 def test_wrong_settings_are_refused(settings, message):
     with pytest.raises(Error, match=message):
-        compare(long_frame(), **settings, **FAST)
+        compare(long_frame(), **settings)
 
 
 def test_wrong_frames_are_refused():
@@ -306,7 +305,7 @@ def test_wrong_frames_are_refused():
         (long_frame().assign(value='x'), 'value: found .*, expected numbers'),
     ):
         with pytest.raises(Error, match=message):
-            compare(frame, **FAST)
+            compare(frame)
 
 
 JSON = {
@@ -328,7 +327,7 @@ JSON = {
 def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Error, match=JSON[text]):
-        compare(jsonl(text), **FAST)
+        compare(jsonl(text))
 
 
 def test_settings_of_tables_are_refused_for_results():
@@ -340,10 +339,10 @@ def test_settings_of_tables_are_refused_for_results():
 
 def test_each_item_needs_a_cluster_if_there_are_any():
     more = long_frame(systems='def').assign(cluster='one')
-    assert compare([long_frame(), more], **FAST).counts['units'] == 1
+    assert compare([long_frame(), more]).counts['units'] == 1
     without = more[more['item'] == 'q007'].drop(columns='cluster')
     with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
-        compare([long_frame(), more[more['item'] != 'q007'], without], **FAST)
+        compare([long_frame(), more[more['item'] != 'q007'], without])
 
 
 @pytest.mark.parametrize(

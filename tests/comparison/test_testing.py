@@ -27,7 +27,7 @@ def test_pairs_are_those_of_the_oracle(rows):
     """Each number that is exact: fewer than 20 differences are enumerated."""
     columns = zip(*[[value / 4 for value in row] for row in rows], strict=True)
     runs = dict(zip('abc', columns, strict=True))
-    comparison = compare(several(*runs.values()), resamples=20, permutations=10)
+    comparison = compare(several(*runs.values()))
     assert len(comparison.pairs) == 3
     for pair in comparison.pairs:
         a, b = runs[pair.a], runs[pair.b]
@@ -46,7 +46,7 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
     """7 / 24 in two ways, as one and the same AP is summed over other ranks."""
     sevens = (1 / 8 + 1 / 6, 7 / 24)
     assert sevens[0] != sevens[1]
-    comparison = compare(several(*([each] * 3 for each in sevens)), resamples=20, permutations=10)
+    comparison = compare(several(*([each] * 3 for each in sevens)))
     (pair,) = comparison.pairs
     assert (pair.wins, pair.ties, pair.losses, pair.n_nonzero) == (0, 3, 0, 0)
     assert (pair.dz, pair.p, pair.reason) == (None, 1, 'all differences are 0')
@@ -74,13 +74,10 @@ def test_the_largest_and_the_smallest_effects(dz, expected):
     assert queries_for_power(dz, 0.95) == expected
 
 
-FAST = {'resamples': 100, 'permutations': 200}
-
-
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
 def test_equal_runs_share_the_better_rank(means):
     results = several(*[[mean / 4, 0] for mean in means])
-    found = compare(results, correction='tukey', **FAST).leaderboard
+    found = compare(results).leaderboard
     for each in found:
         assert each.rank == 1 + sum(mean / 8 > each.map for mean in means)
     assert [each.map for each in found] == sorted((mean / 8 for mean in means), reverse=True)
@@ -88,7 +85,7 @@ def test_equal_runs_share_the_better_rank(means):
 
 def test_each_metric_has_its_own_p():
     """Of three metrics, which share the flips: six differences, none, and one."""
-    found = compare(several([[1, 0, 0]] * 6, [[0, 0, 0]] * 5 + [[0, 0, 1]]), **FAST)
+    found = compare(several([[1, 0, 0]] * 6, [[0, 0, 0]] * 5 + [[0, 0, 1]]))
     assert [(pair.metric, pair.n_nonzero, pair.p) for pair in found.pairs] == [
         ('MAP@1', 6, float(oracle.sign_flip_p([1] * 6))),
         ('MAP@10', 0, float(oracle.sign_flip_p([0] * 6))),
@@ -96,14 +93,12 @@ def test_each_metric_has_its_own_p():
     ]
 
 
-@pytest.mark.parametrize(
-    ('baseline', 'correction'), [('a', 'holm'), ('b', 'holm'), ('c', 'holm'), ('a', 'tukey')]
-)
-def test_runs_are_compared_with_the_baseline(baseline, correction):
+@pytest.mark.parametrize('baseline', ['a', 'b', 'c'])
+def test_runs_are_compared_with_the_baseline(baseline):
     values = np.random.default_rng(1).random((3, 40))  # fixed: some values, whichever
     means = np.array([[0.2], [0.1], [0]])
     results = several(*(values / 2 + means))
-    comparison = compare(results, baseline=baseline, correction=correction, **FAST)
+    comparison = compare(results, baseline=baseline)
     found = {each.run: each for each in comparison.leaderboard}
     assert found[baseline].difference is None
     assert found[baseline].reason == 'the baseline itself'
@@ -117,32 +112,28 @@ def test_runs_are_compared_with_the_baseline(baseline, correction):
         assert [standing.difference_interval.low, standing.difference_interval.high] == bounds
         assert (standing.p, standing.dz) == (pair.p, sign * pair.dz)
         assert (standing.wins, standing.losses) == (pair.wins, pair.losses)[::sign]
-        if correction == 'tukey':  # whose p is for all pairs
-            assert standing.p_adjusted == pair.p_adjusted
-    if correction == 'holm':  # these two comparisons are the family, not all three pairs
-        expected = oracle.holm([found[name].p for name in others])
-        assert [found[name].p_adjusted for name in others] == pytest.approx(expected, **CLOSE)
+    # These two comparisons are the family, not all three pairs.
+    expected = oracle.holm([found[name].p for name in others])
+    assert [found[name].p_adjusted for name in others] == pytest.approx(expected, **CLOSE)
 
 
-@pytest.mark.parametrize(('level', 'permutations', 'alpha'), [(0.9, 9, 0.1), (0.8, 4, 0.2)])
-def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(level, permutations, alpha):
-    """With n permutations, a clear difference has p = 1 / (n + 1)."""
-    values = np.random.default_rng(4).random((2, 60)) / 4  # fixed: far apart in any case
-    values[0] += 0.5
-    settings = {'correction': 'tukey', 'level': level, 'permutations': permutations}
-    comparison = compare(several(*values), resamples=100, **settings)
+@pytest.mark.parametrize(('n', 'level'), [(5, 1 - 2 / 2**5), (8, 1 - 2 / 2**8)])
+def test_a_p_of_exactly_alpha_tells_runs_apart_everywhere(n, level):
+    """Where one run is better by the same on n queries, p is 2 / 2**n."""
+    results = several([0.5] * n, [0.25] * n)
+    comparison = compare(results, level=level)
     (pair,) = comparison.pairs
-    assert pair.p_adjusted == alpha
+    assert pair.p_adjusted == 1 - level
     assert [each.group for each in comparison.leaderboard] == ['a', 'b']
     headline = lead_of(comparison.to_dict())['headline']
-    assert headline == f'a is better than b (p = {pair.p_adjusted:.4f}, Tukey)'
-    with_baseline = compare(several(*values), resamples=100, baseline='b', **settings)
+    assert headline == f'a is better than b (p = {pair.p_adjusted:.4f}, Holm)'
+    with_baseline = compare(results, baseline='b', level=level)
     assert '**†' in with_baseline.to_markdown()  # behind the mean; the caption explains it
 
 
 def test_the_floor_and_means_without_it():
     results = several([1, 0.5, 1, 0], n_relevant=[0, 1, 0, 2], definition='mediaeval-2016')
-    comparison = compare(results, **FAST)
+    comparison = compare(results)
     (standing,) = comparison.leaderboard
     assert (standing.map, standing.floor, standing.map_without_floor) == (0.625, 0.5, 0.25)
     assert (standing.n_queries, standing.n_queries_without_floor) == (4, 2)
@@ -151,7 +142,7 @@ def test_the_floor_and_means_without_it():
         '2 of 4 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500'
     ]
     only = several([1, 1], n_relevant=[0, 0], definition='mediaeval-2016')
-    (standing,) = compare(only, **FAST).leaderboard
+    (standing,) = compare(only).leaderboard
     assert (standing.floor, standing.map_without_floor) == (1, None)
     assert standing.map_without_floor_reason == 'no query has a relevant shot'
 

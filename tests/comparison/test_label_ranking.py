@@ -1,18 +1,19 @@
-"""lwlrap compared: against its accumulator, fed with the rows that are drawn."""
+"""lwlrap compared: each sample is a cluster of its labels."""
 
 import io
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
 import numpy as np
+import oracle_comparison as oracle
 import pandas
 import pytest
 from scipy import stats
 
 from mediaeval_ap import compare, evaluate_gap, evaluate_lrap, read_results
-from mediaeval_ap.errors import DataWarning, ParameterError, UndefinedScoreError
-from mediaeval_ap.metrics import LabelRankingAveragePrecision
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -32,17 +33,6 @@ def lwlrap(sounds, name=None):
     return evaluate_lrap(truth, table, label_weighted=True, missing='zero', name=name)
 
 
-def lwlrap_of_rows(sounds):
-    metric = LabelRankingAveragePrecision(label_weighted=True)
-    one_hot = [[each in true for each in range(3)] for true, _ in sounds]
-    scored = [at for at, (_, scores) in enumerate(sounds) if scores]
-    others = [at for at, (_, scores) in enumerate(sounds) if not scores]
-    metric.update([one_hot[at] for at in scored], [sounds[at][1] for at in scored])
-    if others:
-        metric.update_missing([one_hot[at] for at in others])
-    return metric.compute()
-
-
 def sounds_of(seed, n=40, noise=1.0):
     """Sounds of which some have no label, and some no scores."""
     truth, generator = np.random.default_rng(7), np.random.default_rng(seed)
@@ -57,46 +47,39 @@ def sounds_of(seed, n=40, noise=1.0):
 ONE, OTHER = sounds_of(1, noise=0.3), sounds_of(2)
 
 
-def test_intervals_and_p_are_those_of_scipy_on_the_rows():
-    """SciPy draws the places, the accumulator scores the rows; all runs have the same draws."""
-    comparison = compare(
-        {'one': lwlrap(ONE), 'other': lwlrap(OTHER)}, resamples=60, seed=5, level=0.9
-    )
+def labels_of(sounds):
+    """Sum of precisions and number of labels of each sound that has a label, in fractions."""
+    units = []
+    for true, scores in sounds:
+        ranked = sorted(range(3), key=lambda at: -scores[at]) if scores else []
+        ranks = [rank for rank, at in enumerate(ranked, 1) if at in true]
+        precisions = [Fraction(n, rank) for n, rank in enumerate(ranks, 1)]
+        if true:
+            units.append((sum(precisions, Fraction(0)), len(true)))
+    return units
 
-    def bootstrap(statistic):
-        def of_all(drawn, axis):
-            return np.array([statistic(places) for places in drawn])
 
-        return stats.bootstrap(
-            (np.arange(len(ONE)),),
-            lambda drawn, axis: of_all(np.atleast_2d(drawn), axis).reshape(drawn.shape[:-1]),
-            vectorized=True,
-            n_resamples=60,
-            confidence_level=0.9,
-            method='percentile',
-            rng=np.random.default_rng(5),
-        )
-
+def test_intervals_and_p_are_those_of_samples_as_clusters():
+    """The oracle on sums by sample, in fractions; a sample without scores has the sum 0."""
+    one, other = ONE[:18], OTHER[:18]
+    comparison = compare({'one': lwlrap(one), 'other': lwlrap(other)}, level=0.9)
     best, worst = comparison.leaderboard
-    assert [best.map, worst.map] == [lwlrap(ONE).value, lwlrap(OTHER).value]
-    for standing, rows in (best, ONE), (worst, OTHER):
-        interval = bootstrap(lambda places, rows=rows: lwlrap_of_rows([rows[at] for at in places]))
-        bounds = standing.interval.low, standing.interval.high
-        # The accumulator adds precisions as fractions; here the LRAP of a sample is rounded first.
-        assert bounds == pytest.approx(tuple(interval.confidence_interval), abs=1e-12)
-    found = bootstrap(
-        lambda places: (
-            lwlrap_of_rows([ONE[at] for at in places])
-            - lwlrap_of_rows([OTHER[at] for at in places])
-        )
-    )
+    assert [best.map, worst.map] == [lwlrap(one).value, lwlrap(other).value]
+    for standing, sounds in (best, one), (worst, other):
+        bounds = oracle.expanded_abc(*zip(*labels_of(sounds), strict=True), 0.9)
+        # LRAP of a sample is rounded, and then its sums to steps below 1e-12.
+        assert [standing.interval.low, standing.interval.high] == pytest.approx(bounds, abs=1e-12)
     (pair,) = comparison.pairs
-    bounds = pair.interval.low, pair.interval.high
-    assert bounds == pytest.approx(tuple(found.confidence_interval), abs=1e-12)
+    sizes = [n for _, n in labels_of(one)]
+    differences = [a - b for (a, _), (b, _) in zip(labels_of(one), labels_of(other), strict=True)]
     assert pair.difference == best.map - worst.map
-    below = sum(each <= 1e-12 for each in found.bootstrap_distribution)
-    above = sum(each >= -1e-12 for each in found.bootstrap_distribution)
-    assert pair.p == min(1, 2 * (min(below, above) + 1) / 61)
+    assert pair.p == float(oracle.sign_flip_p(differences))
+    assert pair.n_nonzero == sum(each != 0 for each in differences)
+    mean, variance = oracle.ratio(*oracle.with_plus2(differences, sizes))
+    half = stats.t.ppf(0.95, len(sizes) + 1) * float(variance) ** 0.5
+    bounds = float(mean) - half, float(mean) + half
+    assert (pair.interval.low, pair.interval.high) == pytest.approx(bounds, abs=1e-12)
+    assert comparison.counts['units'] == len(sizes) < comparison.counts['queries'] == 18
 
 
 def test_what_json_holds_is_enough():
@@ -106,24 +89,23 @@ def test_what_json_holds_is_enough():
         name: read_results(io.StringIO(each.to_json(per_query=True)))
         for name, each in reversed(scores.items())
     }
-    settings = {'resamples': 100, 'baseline': 'one', 'correction': 'bh'}
+    settings = {'baseline': 'one', 'correction': 'bh'}
     written = json.dumps(compare(scores, **settings).to_dict())
     assert json.dumps(compare(read, **settings).to_dict()) == written
     jsonschema.Draft202012Validator(SHAPE).validate(json.loads(written))
-    assert json.loads(written)['manifest']['parameters']['interval'] == 'percentile'
 
 
 def test_what_is_no_mean_has_none_of_what_means_have():
     scores = {name: lwlrap(sounds_of(seed)) for seed, name in enumerate('abc')}
-    comparison = compare(scores, resamples=200)
+    comparison = compare(scores)
     for pair in comparison.pairs:
-        assert [pair.wins, pair.ties, pair.losses, pair.dz, pair.n_nonzero] == [None] * 5
+        assert [pair.wins, pair.ties, pair.losses, pair.dz] == [None] * 4
         assert pair.reason == 'lwlrap is no mean over queries: it is a mean over labels'
     assert comparison.values == {}
     assert comparison.caption() == (
-        'lwlrap of 40 queries, with 95 % intervals (percentiles of 200 resamples of queries, of '
-        'each of which lwlrap was computed again). p by the same resamples, corrected by Holm over '
-        'all pairs of runs for each metric. Seed 0.'
+        'lwlrap of 40 queries, with 95 % intervals (means: expanded ABC over queries; differences: '
+        'plus2 over queries). p by paired sign flips of queries (exact), corrected by Holm over '
+        'all pairs of runs for each metric.'
     )
     for text in comparison.to_markdown(), render(comparison._document(pairs=True), 'latex'):
         assert 'corrected p' in text
@@ -133,19 +115,18 @@ def test_what_is_no_mean_has_none_of_what_means_have():
     for made in comparison.plot.scatter, comparison.to_html:
         with pytest.raises(ParameterError, match='metric: found lwlrap, expected a mean over q'):
             made()
-    assert 'p by' not in compare({'a': scores['a']}, resamples=100).caption()
+    assert 'p by' not in compare({'a': scores['a']}).caption()
     other = {name: lwlrap(sounds_of(seed)) for seed, name in enumerate('bac')}
-    (order,) = compare(scores, also={'other': other}, resamples=200).orders
+    (order,) = compare(scores, also={'other': other}).orders
     assert (order.a, order.b) == ('lwlrap', 'other lwlrap')
 
 
 def test_equal_runs_are_not_told_apart_and_pass():
     reverse = [(true, scores and [-each for each in scores]) for true, scores in ONE]
     scores = {'one': lwlrap(ONE), 'same': lwlrap(ONE), 'less': lwlrap(reverse)}
-    comparison = compare(scores, resamples=200, baseline='one', fail_if_worse=0.1)
+    comparison = compare(scores, baseline='one', fail_if_worse=0.1, power=0.1)
     (pair,) = (each for each in comparison.pairs if 'less' not in (each.a, each.b))
-    assert (pair.p, pair.interval.low) == (1, None)
-    assert pair.interval.reason == 'all resamples have one value'
+    assert (pair.p, pair.interval.low) == (1, -pair.interval.high)
     by_run = {each.run: each for each in comparison.leaderboard}
     assert [by_run[name].rank for name in ('one', 'same', 'less')] == [1, 1, 3]
     assert by_run['one'].group == by_run['same'].group != by_run['less'].group
@@ -153,33 +134,21 @@ def test_equal_runs_are_not_told_apart_and_pass():
         'same': 'passed',
         'less': 'worse',
     }
-    single = compare({'a': lwlrap([({0}, [1.0, 0.5, 0])])}, resamples=50)
-    assert single.leaderboard[0].interval.reason == 'all resamples have one value'
+    assert sorted(bool(each.n_queries) for each in comparison.power) == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ('settings', 'found'),
     [
-        ({'interval': 'plus2'}, "interval: found 'plus2' for lwlrap, expected another or none: "),
-        ({'permutations': 50}, 'permutations: found 50 for lwlrap'),
-        ({'correction': 'tukey'}, "correction: found 'tukey' for lwlrap"),
         ({'by': 'relevant'}, "by: found 'relevant' for lwlrap"),
         ({'by': pandas.DataFrame({'item': ['q'], 'group': ['g']})}, 'by: found .* for lwlrap'),
-        ({'cluster': 'video'}, "cluster: found 'video' for lwlrap"),
-        ({'power': 0.1}, 'power: found 0.1 for lwlrap'),
+        ({'cluster': 'video'}, 'cluster: found no reference'),
     ],
 )
 def test_what_only_means_have_is_refused(settings, found):
     with pytest.raises(ParameterError, match=found) as error:
         compare({'a': lwlrap(ONE), 'b': lwlrap(OTHER)}, **settings)
     assert '\n' not in str(error.value)
-
-
-def test_runs_that_cannot_be_resampled():
-    few = [({0}, [1.0, 0.5, 0]), (set(), [0, 0, 1.0]), (set(), None)]
-    message = 'of 50 resamples of 3 queries have no true label'
-    with pytest.raises(UndefinedScoreError, match=message):
-        compare({'a': lwlrap(few)}, resamples=50)
 
 
 def test_global_ap_has_no_value_by_query():
@@ -193,8 +162,3 @@ def test_global_ap_has_no_value_by_query():
             'a prediction depends on those of all queries',
         ):
             compare([each])
-
-
-def test_few_resamples_are_warned_of():
-    with pytest.warns(DataWarning, match='^20 resamples give no .*: take 40 or more$'):
-        compare({'a': lwlrap(ONE), 'b': lwlrap(OTHER)}, resamples=20)
