@@ -185,8 +185,8 @@ KINDS = {
     'both of the same data?',
     'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
     'Correct these first.',
-    'few-clusters': 'Intervals over few clusters, or over one with many of the queries: they may be '
-    'too narrow.',
+    'few-clusters': 'Intervals over few clusters, or over one with many of the queries. They may '
+    'be too narrow.',
     'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or pass.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',

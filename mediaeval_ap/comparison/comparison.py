@@ -758,7 +758,7 @@ def compare(
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
-        Say for each pair how many queries, or clusters, would tell a difference of this size at 80 %.
+        Say for each pair how many queries, or clusters, would tell such a difference at 80 %.
     fail_if_worse : float, optional
         Give each run a verdict: it is worse where the interval of its difference to the baseline
         lies below minus this.
@@ -962,7 +962,7 @@ def _warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarn
         if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
             finding = (
                 f'{counted(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
-                f'equal ones, and the largest holds {percent(round(share, 3))} of the {queries}: '
+                f'of equal size, and the largest holds {percent(round(share, 3))} of the {queries}: '
                 f'intervals may be too narrow with fewer than {LEAST_CLUSTERS}, or with one above '
                 f'{percent(LARGEST_SHARE)}'
             )

@@ -171,8 +171,8 @@ def tests_of(
         pairs = []
         for a, b in combinations(orders[at], 2):  # the better one first
             next(numbered, None)
-            differences = units.differences_of_sums(a, b)
-            test = flip_test(differences, units.tolerance)
+            differences = units.differences(a, b)
+            test = flip_test(differences, units.tolerance(a, b))
             both = runs.values[at][[a, b]]
             pairs.append(
                 Pair(
@@ -187,13 +187,13 @@ def tests_of(
                     p_adjusted=test.p,
                     n_nonzero=test.n_nonzero,
                     exact=test.exact,
-                    **_by_query(runs, units, both),
+                    **_by_query(runs, both, units.rounding(a, b)),
                 )
             )
         p_adjusted = adjusted([pair.p for pair in pairs], settings.correction)
         pairs = [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
         intervals = [_of_mean(settings, units, runs, at, run) for run in range(len(runs.names))]
-        ranks = ranks_of(units.steps(np.array(means[at])))
+        ranks = units.ranks(means[at])
         of_runs = list(zip(means[at], ranks, intervals, strict=True))
         leaderboard += _leaderboard(settings, runs, at, orders[at], of_runs, pairs)
         every_pair += pairs
@@ -207,11 +207,12 @@ def _difference(runs: Runs, at: int, a: int, b: int) -> float:
     return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
 
-def _by_query(runs: Runs, units: Units, values: Floats) -> dict[str, Any]:
+def _by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
     """Return what a pair has of queries, or why it has none."""
     if runs.no_mean:
         return {'reason': f'{runs.metrics[0]} is no mean over queries: {runs.no_mean}'}
-    differences = units.differences(*values)
+    differences = values[0] - values[1]
+    differences[np.abs(differences) <= rounding] = 0
     dz, reason = effect_size(differences)
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
     counts = {name: int(np.count_nonzero(each)) for name, each in signs.items()}
@@ -244,8 +245,8 @@ def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) ->
         why_none = f'all values are {values[0]:g}'
     if why_none:
         return Interval(None, None, why_none)
-    bounds = _bounds(runs, runs.values[at])
-    return mean_interval(units.sums_of(run), units.sizes, settings.level, bounds)
+    bounds = _bounds(runs, values)
+    return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds)
 
 
 def _of_difference(
@@ -288,7 +289,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         return []
     numbers, found = {name: number for number, name in enumerate(runs.names)}, []
     for pair in (pair for pair in pairs if not pair.exploratory):
-        differences = units.differences_of_sums(numbers[pair.a], numbers[pair.b])
+        differences = units.differences(numbers[pair.a], numbers[pair.b])
         n_units, size = len(differences), units.sizes.mean()
         away = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
         sd, n_queries, reason = None, None, ''
@@ -332,11 +333,6 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
     rising = np.maximum.accumulate(np.array(p)[order] * np.arange(len(p), 0, -1))
     corrected[order] = np.minimum(rising, 1)
     return corrected.tolist()
-
-
-def ranks_of(means: Floats) -> list[int]:
-    """Return ranks from 1, the best first; equal means share the better rank."""
-    return [1 + int(np.count_nonzero(means > each)) for each in means]
 
 
 def _leaderboard(

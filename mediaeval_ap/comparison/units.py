@@ -8,43 +8,36 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-SUM_BITS = 51  # a sum, and twice the difference of two, stay below 2**53, so doubles hold them
-
 Floats: TypeAlias = NDArray[np.float64]
+ROUNDING = 2.0**-44  # of the largest value: what is equal as fractions differs by less
 
 
 @dataclass(frozen=True)
 class Units:
-    """Sums of values over each unit (a query or a cluster), in whole steps of 2**-`exponent`."""
+    """Sums of values over each unit, and the numbers of queries, or labels, in it."""
 
-    # Values are rounded to steps once. All that follows are sums of integers, so no order of runs
-    # and queries can change a bit.
+    sums: Floats  # (n_units, n_runs)
+    sizes: Floats  # (n_units,)
+    largest: Floats  # (n_runs,), absolute values
 
-    sums: Floats  # (n_units, n_runs), integers
-    sizes: Floats  # (n_units,), numbers of queries, or of labels
-    exponent: int
+    def rounding(self, a: int, b: int) -> float:
+        """Return how far equal values of two runs may be apart, as no other run decides."""
+        return ROUNDING * float(max(self.largest[a], self.largest[b]))
 
-    def steps(self, values: Floats) -> Floats:
-        return np.rint(np.ldexp(values, self.exponent))
+    def tolerance(self, a: int, b: int) -> float:
+        """Return how far two equal sums of differences may be apart."""
+        return self.rounding(a, b) * float(self.sizes.sum())
 
-    def sums_of(self, run: int) -> Floats:
-        """Return the sums of a run by unit."""
-        return np.ldexp(self.sums[:, run], -self.exponent)
-
-    def differences(self, a: Floats, b: Floats) -> Floats:
-        """Return the differences of values of two runs; 0 where rounding alone makes one."""
-        steps = self.steps(a) - self.steps(b)
-        return np.where(np.abs(steps) <= 1, 0.0, a - b)
-
-    def differences_of_sums(self, a: int, b: int) -> Floats:
+    def differences(self, a: int, b: int) -> Floats:
         """Return the differences of two runs' sums by unit; 0 where rounding alone makes one."""
-        steps = self.sums[:, a] - self.sums[:, b]
-        return np.where(np.abs(steps) <= self.sizes, 0.0, np.ldexp(steps, -self.exponent))
+        differences = self.sums[:, a] - self.sums[:, b]
+        return np.where(np.abs(differences) <= self.rounding(a, b) * self.sizes, 0.0, differences)
 
-    @property
-    def tolerance(self) -> float:
-        """The amount by which two equal sums of differences may differ, as values were rounded."""
-        return float(np.ldexp(2 * self.sizes.sum(), -self.exponent))
+    def ranks(self, means: list[float]) -> list[int]:
+        """Return ranks from 1, the best first; means that rounding tells apart share the better."""
+        of_runs, runs = np.array(means), range(len(means))
+        rounding = ROUNDING * np.maximum.outer(self.largest, self.largest)
+        return [1 + int(np.count_nonzero(of_runs - means[run] > rounding[run])) for run in runs]
 
 
 def units_of(
@@ -57,9 +50,6 @@ def units_of(
     """
     sizes = np.bincount(clusters, weights).astype(np.float64)
     totals = values if weights is None else values * weights
-    largest = float(np.abs(values).max()) * float(sizes.max()) * len(sizes)
-    exponent = SUM_BITS - int(np.frexp(largest)[1])
-    steps = np.rint(np.ldexp(totals, exponent))
-    sums = [np.bincount(clusters, run, len(sizes)) for run in steps]
-    by_unit: Floats = np.stack(sums, axis=1).astype(np.float64)
-    return Units(by_unit[sizes > 0], sizes[sizes > 0], exponent)
+    by_run = [np.bincount(clusters, row, len(sizes)) for row in totals]
+    sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
+    return Units(sums[sizes > 0], sizes[sizes > 0], np.abs(values).max(axis=1))

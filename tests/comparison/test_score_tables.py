@@ -1,6 +1,7 @@
 """Score tables, verdicts, numbers of queries and groups, against means by hand and SciPy."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import stats
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.score_tables import holds_scores, read_scores
-from mediaeval_ap.errors import Error, FormatError, ParameterError
+from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
 from mediaeval_ap.render.formats import render
 
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
@@ -114,7 +115,9 @@ def test_clusters_are_flipped_together():
     """Two clusters: of four patterns of signs two are as extreme; single items have 2**20."""
     frame = long_frame(np.array([[1.0] * 20, [0.5] * 20]), 'ab', ITEMS[:20])
     frame['cluster'] = ['x' if item < 'q010' else 'y' for item in frame['item']]
-    together, alone = compare(frame), compare(frame, cluster='none')
+    with pytest.warns(DataWarning, match='^2 clusters count as 2.0 of equal size, '):
+        together = compare(frame)
+    alone = compare(frame, cluster='none')
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert '2 clusters of items, by column' in together.caption()
@@ -165,14 +168,13 @@ def test_missing_cells_are_never_better_than_values(values, bounds, message):
         compare(frame.astype({'a': float, 'b': float}), missing='zero', range=bounds)
 
 
-@pytest.mark.parametrize(
-    ('declared', 'm'), [(None, 100 * (VALUES.max() - VALUES.min())), ((0, 100), 100)]
-)
-def test_plus2_knows_the_range(declared, m):
-    """Student's interval after +m and -m, by SciPy."""
+@pytest.mark.parametrize('declared', [None, (0, 100)])
+def test_plus2_knows_the_range(declared):
+    """Student's interval after +m and -m, by SciPy; m is of the two systems if none is declared."""
     found = compare(long_frame(100 * VALUES), range=declared)
     for pair in found.pairs:
         a, b = (100 * VALUES['abc'.index(run)] for run in (pair.a, pair.b))
+        m = 100 if declared else max(*a, *b) - min(*a, *b)
         bounds = stats.ttest_1samp([*(a - b), m, -m], 0).confidence_interval()
         # Values are rounded to steps below 1e-10 once.
         assert [pair.interval.low, pair.interval.high] == pytest.approx(list(bounds), abs=1e-10)
@@ -195,18 +197,18 @@ def test_numbers_of_queries_for_a_difference():
 
 def gate(shift, **settings):
     """The verdict of a run that differs from the other by about `shift`."""
-    noise = np.linspace(-0.01, 0.01, 200)
-    rows = np.array([np.full(200, 0.5), 0.5 + shift + noise])
-    items = [f'{place:03}' for place in range(200)]
+    noise = np.linspace(-0.01, 0.01, 2000)
+    rows = np.array([np.full(2000, 0.5), 0.5 + shift + noise])
+    items = [f'{place:04}' for place in range(2000)]
     frame = long_frame(rows, ('old', 'new'), items)
     (one,) = compare(frame, baseline='old', **settings).verdicts
-    bounds = stats.ttest_1samp(shift + noise, 0).confidence_interval()
+    bounds = stats.ttest_1samp([*(shift + noise), 1, -1], 0).confidence_interval()
     assert [one.interval.low, one.interval.high] == pytest.approx(list(bounds), abs=1e-9)
     return one.verdict
 
 
 def test_verdicts():
-    """The interval is the shift with less than 0.001 on either side."""
+    """The interval is the shift with about 0.0014 on either side."""
     assert gate(-0.02, fail_if_worse=0.01) == 'worse'
     assert gate(-0.0105, fail_if_worse=0.01) == 'passed'  # a part of the interval is above
     assert gate(-0.012, fail_if_worse=0) == 'worse'
@@ -216,12 +218,75 @@ def test_verdicts():
     assert gate(-0.02, require_better=True, fail_if_worse=0.01) == 'worse'
 
 
-def test_no_interval_is_no_verdict():
-    frame = long_frame(np.array([[1.0], [0.5]]), ('new', 'old'), ['q'])
-    with pytest.raises(ParameterError, match=r"no interval of .*'new' \(one query\), expected one"):
-        compare(frame, baseline='old', fail_if_worse=0.1)
+@pytest.mark.parametrize(
+    ('n', 'settings', 'needed'),
+    [
+        # All differences are -1, and +1 and -1 are appended: n > 2 t(n + 1) + limit (n + 2).
+        (4, {'fail_if_worse': 0.01}, 5),
+        (1, {'fail_if_worse': 0.5}, 11),
+        (2, {'require_better': True}, 5),
+    ],
+)
+def test_no_interval_is_no_verdict(n, settings, needed):
+    limit = settings.get('fail_if_worse', 0)
+    can = [each > 2 * stats.t.isf(0.025, each + 1) + limit * (each + 2) for each in range(5, 30)]
+    assert can.index(True) + 5 == needed
+    frame = long_frame(np.array([[1.0] * n, [0.5] * n]), ('new', 'old'), ITEMS[:n])
+    items = f'{n} item{"s" * (n > 1)}'
+    message = f'baseline: found {items}, expected {needed} items or more for a verdict; new is not'
+    with pytest.raises(ParameterError, match=message):
+        compare(frame, baseline='old', **settings)
     with pytest.raises(ParameterError, match='fail_if_worse: it compares with a baseline'):
         compare(frame, fail_if_worse=0.1)
+
+
+@pytest.mark.parametrize('clustered', [False, True])
+def test_what_no_data_could_fail_is_not_passed(clustered):
+    """Eight items, or clusters of three items, need 11 to fail at 0.5; 11 are enough."""
+    for n in 8, 10, 11:
+        items = [f'{place:03}' for place in range(n * (3 if clustered else 1))]
+        frame = long_frame(np.array([[0.5] * len(items)] * 2), ('new', 'old'), items)
+        if clustered:
+            frame['cluster'] = [f'{int(item) // 3}' for item in frame['item']]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            (one,) = compare(frame, baseline='old', fail_if_worse=0.5).verdicts
+        texts = [str(each.message) for each in caught if each.message.kind == 'no-verdict']
+        kind = 'clusters' if clustered else 'items'
+        told = (
+            f'no data on {n} {kind} could fail at this limit: 11 or more are needed for a verdict'
+        )
+        assert texts == ([told] if n < 11 else [])
+        assert one.verdict == ('not shown to be worse' if n < 11 else 'passed')
+
+
+def test_what_is_not_better_on_few_items_says_how_many_are_needed():
+    frame = long_frame(np.array([[0.5] * 5, [0.5] * 5]), ('new', 'old'), ITEMS[:5])
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')  # 5 items could be better
+        (one,) = compare(frame, baseline='old', require_better=True).verdicts
+    assert one.verdict == 'not better'
+    settings = {'baseline': 'old', 'require_better': True, 'level': 0.99}  # 7 > 2 t(8) = 6.71
+    with pytest.warns(DataWarning, match='no data on 5 items could pass at this limit: 7 or more'):
+        compare(frame, **settings)
+    with pytest.raises(ParameterError, match='fail_if_worse: found 1, expected less than 1, the l'):
+        compare(frame, baseline='old', fail_if_worse=1)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_numbers_of_clusters_for_a_difference():
+    """Equal clusters: the power of a t test of their means; one cluster has no deviation."""
+    frame = long_frame()
+    for n in 8, 1:
+        frame['cluster'] = [f'{int(item[1:]) % n}' for item in frame['item']]
+        for one in compare(frame, power=0.1).power:
+            a, b = (VALUES['abc'.index(run)].reshape(-1, n).mean(axis=0) for run in (one.a, one.b))
+            if n == 1:
+                assert (one.n_queries, one.reason) == (None, '1 cluster has no standard deviation')
+                continue
+            assert one.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-12)  # rounded sums
+            power = [oracle.power_of_t(0.1 / one.sd, one.n_queries - k, 0.95) for k in (0, 1)]
+            assert power[0] >= 0.8 > power[1]
 
 
 def by_hand(groups):
@@ -246,7 +311,9 @@ def test_means_of_groups(of, tmp_path):
     elif of == 'file':
         by = tmp_path / 'groups.csv'
         table.to_csv(by, index=False)
-    found = compare(results, by=by)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DataWarning)  # of two clusters
+        found = compare(results, by=by)
     means = {(each.group, each.run): each.map for each in found.groups_by}
     # A mean by numpy is rounded at each sum.
     assert means == pytest.approx(by_hand(groups), rel=1e-12)
@@ -339,7 +406,8 @@ def test_settings_of_tables_are_refused_for_results():
 
 def test_each_item_needs_a_cluster_if_there_are_any():
     more = long_frame(systems='def').assign(cluster='one')
-    assert compare([long_frame(), more]).counts['units'] == 1
+    with pytest.warns(DataWarning, match='1 cluster counts'):
+        assert compare([long_frame(), more]).counts['units'] == 1
     without = more[more['item'] == 'q007'].drop(columns='cluster')
     with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
         compare([long_frame(), more[more['item'] != 'q007'], without])
