@@ -27,7 +27,7 @@ from mediaeval_ap.comparison.comparable_runs import (
     read_runs,
 )
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
-from mediaeval_ap.comparison.intervals import Interval
+from mediaeval_ap.comparison.intervals import FEWEST, Interval
 from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
@@ -487,14 +487,14 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     *others, last = comparison.metrics
     if not comparison.values:
         whole = f'{last} of {queries}'
-    intervals = f'means: expanded ABC over {of_units}'
+    methods = f'means: expanded ABC over {of_units}'
     if comparison.pairs:
-        intervals += f'; differences: plus2 over {unit}'
+        methods += f'; differences: plus2 over {unit}'
+    intervals = f'with {percent(settings["level"])} intervals ({methods})'
+    if comparison.counts['units'] < FEWEST:
+        intervals = f'without intervals, which need {FEWEST} {unit}'
     claims = f' Claims are about {last}; other columns are exploratory.' if others else ''
-    return (
-        f'{whole}, with {percent(comparison.parameters["level"])} intervals ({intervals}).'
-        f'{_test(comparison, baseline, unit)}{claims}'
-    )
+    return f'{whole}, {intervals}.{_test(comparison, baseline, unit)}{claims}'
 
 
 def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
