@@ -962,7 +962,7 @@ def _warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarn
         if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
             finding = (
                 f'{counted(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
-                f'of equal size, and the largest holds {percent(round(share, 3))} of the {queries}: '
+                f'of equal size, and the largest holds {100 * share:.3g} % of the {queries}: '
                 f'intervals may be too narrow with fewer than {LEAST_CLUSTERS}, or with one above '
                 f'{percent(LARGEST_SHARE)}'
             )
