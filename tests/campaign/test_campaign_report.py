@@ -107,7 +107,7 @@ def test_too_few_clusters_stand_before_the_order_of_the_runs():
     with pytest.warns(DataWarning, match='12 clusters count as'):
         report = average_precision.report({'all': right, 'few': right[:9]}, cluster='video')
     first, *_ = data_of(report.to_html())['lead']['caveats']
-    assert first.startswith('12 clusters count as 12.0 equal ones, and the largest holds 8.3 %')
+    assert first.startswith('12 clusters count as 12.0 of equal size, and the largest holds 8.33 %')
 
 
 def test_the_data_of_the_page_are_the_report(report, page):
