@@ -256,7 +256,9 @@ def _of_difference(
     if why_none := _why_no_interval(settings, units):
         return Interval(None, None, why_none)
     bounds = _bounds(runs, values)
-    low, high = bounds or (values.min(), values.max())
+    low, high = bounds or (0.0, 1.0)
+    if bounds is None and runs.range is not None:
+        low, high = values.min(), values.max()
     largest = float(high - low)
     return plus2_interval(differences, units.sizes, settings.level, largest, bounds is not None)
 
