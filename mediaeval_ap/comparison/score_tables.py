@@ -41,7 +41,10 @@ ROLES = ('item', 'system', 'value', 'cluster')
 SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 REMEDY = '; name other columns by --columns item=…,system=…,value=…, in Python columns='
 SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
-APART_REMEDY = 'name tables of one system by NAME=FILE, in Python by a mapping {name: table}'
+APART_REMEDY = (
+    'each item once: name tables of one system by NAME=FILE, in Python by a mapping {name: table}, '
+    'and equal systems of others apart in their columns'
+)
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
 IN_JSON = ('{', '[')
 LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
@@ -329,13 +332,12 @@ def _refuse_totals(
     table: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
 ) -> None:
     """Refuse an item called as a total whose values are the means, or sums, of all other items."""
-    totals = [item for item in table.index if item.casefold() in TOTALS]
-    others = table.drop(index=totals)
-    means, most = others.mean(), ROUNDED * others.abs().max()
+    totals = table.index[table.index.str.lower().isin(TOTALS)]
     for item in totals:
-        values = table.loc[item].dropna()
+        others, values = table.drop(index=totals), table.loc[item].dropna()
+        means, most = others.mean(), ROUNDED * others.abs().max()
         for name, of_items in ('means', values), ('sums', values / others.count()):
-            if ((of_items - means).abs() <= most)[values.index].all():
+            if len(values) and ((of_items - means).abs() <= most)[values.index].all():
                 first, _ = _first(cells[cells['item'] == item])
                 found = f'{shown(item)}, whose values are the {name} of the others'
                 expected = 'items alone: leave it out, or keep it under another name'

@@ -439,6 +439,8 @@ def test_items_called_as_totals_are_items_if_a_system_has_another_value():
     wide.loc[40] = ['total', *VALUES.mean(axis=1)]
     wide.loc[40, 'b'] += 0.02
     assert len(compare(wide).queries) == 41
+    wide.loc[40, ['a', 'b', 'c']] = None  # a total that nobody wrote
+    assert len(compare(wide, missing='skip').queries) == 40
 
 
 def test_systems_are_chosen(tmp_path):
