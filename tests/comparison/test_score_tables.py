@@ -120,7 +120,7 @@ def test_clusters_are_flipped_together():
     alone = compare(frame, cluster='none')
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
-    assert '2 clusters of items, by column' in together.caption()
+    assert 'without intervals, which need 5 clusters' in together.caption()
     frame.loc[0, 'cluster'] = 'z'
     with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
         compare(frame)
