@@ -469,7 +469,7 @@ class AveragePrecision:
         >>> report = average_precision.report([run], 'samples/queries.txt')
         >>> report
         CampaignReport: hypothesis scores MAP@100 0.121
-        MAP@100 0.121 (95 % interval 0.000 to 0.192). There is no other run to compare it with.
+        MAP@100 0.121. There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import collect, named, teams_of
         from mediaeval_ap.comparison.testing import check_run, checked_settings
