@@ -505,9 +505,10 @@ def _objects(source: ByteSource) -> tuple[list[dict[str, Any]], LineNumbers]:
     is_array = _start(source).startswith('[')
     with source.open() as stream:
         if not is_array:
-            rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line')
+            expected = 'an object of JSON on each line'
+            rows, lines = parsed_lines(stream, source.name, expected, nan=True)
             return rows, LineNumbers('line', np.array(lines))
-        rows = parsed_json(stream.read(), source.name)
+        rows = parsed_json(stream.read(), source.name, nan=True)
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             raise FormatError(source.name, f'row {number}', '', shown(row), 'an object of JSON')

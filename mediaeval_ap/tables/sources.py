@@ -347,14 +347,14 @@ def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Chunks(chunks), BUFFER_BYTES)
 
 
-def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
-    """Return the value of JSON text; the error has the name of the file, and what it should be."""
+def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool = False) -> Any:
+    """Return the value of JSON text; the error names the file, and what it should be."""
 
     def refuse(text: str) -> float:
         raise ValueError(f'{text}, which is no number of JSON')
 
     try:
-        return json.loads(content, parse_constant=refuse)
+        return json.loads(content, parse_constant=None if nan else refuse)
     except json.JSONDecodeError as error:
         found = f'no JSON: {error.msg}'
         raise FormatError(name, f'line {error.lineno}', '', found, expected) from None
@@ -363,14 +363,14 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON') -> Any:
 
 
 def parsed_lines(
-    stream: Iterable[bytes], name: str, expected: str
+    stream: Iterable[bytes], name: str, expected: str, *, nan: bool = False
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the objects of JSON lines, and the number of the line of each."""
     values, numbers = [], []
     for number, line in enumerate(stream, 1):
         if line.strip():
             try:
-                value = parsed_json(line, name, expected)
+                value = parsed_json(line, name, expected, nan=nan)
                 if not isinstance(value, dict):
                     raise FormatError(name, '', '', shown(value), expected)
             except FormatError as error:

@@ -387,6 +387,7 @@ JSON = {
         "line 4, item: found 2 rows for '7' of 'scores.jsonl', expected one"
     ),
     '{"item": null, "value": 1}': 'line 1, item: found nothing',
+    '{"item": 1, "value": NaN}': r'line 1, value: found nan \(float\), expected a finite number',
 }
 
 
@@ -579,7 +580,7 @@ def test_other_fields_of_json_are_passed_over(begin, tmp_path):
         }
         for number, (item, value) in enumerate(zip(ITEMS, VALUES[0], strict=True))
     ]
-    rows[3] |= {'resps': [[1.5, True]], 'doc': None}
+    rows[3] |= {'resps': [[1.5, True]], 'doc': None, 'perplexity': float('nan')}
     lines = list(map(json.dumps, rows))
     text = begin + ',\n'.join(lines) + '\n]' if begin else '\n'.join(lines)
     path = tmp_path / 'samples'
