@@ -51,8 +51,7 @@ LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
 TOTALS = ('all', 'average', 'avg', 'macro', 'mean', 'overall', 'sum', 'total')
 ROUNDED = 0.005  # of the largest value: totals may have two digits
 # What commands of this package write beside the values of queries.
-SETTINGS = ('metric', 'definition')
-OWN_TEXTS = (*SETTINGS, 'n_relevant')
+OWN_TEXTS = ('metric', 'definition', 'n_relevant')
 COUNTS = (N_QUERIES, 'n_labels')
 _is_value = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
 KINDS = (OriginKind.TEXT, OriginKind.COLUMNAR, OriginKind.FRAME)
@@ -235,16 +234,10 @@ def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str,
             found, expected = f'values {", ".join(columns)}', f'{", ".join(before)} as before'
             remedy = 'name one of all files by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', found, f'{expected}; {remedy}')
-    _groups(own, 'n_relevant', ())  # refuses different numbers
-    settings: dict[str, set[str]] = {role: set() for role in SETTINGS}
-    for records in own:
-        for role in settings.keys() & records.layout.by_role.keys():
-            settings[role].update(records[role].to_pylist())
-    for role, texts in settings.items():
-        if len(texts) > 1:
-            found = f'found {" and ".join(sorted(texts))}'
-            raise ParameterError(f'compare: {role}: {found}, expected one; score all runs alike')
-    metric = next(iter(settings['metric']), value)
+    for role in OWN_TEXTS:
+        _groups(own, role, ())  # refuses runs of which an item has another text
+    has_metric = bool(own) and 'metric' in own[0].layout.by_role
+    metric = own[0]['metric'][0].as_py() if has_metric else value
     if no_mean := (kind := kind_of_metric(metric)).no_mean:
         remedy = '' if kind.is_one_list else '; give results of --format json --per-query'
         expected = f'a metric with a value by query: {no_mean}{remedy}'

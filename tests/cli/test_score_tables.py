@@ -183,7 +183,9 @@ NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
         'it is a mean over labels; give results of --format json --per-query'
     ),
     'evaluate-trec qrels 1.run': 'own.csv: found means alone, expected values of queries: write it',
-    'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': 'found hits and trec, expected',
+    'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': (
+        "own.csv, line 2, definition: found 'hits' for '1', expected 'trec' as before"
+    ),
     'evaluate-trec qrels 1.run -K 3 --per-query': 'found values AP@3, expected AP@2 as before;',
     'evaluate-trec more 1.run -K 2 --per-query': "n_relevant: found '3' for '1', expected '2'",
 }
