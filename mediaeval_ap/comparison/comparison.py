@@ -492,7 +492,7 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
         methods += f'; differences: plus2 over {unit}'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
-        intervals = f'without intervals over {of_units}: {FEWEST} are needed'
+        intervals = f'without intervals, which need {FEWEST} {unit}'
     claims = f' Claims are about {last}; other columns are exploratory.' if others else ''
     return f'{whole}, {intervals}.{_test(comparison, baseline, unit)}{claims}'
 
