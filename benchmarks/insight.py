@@ -63,8 +63,8 @@ def main(repeats: int) -> None:
         folder = Path(name)
         make_runs(folder)
         about = (
-            f'17 runs, 599 queries, K = {" ".join(map(str, K))}; default numbers of resamples and '
-            f'permutations, all pairs. Processes: median of {repeats}.'
+            f'17 runs, 599 queries, K = {" ".join(map(str, K))}; all pairs. Processes: median of '
+            f'{repeats}.'
         )
         headers = ['whole process', 'time', 'CPU time', 'memory at most', 'output']
         machine.write(

@@ -1,156 +1,122 @@
 """How often intervals have the truth in them, by `simulations.py`."""
 
-from collections.abc import Callable
-from itertools import combinations
+import warnings
 from math import sqrt
 
 import machine
 import numpy as np
-from simulated_runs import (
-    LEVEL,
-    SEED,
-    SIZES,
-    Floats,
-    Numbers,
-    Population,
-    Settings,
-    percent,
-    share_of,
-)
+from scipy.special import stdtrit
+from scipy.stats import bootstrap
+from simulated_runs import SHOWN, SIZES, Floats, K, Population, generator, pairs_of
 
-from mediaeval_ap.comparison.sampling import (
-    Interval,
-    Units,
-    bootstrap_intervals,
-    plus2_interval,
-    t_interval,
-    units_of,
-)
+from mediaeval_ap.comparison.intervals import Interval, mean_interval, plus2_interval
+from mediaeval_ap.comparison.units import Units, units_of
 
-VIDEOS = (50,)  # and all
-KINDS = ('BCa', 't', 'plus2')
-HEADERS = [
-    *('intervals of', 'over', 'kind', 'mean', 'standard error', 'worst', 'standard error'),
-    'mean width',
-]
+LEVEL = 0.95
+MOST_BCA = 100  # queries: more take too long
+RESAMPLES = 1_000
+HEADERS = ['means: ABC', 'means: t', 'means: BCa', 'differences: plus2', 'differences: t']
+N_SAMPLES = 20_000  # of the model of lwlrap
 
 
-def pairs_of(values: Floats) -> tuple[Numbers, Numbers]:
-    """Return the numbers of the runs of each pair that is not equal on all queries."""
-    pairs = combinations(range(len(values)), 2)
-    differ = [(a, b) for a, b in pairs if (values[a] != values[b]).any()]
-    a, b = np.array(differ, dtype=np.intp).T
-    return a, b
+def ends_of(intervals: list[Interval]) -> Floats:
+    """Return the low and the high ends; NaN without an interval."""
+    return np.array([(each.low, each.high) for each in intervals], dtype=np.float64).T
 
 
-def sums_of(units: Units, pairs: tuple[Numbers, Numbers]) -> list[Floats]:
-    """Return the sums by unit of each run, then of each difference."""
-    runs = np.ldexp(units.sums.T, -units.exponent)
-    return [*runs, *(units.differences_of_sums(a, b) for a, b in zip(*pairs, strict=True))]
+def t_ends(sums: Floats, sizes: Floats) -> Floats:
+    """Return the ends of Student's intervals of means over units, with linearised variance."""
+    n, total = len(sizes), sizes.sum()
+    means = sums.sum(axis=1) / total
+    variances = np.square(sums - means[:, None] * sizes).sum(axis=1) * n / (n - 1)
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * np.sqrt(variances) / total
+    half[half == 0] = np.nan
+    return np.array([means - half, means + half])
 
 
-def bounds_of(
-    kind: str, units: Units, pairs: tuple[Numbers, Numbers], resamples: int, seed: int
-) -> Floats:
-    """Return low and high of each run, then of each difference; NaN without an interval."""
-    if kind == 'BCa':
-        runs, differences = bootstrap_intervals(units, pairs, LEVEL, resamples, seed)
-        intervals: list[Interval] = runs + differences
-    else:
-        interval_of = plus2_interval if kind == 'plus2' else t_interval
-        intervals = [interval_of(sums, units.sizes, LEVEL) for sums in sums_of(units, pairs)]
-    return np.array([[each.low, each.high] for each in intervals], dtype=np.float64).T
+def bca_ends(means: Floats, random: np.random.Generator) -> Floats:
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # of equal values, which have no interval
+        found = bootstrap((means,), np.mean, axis=-1, n_resamples=RESAMPLES, rng=random)
+    return np.array(found.confidence_interval)
 
 
-def coverage(
-    units: dict[str, Units],
-    draw: Callable[[np.random.Generator], dict[str, Numbers]],
-    pairs: tuple[Numbers, Numbers],
-    settings: Settings,
-    key: int,
-) -> list[list[str]]:
-    """Return how often intervals over the units that are drawn have the truth in them."""
-    n_runs = next(iter(units.values())).sums.shape[1]
-    whole = units[list(units)[-1]]  # what is drawn, with all its queries
-    truth = np.array([sums.sum() for sums in sums_of(whole, pairs)]) / whole.sizes.sum()
-    covers: dict[tuple[str, str], list[Floats]] = {
-        (over, kind): [] for over in units for kind in KINDS
-    }
-    widths: dict[tuple[str, str], list[Floats]] = {way: [] for way in covers}
-    for number in range(settings.draws):
-        random = np.random.default_rng([SEED, key, number])
-        drawn, seed = draw(random), int(random.integers(1 << 32))
-        for over, kind in covers:
-            every, chosen = units[over], drawn[over]
-            sample = Units(every.sums[chosen], every.sizes[chosen], every.exponent)
-            low, high = bounds_of(kind, sample, pairs, settings.resamples, seed)
-            within = np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))
-            covers[over, kind].append(within)
-            widths[over, kind].append(high - low)
-    parts = {'MAP': slice(None, n_runs), 'difference': slice(n_runs, None)}
-    return [
-        [
-            *(what, over, kind, *summary(np.array(covers[over, kind])[:, part])),
-            f'{np.nanmean(np.array(widths[over, kind])[:, part]):.3f}',
+def coverage(units: Units, highest: Floats, n: int, draws: int, key: int) -> list[str]:
+    """Return how often intervals over `n` of the units have the truth in them, by kind.
+
+    `highest` has the highest value of each run (a row) in each unit.
+    """
+    n_runs, pairs = len(highest), pairs_of(units)
+    differences = [units.differences_of_sums(a, b) for a, b in pairs]
+    sums = np.array([*map(units.sums_of, range(n_runs)), *differences])
+    truth = sums.sum(axis=1) / units.sizes.sum()
+    of_means, of_differences = truth[:n_runs], truth[n_runs:]
+    covers: list[list[Floats]] = [[] for _ in HEADERS]
+    takes_bca = n <= MOST_BCA and units.sizes.max() == 1
+    for number in range(draws):
+        random = generator(key, n, number)
+        chosen = random.integers(len(units.sizes), size=n)
+        sizes, means, differs = units.sizes[chosen], sums[:n_runs, chosen], sums[n_runs:, chosen]
+        tops = np.maximum(highest[:, chosen].max(axis=1), 1)  # AP of a few rules is above 1
+        bounds = (0.0, 1.0) if tops.max() == 1 else None
+        abc = [mean_interval(each, sizes, LEVEL, bounds) for each in means]
+        largest = [max(tops[a], tops[b]) for a, b in pairs]
+        plus2 = [
+            plus2_interval(each, sizes, LEVEL, most, most == 1)
+            for each, most in zip(differs, largest, strict=True)
         ]
-        for what, part in parts.items()
-        for over, kind in covers
-        if (what, kind) != ('MAP', 'plus2')  # which is for differences
-    ]
+        ends = [
+            (of_means, ends_of(abc)),
+            (of_means, t_ends(means, sizes)),
+            (of_means, bca_ends(means, random) if takes_bca else np.full((2, n_runs), np.nan)),
+            (of_differences, ends_of(plus2)),
+            (of_differences, t_ends(differs, sizes)),
+        ]
+        for found, (true, (low, high)) in zip(covers, ends, strict=True):
+            found.append(np.where(np.isnan(low), np.nan, (low <= true) & (true <= high)))
+    cells = []
+    for found in covers:
+        of_each = np.nanmean(found, axis=0) if not np.isnan(found).all() else np.zeros(0)
+        cells.append(f'{of_each.mean():.1%} ({of_each.min():.1%})' if len(of_each) else '')
+    return cells
 
 
-def summary(covers: Floats) -> list[str]:
-    """Return coverage over draws (rows) of all statistics and the worst, with standard errors."""
-    of_each = np.nanmean(covers, axis=0)
-    worst = covers[:, of_each.argmin()]
-    of_draws = np.nanmean(covers, axis=1)  # statistics of one draw depend on each other
-    error = np.nanstd(of_draws) / sqrt(len(of_draws))
-    return [percent(of_each.mean()), f'{error:.2%}', *share_of(worst[~np.isnan(worst)])]
-
-
-def over_queries(population: Population, settings: Settings) -> list[str]:
-    values = population.values
-    n_queries = values.shape[1]
-    units, pairs = {'queries': units_of(values, np.arange(n_queries))}, pairs_of(values)
+def of_runs(population: Population, draws: int) -> list[str]:
     rows = []
-    for n in SIZES:
-
-        def draw(random: np.random.Generator, n: int = n) -> dict[str, Numbers]:
-            return {'queries': random.integers(n_queries, size=n)}
-
-        rows += [[f'{n}', *row] for row in coverage(units, draw, pairs, settings, n)]
+    for over, numbers in population.numbers.items():
+        for at in SHOWN:
+            values, units = population.by_cutoff[at], population.units(over, at)
+            highest = np.zeros((len(values), len(units.sizes)))
+            np.maximum.at(highest.T, numbers, values.T)
+            for n in population.sizes(over):
+                key = 10 * at + (over == 'clusters')
+                cells = coverage(units, highest, n, draws, key)
+                rows.append([f'{n} {over}', f'{K[at]}', *cells])
+    n_single = population.sizes('clusters')[-1] - population.n_videos
+    error = sqrt(LEVEL * (1 - LEVEL) / draws)
     return [
-        f'#### Coverage of {LEVEL:.0%} intervals: queries drawn',
-        f'Mean and worst of {len(values)} MAPs and {len(pairs[0])} differences. The worst of many '
+        f'#### Coverage of {LEVEL:.0%} intervals',
+        f'Mean of the runs, or pairs (the worst). A cluster is a video with all its queries '
+        f'({population.n_videos}), or a query without a relevant shot ({n_single}). ABC is '
+        f"expanded; t is Student's; BCa is SciPy's, with {RESAMPLES:,} resamples, up to "
+        f'{MOST_BCA} units. Draws without an interval, as all values are equal, count neither way. '
+        f'The standard error of one run or pair is {error:.1%} at {LEVEL:.0%}; the worst of many '
         'is a little too low by chance.',
-        machine.table(['queries', *HEADERS], rows),
+        machine.table(['drawn', 'K', *HEADERS], rows),
     ]
 
 
-def over_videos(population: Population, settings: Settings) -> list[str]:
-    values, clusters = population.values, population.clusters
-    pairs = pairs_of(values)
-    units = {
-        'queries': units_of(values, np.arange(len(clusters))),
-        'videos': units_of(values, clusters),
-    }
-    n_clusters = len(units['videos'].sizes)
-    members = [np.flatnonzero(clusters == number) for number in range(n_clusters)]
-    n_single = np.count_nonzero(~population.has_video)
-    rows = []
-    for n_videos in (population.n_videos, *VIDEOS):
-        n = round(n_videos * n_clusters / population.n_videos)
-
-        def draw(random: np.random.Generator, n: int = n) -> dict[str, Numbers]:
-            chosen = random.integers(n_clusters, size=n)
-            queries = np.concatenate([members[each] for each in chosen])
-            return {'queries': queries, 'videos': chosen}
-
-        found = coverage(units, draw, pairs, settings, 10_000 + n)
-        rows += [[f'{n_videos}', *row] for row in found]
+def of_samples(_: Population, draws: int) -> list[str]:
+    """Draw samples of a model of lwlrap, which is a mean over the labels of samples."""
+    random = generator(N_SAMPLES)
+    easy = random.normal(size=N_SAMPLES)
+    n_labels = random.geometric(0.6, N_SAMPLES)
+    ranks = [1 + random.poisson(np.exp(level - 0.3 * easy)) for level in (0.0, 0.1)]
+    values = 1 / np.array(ranks)
+    units = units_of(values, np.arange(N_SAMPLES), n_labels)
+    rows = [[f'{n}', *coverage(units, values, n, draws, 2)] for n in SIZES[1:]]
     return [
-        f'#### Coverage of {LEVEL:.0%} intervals: videos drawn',
-        f'Each video with all its queries. {n_single} queries without a relevant shot are drawn '
-        'with the videos, each by itself, in proportion: so the numbers of videos are means.',
-        machine.table(['videos', *HEADERS], rows),
+        '#### Coverage of intervals of lwlrap',
+        f'Two runs of a model of {N_SAMPLES:,} samples, each of which is a cluster of its labels.',
+        machine.table(['samples', *HEADERS], rows),
     ]

@@ -1,8 +1,9 @@
 """The runs that `simulations.py` draws from, and what its parts share."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,44 +14,33 @@ from runs import make_runs
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.comparison.comparable_runs import VideosOfQueries, cluster_numbers, read_runs
+from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import DataWarning
 
-LEVEL = 0.95  # of intervals
 SEED = 2016  # any would do: everybody gets the same draws
 K = [1, 10, 100, 1000]
-OF_CLAIMS = 2  # the place of the cutoff that intervals, ranks and families are about
-SIZES = (599, 100, 20)  # queries that are drawn
-AT_ONCE = 50  # draws that share patterns of signs
+SHOWN = (0, 2)  # the places of the cutoffs that are shown: 1 and 100
+SIZES = (5, 10, 20, 50, 100, 300)  # units that are drawn; then all
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Population:
-    """AP by query of some runs at each cutoff, and the number of the video of each query."""
+    """AP by query of some runs at each cutoff, and the units that queries are in."""
 
-    names: list[str]
     by_cutoff: Floats  # (n_cutoffs, n_runs, n_queries)
-    clusters: Numbers  # a query without a video is a cluster of its own
-    has_video: Booleans
+    numbers: dict[str, Numbers]  # of the unit of each query, by the kind of units
+    n_videos: int
 
-    @property
-    def values(self) -> Floats:
-        values: Floats = self.by_cutoff[OF_CLAIMS]
-        return values
+    def units(self, over: str, at: int) -> Units:
+        return units_of(self.by_cutoff[at], self.numbers[over])
 
-    @property
-    def n_videos(self) -> int:
-        return len({*self.clusters[self.has_video].tolist()})
-
-
-@dataclass(frozen=True)
-class Settings:
-    draws: int
-    resamples: int
-    permutations: int
+    def sizes(self, over: str) -> list[int]:
+        """Return the numbers of units that are drawn; the last is all of them."""
+        n_units = int(self.numbers[over].max()) + 1
+        return [*(n for n in SIZES if n < n_units), n_units]
 
 
 def synthetic() -> Population:
@@ -77,23 +67,22 @@ def population_of(
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', reference, subset)
-    has_video = np.array([videos.video(query) is not None for query in runs.queries])
-    clusters = cluster_numbers(runs, videos)
-    return Population(runs.names, runs.values, clusters, has_video)
+    n_videos = len({videos.video(query) for query in runs.queries} - {None})
+    numbers = {'queries': np.arange(len(runs.queries)), 'clusters': cluster_numbers(runs, videos)}
+    return Population(runs.values, numbers, n_videos)
 
 
-def percent(share: float) -> str:
-    return f'{share:.1%}'
+def generator(*key: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, *key])
 
 
-def share_of(outcomes: Sequence[bool] | Booleans | Floats) -> list[str]:
-    """Return the share of the draws with an outcome, with its standard error."""
+def pairs_of(units: Units) -> list[tuple[int, int]]:
+    """Return the runs of each pair that is not equal in all units."""
+    sums = units.sums.T
+    return [(a, b) for a, b in combinations(range(len(sums)), 2) if (sums[a] != sums[b]).any()]
+
+
+def share_of(outcomes: Sequence[bool]) -> str:
+    """Return the share of the draws with an outcome, and its standard error."""
     share = float(np.mean(outcomes))
-    return [percent(share), f'{sqrt(share * (1 - share) / len(outcomes)):.2%}']
-
-
-def blocks(draws: int, *key: int) -> Iterator[tuple[int, np.random.Generator, int]]:
-    """Return how many draws each block has, its generator, and a seed of its tests."""
-    for begin in range(0, draws, AT_ONCE):
-        random = np.random.default_rng([SEED, *key, begin])
-        yield min(AT_ONCE, draws - begin), random, int(random.integers(1 << 32))
+    return f'{share:.1%} (± {sqrt(share * (1 - share) / len(outcomes)):.1%})'
