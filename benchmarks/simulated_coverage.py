@@ -47,8 +47,7 @@ def coverage(units: Units, highest: Floats, n: int, draws: int, key: int) -> lis
     `highest` has the highest value of each run (a row) in each unit.
     """
     n_runs, pairs = len(highest), pairs_of(units)
-    differences = [units.differences_of_sums(a, b) for a, b in pairs]
-    sums = np.array([*map(units.sums_of, range(n_runs)), *differences])
+    sums = np.array([*units.sums.T, *(units.differences(a, b) for a, b in pairs)])
     truth = sums.sum(axis=1) / units.sizes.sum()
     of_means, of_differences = truth[:n_runs], truth[n_runs:]
     covers: list[list[Floats]] = [[] for _ in HEADERS]
@@ -57,13 +56,14 @@ def coverage(units: Units, highest: Floats, n: int, draws: int, key: int) -> lis
         random = generator(key, n, number)
         chosen = random.integers(len(units.sizes), size=n)
         sizes, means, differs = units.sizes[chosen], sums[:n_runs, chosen], sums[n_runs:, chosen]
-        tops = np.maximum(highest[:, chosen].max(axis=1), 1)  # AP of a few rules is above 1
-        bounds = (0.0, 1.0) if tops.max() == 1 else None
-        abc = [mean_interval(each, sizes, LEVEL, bounds) for each in means]
-        largest = [max(tops[a], tops[b]) for a, b in pairs]
+        is_bound = highest[:, chosen].max(axis=1) <= 1  # AP of a few rules is above 1
+        abc = [
+            mean_interval(each, sizes, LEVEL, (0, 1) if bound else None)
+            for each, bound in zip(means, is_bound.tolist(), strict=True)
+        ]
         plus2 = [
-            plus2_interval(each, sizes, LEVEL, most, most == 1)
-            for each, most in zip(differs, largest, strict=True)
+            plus2_interval(each, sizes, LEVEL, 1, bool(is_bound[a] and is_bound[b]))
+            for each, (a, b) in zip(differs, pairs, strict=True)
         ]
         ends = [
             (of_means, ends_of(abc)),
@@ -93,15 +93,14 @@ def of_runs(population: Population, draws: int) -> list[str]:
                 cells = coverage(units, highest, n, draws, key)
                 rows.append([f'{n} {over}', f'{K[at]}', *cells])
     n_single = population.sizes('clusters')[-1] - population.n_videos
-    error = sqrt(LEVEL * (1 - LEVEL) / draws)
     return [
         f'#### Coverage of {LEVEL:.0%} intervals',
         f'Mean of the runs, or pairs (the worst). A cluster is a video with all its queries '
         f'({population.n_videos}), or a query without a relevant shot ({n_single}). ABC is '
         f"expanded; t is Student's; BCa is SciPy's, with {RESAMPLES:,} resamples, up to "
         f'{MOST_BCA} units. Draws without an interval, as all values are equal, count neither way. '
-        f'The standard error of one run or pair is {error:.1%} at {LEVEL:.0%}; the worst of many '
-        'is a little too low by chance.',
+        f'The standard error of one run or pair is {sqrt(LEVEL * (1 - LEVEL) / draws):.1%} at '
+        f'{LEVEL:.0%}; the worst of many is a little too low by chance.',
         machine.table(['drawn', 'K', *HEADERS], rows),
     ]
 

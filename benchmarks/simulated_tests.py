@@ -9,13 +9,13 @@ import numpy as np
 from simulated_runs import SHOWN, Floats, K, Numbers, Population, generator, pairs_of, share_of
 
 from mediaeval_ap.comparison.sign_flips import flip_test
-from mediaeval_ap.comparison.testing import adjusted, rank_intervals, ranks_of
+from mediaeval_ap.comparison.testing import adjusted, rank_intervals
 from mediaeval_ap.comparison.units import units_of
 
 ALPHA = 0.05
 CELLS = 1 << 18  # of the fine grid
 FLIPS, AT_ONCE = 1_000_000, 10_000
-NEAR = 1e-12  # sums that differ by less are equal
+NEAR = 1e-11  # sums that differ by less are equal
 FEW, MANY, HEAVY = range(21, 27), (150, 300, 599), 300  # differences
 FAMILY = 100  # queries
 
@@ -33,7 +33,7 @@ def levels(population: Population, draws: int) -> list[str]:
                 a, b = pairs[random.integers(len(pairs))]
                 chosen, signs = random.integers(n_units, size=n), random.choice([-1, 1], n)
                 p = [
-                    flip_test(units.differences_of_sums(a, b)[chosen] * signs, units.tolerance).p
+                    flip_test(units.differences(a, b)[chosen] * signs, units.tolerance(a, b)).p
                     for units in by_cutoff
                 ]
                 finds.append([*(p[at] <= ALPHA for at in SHOWN), min(p) <= ALPHA])
@@ -65,10 +65,10 @@ def on_a_fine_grid(differences: Floats) -> float:
     """Add one amount after another to an array of probabilities."""
     amounts = np.abs(differences)
     step = (amounts.sum() - abs(differences.sum())) / 2 / CELLS
-    shares = np.zeros(CELLS + 1)
+    shares = np.zeros(CELLS + 1 + math.isqrt(len(amounts)))  # with equal sums, when rounded
     shares[0] = 1
     for cells in np.rint(amounts / step).astype(np.intp):
-        shares[cells:] += shares[: max(CELLS + 1 - cells, 0)].copy()
+        shares[cells:] += shares[: max(len(shares) - cells, 0)].copy()
         shares /= 2
     return min(2 * float(shares.sum()), 1)
 
@@ -90,7 +90,7 @@ def ratios(population: Population, draws: int) -> list[str]:
     def observed(n: int, number: int) -> Floats:
         """Return differences of a pair, drawn and more or less in favour of one run."""
         random = generator(60_000, n, number)
-        differences = units.differences_of_sums(*pairs[random.integers(len(pairs))])
+        differences = units.differences(*pairs[random.integers(len(pairs))])
         signs = np.where(random.random(n) < 0.5 + random.uniform(0, 3.5) / math.sqrt(n), 1, -1)
         return signs * np.abs(random.choice(differences[differences != 0], n))
 
@@ -105,7 +105,7 @@ def ratios(population: Population, draws: int) -> list[str]:
     ]
     rows = []
     for against, every, truths, ends in studies:
-        tests = [flip_test(each, units.tolerance) for each in every]
+        tests = [flip_test(each, NEAR) for each in every]
         found = [(each.p / p, p) for each, p in zip(tests, truths, strict=True) if not each.exact]
         n = ' to '.join(dict.fromkeys([f'{len(every[0])}', f'{len(every[-1])}']))
         for high, low in pairwise(ends):
@@ -125,8 +125,10 @@ def rank_intervals_of(drawn: Floats) -> tuple[Numbers, Numbers]:
     """Return the order of runs, best first, and the interval of the rank of each, by tests."""
     order = np.argsort(-drawn.mean(axis=1), kind='stable')
     units, n_runs = units_of(drawn[order], np.arange(drawn.shape[1])), len(drawn)
-    differences = (units.differences_of_sums(a, b) for a, b in combinations(range(n_runs), 2))
-    p = [flip_test(each, units.tolerance).p for each in differences]
+    p = [
+        flip_test(units.differences(a, b), units.tolerance(a, b)).p
+        for a, b in combinations(range(n_runs), 2)
+    ]
     apart = np.zeros((n_runs, n_runs), dtype=bool)
     apart[np.triu_indices(n_runs, 1)] = np.array(adjusted(p, 'holm')) <= ALPHA
     return order, np.array(rank_intervals(apart)).T
@@ -137,7 +139,7 @@ def ranks(population: Population, draws: int) -> list[str]:
     means, n_queries, rows = values.mean(axis=1), values.shape[1], []
     one_mean = values - (means - means.mean())[:, None]
     studies = [
-        ('the runs', values, np.array(ranks_of(means))),
+        ('the runs', values, 1 + (means[:, None] < means).sum(axis=1)),
         ('the runs, moved to one mean', one_mean, np.ones(len(means))),
     ]
     for drawn_from, every, truth in studies:
@@ -149,10 +151,9 @@ def ranks(population: Population, draws: int) -> list[str]:
                 right.append(bool(((low <= truth[order]) & (truth[order] <= high)).all()))
                 widths.append(high - low + 1)
             rows.append([drawn_from, f'{n}', share_of(right), f'{np.mean(widths):.1f}'])
-    headers = ['drawn from', 'queries', 'all right', 'mean number of ranks']
     return [
         '#### Intervals of ranks by `holm`',
         f'The true rank of each of the {len(means)} runs is within its interval; that of equal '
         'runs is 1, so no pair is told apart.',
-        machine.table(headers, rows),
+        machine.table(['drawn from', 'queries', 'all right', 'mean number of ranks'], rows),
     ]

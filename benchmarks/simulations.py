@@ -37,8 +37,7 @@ def main() -> None:
     _, n_runs, n_queries = population.by_cutoff.shape
     paragraphs = [
         f'{date.today()}; {n_runs} runs, {n_queries} queries in {population.n_videos} videos; '
-        f'{given.draws:,} draws, {2 * given.draws:,} of levels, '
-        f'{given.draws // 2:,} of ranks, seed {SEED}.'
+        f'{given.draws:,} draws (of levels twice as many, of ranks half), seed {SEED}.'
     ]
     for name in given.only or PARTS:
         begin = perf_counter()
