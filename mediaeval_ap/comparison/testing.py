@@ -221,9 +221,8 @@ def _by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
 
 def _bounds(runs: Runs, values: Floats) -> Range | None:
     """Return the range that the values are declared to have; AP of a few rules is above 1."""
-    low, high = runs.range or (0.0, 1.0)
-    is_declared = runs.is_range_declared and low <= values.min() and values.max() <= high
-    return (low, high) if is_declared else None
+    low, high = runs.range if runs.range and runs.is_range_declared else (0.0, 1.0)
+    return (low, high) if low <= values.min() and values.max() <= high else None
 
 
 def _why_no_interval(settings: Settings, units: Units) -> str:

@@ -235,12 +235,13 @@ def test_intervals_are_those_of_their_definitions():
         assert [interval.low, interval.high] == pytest.approx(list(bounds), abs=1e-12)
 
 
-def test_a_third_system_changes_no_pair():
+@pytest.mark.parametrize('scale', [0.5, 30])
+def test_a_third_system_changes_no_pair(scale):
     """But the correction of its p: not its interval, and not where values leave 0 to 1."""
-    values = 30 * drawn(3, n_cutoffs=1)[:, :, 0]
+    values = scale * drawn(3, n_cutoffs=1)[:, :, 0]
     table = pandas.DataFrame({'item': map(str, range(60)), 'a': values[0], 'b': values[1]})
     (alone,) = compare(table).pairs
-    among = compare(table.assign(c=1e6 * values[2])).pairs
+    among = compare(table.assign(c=1e6 * values[2]), systems=['a', 'b', 'c']).pairs
     (pair,) = (each for each in among if 'c' not in (each.a, each.b))
     assert (alone.interval, alone.p, alone.dz) == (pair.interval, pair.p, pair.dz)
 
