@@ -29,8 +29,8 @@ from mediaeval_ap.tables.layouts import UNNAMED, RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
-from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
-from mediaeval_ap.tables.table import ROW_BY_ROW, Frame, LineNumbers
+from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_lines
+from mediaeval_ap.tables.table import Frame, LineNumbers
 from mediaeval_ap.tables.text.format import EXACT_NUMBER
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ APART_REMEDY = (
     'and equal systems of others apart in their columns'
 )
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
-IN_JSON = ('{', '[')
 LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
 TOTALS = ('all', 'average', 'avg', 'macro', 'mean', 'overall', 'sum', 'total')
 ROUNDED = 0.005  # of the largest value: totals may have two digits
@@ -78,8 +77,8 @@ def holds_scores(path: str, item: str = 'item') -> bool:
         if source.is_stored and source.format in COLUMNAR_FORMATS:
             names: Sequence[str] = names_of_columns(source)
             return not {item, 'value'}.isdisjoint(names) or _is_own(names)
-        if (start := _start(source)).startswith(IN_JSON):
-            row, _ = json.JSONDecoder().raw_decode(start[start.index('{') :])
+        if (start := _start(source)).startswith('{'):
+            row, _ = json.JSONDecoder().raw_decode(start)
             names = [name for name, value in row.items() if not isinstance(value, dict | list)]
         else:
             between = '[\t]' if '.tsv' in path.lower() else '[,;]'  # a row of a run may have tabs
@@ -169,9 +168,8 @@ def read_scores(
     files = [_read(table, layouts) for table in origins]
     for records in files:
         _refuse_numbers(records, may_be_others=bounds is None and not systems)
-    metrics, lacking_claim, notes = _metrics(files, names['value'])
     by_metric = {}
-    for metric, column in metrics.items():
+    for metric, column in _metrics(files, names['value']).items():
         parts = zip(files, called, given, strict=True)
         every = [
             _cells(records, column, *both).assign(file=number)
@@ -198,7 +196,7 @@ def read_scores(
         table = cells.pivot(index='item', columns='system', values='value')
         table = table.reindex(index=items, columns=sorted(first_files.index))
         _refuse_totals(table, cells, files)
-        table, n_as_zero, of_items = _without_lacking(table, missing, bounds)
+        table, n_as_zero, notes = _without_lacking(table, missing, bounds)
         by_metric[metric] = table.to_numpy().T
     values = np.array([*by_metric.values()])
     low, high = bounds or (0.0, 1.0)
@@ -212,19 +210,18 @@ def read_scores(
         queries=table.index.tolist(),
         values=values,
         sources={str(system): files[number].source for system, number in first_files.items()},
-        notes=[*chain.from_iterable(map(Records.notes, files, paths)), *notes, *of_items],
+        notes=[*chain.from_iterable(map(Records.notes, files, paths)), *notes],
         kind='scores',
         clusters=clusters,
         groups=clusters if by == names['cluster'] else _groups(files, 'group', table.index),
         range=[low, high],
         is_range_declared=bool(is_declared),
         n_as_zero=n_as_zero,
-        lacking_claim=lacking_claim,
     )
 
 
-def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str, list[str]]:
-    """Return the column of each metric, which all files have, and those that are left out."""
+def _metrics(files: Sequence[Records], value: str) -> dict[str, str]:
+    """Return the column of each metric, which all files have."""
     own = [records for records in files if isinstance(records.layout, _OwnLayout)]
     columns = [value]
     for records in files:
@@ -242,14 +239,10 @@ def _metrics(files: Sequence[Records], value: str) -> tuple[dict[str, str], str,
         remedy = '' if kind.is_one_list else '; give results of --format json --per-query'
         expected = f'a metric with a value by query: {no_mean}{remedy}'
         raise ParameterError(f'compare: found {metric}, expected {expected}')
-    lacking = [name for name in columns if any(np.isnan(records[name]).any() for records in own)]
-    kept = [name for name in columns if name not in lacking] or columns
     counts = own[0].layout.numbers if own else ()
-    claimed = next((name for name in columns if f'{N_QUERIES}_{name}' in counts), '')
-    kept.sort(key=claimed.__eq__)  # claims are about the last metric: the first measure
-    notes = [f'{", ".join(lacking)}: left out, as some queries have no value'] if lacking else []
-    named = {metric if name == 'value' else name: name for name in kept}
-    return named, claimed if claimed in lacking else '', notes
+    measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
+    columns.sort(key=measures[:1].__contains__)  # claims are about the last metric
+    return {metric if name == 'value' else name: name for name in columns}
 
 
 def _apart(
@@ -285,20 +278,18 @@ def _differing(table: Any, records: Records, rows: NDArray[np.intp]) -> list[str
     import pandas
 
     origin, known = Origin.of(table), records.layout.by_role.values()
-    with suppress(ReadError, ValueError, IndexError):  # as of standard input, which has ended
-        if origin.kind is OriginKind.FRAME:
-            frame = origin.value
-        elif origin.kind is OriginKind.COLUMNAR:
-            frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
-        elif _start(origin.value).startswith(IN_JSON):
-            frame = pandas.DataFrame(_objects(origin.value)[0])
-        else:
-            between = '\t' if '.tsv' in origin.value.name.lower() else ','
-            with origin.value.open() as stream:
+    frame = origin.value if origin.kind is OriginKind.FRAME else pandas.DataFrame()
+    if origin.kind is OriginKind.COLUMNAR:
+        frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
+    elif origin.kind is OriginKind.TEXT and origin.value.is_stored:
+        with origin.value.open() as stream:
+            if _start(origin.value).startswith('{'):
+                frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
+            else:
+                between = '\t' if '.tsv' in origin.value.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=between, dtype=str)
-        pair = frame.iloc[rows].astype(str)
-        return [name for name in pair if name not in known and pair[name].nunique() > 1]
-    return []
+    pair = frame.iloc[rows if len(frame) else []].astype(str)
+    return [str(name) for name in pair if name not in known and pair[name].nunique() > 1]
 
 
 def _refuse_numbers(records: Records, *, may_be_others: bool) -> None:
@@ -463,7 +454,7 @@ def _layouts(
 def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = Origin.of(table)
-    if origin.kind is OriginKind.TEXT and _start(origin.value).startswith(IN_JSON):
+    if origin.kind is OriginKind.TEXT and _start(origin.value).startswith('{'):
         records = _from_json(origin.value, layouts)
     else:
         records = read_records(origin, layouts)
@@ -493,26 +484,12 @@ def _without_means(records: Records) -> Records:
     return replace(records, columns=columns, lines=records.lines.select(kept.to_numpy()))
 
 
-def _objects(source: ByteSource) -> tuple[list[dict[str, Any]], LineNumbers]:
-    """Return the objects of JSON lines or of an array, and where they stand."""
-    is_array = _start(source).startswith('[')
-    with source.open() as stream:
-        if not is_array:
-            expected = 'an object of JSON on each line'
-            rows, lines = parsed_lines(stream, source.name, expected, nan=True)
-            return rows, LineNumbers('line', np.array(lines))
-        rows = parsed_json(stream.read(), source.name, nan=True)
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise FormatError(source.name, f'row {number}', '', shown(row), 'an object of JSON')
-    return rows, ROW_BY_ROW
-
-
 def _from_json(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     """Read objects, in which ids are text or integers, and stay as they are written."""
     import pyarrow
 
-    rows, lines = _objects(source)
+    with source.open() as stream:
+        rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line', nan=True)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     layout = choose_layout(names, layouts, source.name, '')
     columns = {}
@@ -522,14 +499,13 @@ def _from_json(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
         given = [row.get(name) for row in rows]
         values = [None if each is None else converted(each) for each in given]
         columns[name] = pyarrow.array(values, kind)
-        for row, (value, known) in enumerate(zip(given, values, strict=True)):
+        for line, value, known in zip(lines, given, values, strict=True):
             if known is None and value is not None:
                 found = f'{shown(value)} ({type(value).__name__})'
                 expected = 'text or an integer' if is_text else EXACT_NUMBER
-                place = f'{lines.unit} {lines[row]}'
-                raise FormatError(source.name, place, name, found, expected)
+                raise FormatError(source.name, f'line {line}', name, found, expected)
     records = from_table(pyarrow.table(columns), [layout], source.described())
-    return replace(records, lines=lines)
+    return replace(records, lines=LineNumbers('line', np.array(lines)))
 
 
 def _text(value: object) -> str | None:

@@ -160,21 +160,6 @@ def test_own_values_of_one_run_name_are_told_apart_by_files(second_runs):
     assert '"nightly/ap", "release/ap"' in by_file
 
 
-def test_own_measures_without_a_value_are_left_out(second_runs):
-    """As of results, in which nothing passes by another metric then."""
-    with Path('names').open('a') as names:
-        names.write('\nnobody_of_this_name\n')
-    arguments = f'{SAMPLES}/reference.txt', f'{SAMPLES}/hypothesis.txt', '2.txt'
-    settings = '--queries', 'names', '-K', '5', '--measures', 'RR,P@5', '--per-query', '-q'
-    for suffix in 'json', 'csv':
-        run('evaluate', *arguments, *settings, '-o', f'own.{suffix}')
-    assert [*figures('own.csv').values()] == [*figures('own.json').values()]
-    assert 'RR' in compared('own.csv').stdout.partition('left out, as some queries')[0]
-    for path in 'own.json', 'own.csv':
-        result = compared(path, '--baseline', '2', '--require-better', expected=1)
-        assert 'found no value of RR for some queries' in result.stderr
-
-
 NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
     'gap S/landmarks_truth.csv S/landmarks_predictions.csv --per-query': (
         'found GAP, expected a metric with a value by query: the rank of a prediction depends'
