@@ -13,8 +13,7 @@ from mediaeval_ap.comparison.intervals import Interval, mean_interval, plus2_int
 from mediaeval_ap.comparison.units import Units, units_of
 
 LEVEL = 0.95
-MOST_BCA = 100  # queries: more take too long
-RESAMPLES = 1_000
+RESAMPLES, MOST_BCA = 1_000, 100  # more queries take too long
 HEADERS = ['means: ABC', 'means: t', 'means: BCa', 'differences: plus2', 'differences: t']
 N_SAMPLES = 20_000  # of the model of lwlrap
 
@@ -98,7 +97,7 @@ def of_runs(population: Population, draws: int) -> list[str]:
         f'Mean of the runs, or pairs (the worst). A cluster is a video with all its queries '
         f'({population.n_videos}), or a query without a relevant shot ({n_single}). ABC is '
         f"expanded; t is Student's; BCa is SciPy's, with {RESAMPLES:,} resamples, up to "
-        f'{MOST_BCA} units. Draws without an interval, as all values are equal, count neither way. '
+        f'{MOST_BCA} queries. Draws without an interval, as all values are equal, do not count. '
         f'The standard error of one run or pair is {sqrt(LEVEL * (1 - LEVEL) / draws):.1%} at '
         f'{LEVEL:.0%}; the worst of many is a little too low by chance.',
         machine.table(['drawn', 'K', *HEADERS], rows),

@@ -16,7 +16,7 @@ ALPHA = 0.05
 CELLS = 1 << 18  # of the fine grid
 FLIPS, AT_ONCE = 1_000_000, 10_000
 NEAR = 1e-11  # sums that differ by less are equal
-FEW, MANY, HEAVY = range(21, 27), (150, 300, 599), 300  # differences
+FEW, MANY, HEAVY = range(21, 27), (150, 300, 599), 300  # differences, or all that there are
 FAMILY = 100  # queries
 
 
@@ -88,11 +88,12 @@ def ratios(population: Population, draws: int) -> list[str]:
     pairs = pairs_of(units)
 
     def observed(n: int, number: int) -> Floats:
-        """Return differences of a pair, drawn and more or less in favour of one run."""
+        """Return some differences of a pair, with signs that are more or less in favour of one."""
         random = generator(60_000, n, number)
         differences = units.differences(*pairs[random.integers(len(pairs))])
-        signs = np.where(random.random(n) < 0.5 + random.uniform(0, 3.5) / math.sqrt(n), 1, -1)
-        return signs * np.abs(random.choice(differences[differences != 0], n))
+        amounts = random.permutation(np.abs(differences[differences != 0]))[:n]
+        is_won = random.random(len(amounts)) < 0.5 + random.uniform(0, 3.5) / math.sqrt(n)
+        return np.where(is_won, amounts, -amounts)
 
     few = [observed(n, number) for n in FEW for number in numbers]
     many = [observed(n, number) for n in MANY for number in numbers]
@@ -107,17 +108,17 @@ def ratios(population: Population, draws: int) -> list[str]:
     for against, every, truths, ends in studies:
         tests = [flip_test(each, NEAR) for each in every]
         found = [(each.p / p, p) for each, p in zip(tests, truths, strict=True) if not each.exact]
-        n = ' to '.join(dict.fromkeys([f'{len(every[0])}', f'{len(every[-1])}']))
+        n = ' to '.join(dict.fromkeys(f'{of(map(len, every))}' for of in (min, max)))
         for high, low in pairwise(ends):
             inside = [ratio for ratio, p in found if low <= p < high]
             figures = [f'{of(inside):.4f}' if inside else '' for of in (min, max)]
-            rows.append([n, against, f'p ≥ {low:g}', f'{len(inside)}', *figures])
+            rows.append([n, against, f'{low:g} to {min(high, 1):g}', f'{len(inside)}', *figures])
     return [
         '#### p beside the truth, where it is not exact',
         f'The least and the largest p, as a share of the truth. Differences are of pairs at '
         f'K = {K[SHOWN[-1]]}; heavy tails are of Pareto, with the exponent 1.5, and {FLIPS:,} '
         f'flips have a standard error of {math.sqrt(0.95 / 0.05 / FLIPS):.1%} at p = .05.',
-        machine.table(['differences', 'against', 'where', 'cases', 'least', 'largest'], rows),
+        machine.table(['differences', 'against', 'p', 'cases', 'least', 'largest'], rows),
     ]
 
 
