@@ -96,7 +96,7 @@ def evaluate_gap(
     queries = {name: column.take(order) for name, column in queries.items()}
     metric.update(**queries)
     if not metric.compute():
-        files.warn_of_other_labels(truths, labels)
+        files.warn_of_other_labels(truths, labels, has_hits=False)
     table = None
     if per_query:
         in_order = [files.ids.take(order), *queries.values(), correct[order]]

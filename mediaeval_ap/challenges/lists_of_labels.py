@@ -54,7 +54,7 @@ def evaluate_map(
     columns : mapping of str to str or int, optional
         Other names of the columns: of ``'id'``, and of ``'labels'`` (several in a field) or
         ``'label'`` (one in each row; in the predictions, the rows of a user are best first, or
-        sorted by a column ``rank``, ``score`` or ``confidence``).
+        sorted by a column ``rank`` or ``score``).
         Integers are positions from 1, in a file without a header. It holds for both files, unless
         `truth_columns` is given.
     truth_columns : like columns, optional
@@ -114,7 +114,7 @@ def evaluate_map(
     files.warn_of_other_labels(
         relevant.take(users).flatten(),
         predicted.take(files.rows).flatten(),
-        any(ap[n_relevant > 0].any() for ap, _ in found),
+        has_hits=any(ap[n_relevant > 0].any() for ap, _ in found),
     )
     above = files.ids.filter(np.any([ap > 1 for ap, _ in found], axis=0)).to_pylist()
     values = {f'AP@{each.k}': ap for each, (ap, _) in zip(metrics, found, strict=True)}
@@ -191,8 +191,11 @@ def evaluate_first_hit(
     predicted = LabelsById(files.predictions)
     labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
-    has_hits = any(metric.compute() for metric in metrics)
-    files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits)
+    files.warn_of_other_labels(
+        labels,
+        predicted.take(files.rows).flatten(),
+        has_hits=any(metric.compute() for metric in metrics),
+    )
     values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
     names = {f'first-hit MAP@{each.k}': each for each in metrics}

@@ -105,12 +105,11 @@ def evaluate_lrap(
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name)
-    classes = files.classes
-    true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
+    others, true_labels = _other_columns(files), _true_labels
+    if files.truth.layout.other_numbers:
+        true_labels = _one_hot
+    classes = [each for each in files.classes if each not in others]
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
-    if others := _other_columns(files, labels):
-        classes = [each for each in classes if each not in others]
-        samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
     are_scored, n_skipped = None, 0
     if skip_or_count == 'skip':
         are_scored = compute.list_value_length(labels).to_numpy() > 0
@@ -146,26 +145,28 @@ def evaluate_lrap(
     )
 
 
-def _other_columns(files: Files, labels: pyarrow.LargeListArray) -> list[str]:
+def _other_columns(files: Files) -> list[str]:
     """Return the columns of the scores that are no classes, with a warning.
 
     A truth of 0 and 1 has a column for each class. Labels do not tell a class that is never true
     from any other column, unless that alone leaves the range of probabilities.
     """
-    classes, others = files.classes, []
+    classes, scores = files.classes, files.predictions
     if files.truth.layout.other_numbers:
         others = [each for each in classes if each not in files.truth.columns.column_names]
         lack = 'have no column in'
-    elif true := {classes[at] for at in labels.values.unique().to_pylist()}:
-        columns = [(each, files.predictions.columns[each].to_numpy()) for each in classes]
-        outside = [name for name, numbers in columns if numbers.min() < 0 or numbers.max() > 1]
-        others = outside if true.isdisjoint(outside) else []
+    else:
+        columns = [(each, scores.columns[each].to_numpy()) for each in classes]
+        others = [name for name, numbers in columns if numbers.min() < 0 or numbers.max() > 1]
+        _, labels = _true_labels(files.truth, classes, scores.source.name)
+        true = {classes[at] for at in labels.values.unique().to_pylist()}
+        others = others if true and true.isdisjoint(others) else []
         lack = 'leave the range from 0 to 1, and are no label of'
     if others:
         lack += f' {files.truth_name}: left out ({some(list(map(shown, others)))})'
         note = errors.Note(lack, len(others), len(classes), 'columns')
-        about = printable(files.predictions.source.name)
-        files.warnings.append(errors.DataWarning('unknown-ids', about, note))
+        name = printable(scores.source.name)
+        files.warnings.append(errors.DataWarning('unknown-ids', name, note))
     return others
 
 
@@ -202,8 +203,7 @@ def _one_hot(
         found = f'a column {shown(min(other))}'
         expected = f'one for each class of {printable(scores)}'
         raise FormatError(true.source.name, '', '', found, expected)
-    none = np.zeros(len(true))  # of a column of the scores that is no class
-    columns = [true.columns[name].to_numpy() if name in names else none for name in classes]
+    columns = [true.columns[name].to_numpy() for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
         if len(wrong := np.flatnonzero((numbers != 0) & (numbers != 1))):
             raise NumberedRows.error(true, wrong, name, f'{numbers[wrong[0]]:g}', '0 or 1')

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Columns = Mapping[str, str | int]  # the name or position of the column of each role
 Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
 CONFIDENCE = 'confidence'  # the role of a column of numbers, the last of its shape
-BEST_FIRST = 'rank', 'score', CONFIDENCE  # columns that sort rows of labels; all but ranks descend
+BEST_FIRST = {'rank': 1, 'score': -1}  # columns that sort rows of labels; scores descend
 JOINTS = ',;|[]'  # what stands between labels by mistake, perhaps with quotes
 _parts = re.compile(r"""[^,;|\[\]'"]+""").findall
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
@@ -184,27 +184,25 @@ class Files:
         return [tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in found]
 
     def warn_of_other_labels(
-        self, labels: pyarrow.Array, predicted: pyarrow.Array, has_hits: bool | None = None
+        self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
     ) -> None:
-        """Warn if labels of lists (of which `has_hits` is known) are joined, or none is in both."""
-        if has_hits and not (holds_any(labels, JOINTS) or holds_any(predicted, JOINTS)):
+        """Warn if predicted labels are several true ones, joined, or none is a true one."""
+        if has_hits and not holds_any(predicted, JOINTS):
             return
         true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
-        joints = set('' if has_hits is None else JOINTS)
-        joints = joints.difference(*(true & said))  # the others are part of labels
-        sides = (self.predictions, said), (self.truth, true)
-        for (other, known), (records, own) in zip(sides, sides[::-1], strict=True):
-            joined = [each for each in own - known if joints & {*each} and known & {*_parts(each)}]
-            if joined:
-                finding = f'{len(joined):,} of {len(own):,} labels, as {shown(min(joined))}, are '
-                finding += f'not in {printable(other.source.name)}, but their parts are'
-                marks = ' '.join(sorted(joints.intersection(''.join(joined))))
-                remedy = f'separate labels by spaces alone, not by {marks}'
-                self.warnings += no_overlap(records.source.name, finding, remedy)
-        if true and said and not true & said and not joined:
-            finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
+        joints = {*JOINTS}.difference(*(true & said))  # the others are part of labels
+        joined = [each for each in said - true if joints & {*each} and true & {*_parts(each)}]
+        finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
+        if joined:
+            finding = f'{len(joined):,} of {len(said):,} predicted labels, as '
+            finding += f'{shown(min(joined))}, are not in {self.truth_name}, but their parts are'
+            marks = ' '.join(sorted(joints.intersection(''.join(joined))))
+            cause = f'labels are separated by spaces, not by {marks}'
+        elif true and said and not true & said:
             cause = likely_cause(said, true)
-            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
+        else:
+            return
+        self.warnings += no_overlap(self.predictions.source.name, finding, cause)
 
     def score(
         self,
@@ -226,6 +224,7 @@ class Files:
         errors.warn_caller(warnings)  # also where the score is not defined
         means = {name: each.compute() for name, each in metrics.items()}
         metric = next(reversed(means))
+        by = [each for each in BEST_FIRST if each in self.predictions.layout.by_role]
         return Score(
             metric=metric,
             value=means[metric],
@@ -238,7 +237,12 @@ class Files:
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts={'queries': len(self.ids), **counts, **self.counts},
             table=table,
-            notes=[*self.truth.notes('the truth'), *self.predictions.notes('predictions'), *notes],
+            notes=[
+                *self.truth.notes('the truth'),
+                *self.predictions.notes('predictions'),
+                *(f'predictions are sorted by their column {each}' for each in by),
+                *notes,
+            ],
             warnings=warnings,
             queries=self.ids,
             values=values,
@@ -287,17 +291,13 @@ class LabelsById:
 
 def _order_of_rows(records: Records, codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows by id, best first: as they stand, or as a column sorts them."""
-    order = codes.argsort(kind='stable')
-    for by in records.layout.order_by:
-        numbers = records[by].to_numpy()
-        if len(lacking := np.flatnonzero(np.isnan(numbers))):
-            raise records.error(lacking, by, 'nothing', 'a number, by which rows are sorted')
-        order = np.lexsort((numbers if by == 'rank' else -numbers, codes))
-        again = order[1:][(np.diff(codes[order]) == 0) & (np.diff(numbers[order]) == 0)]
-        if by == 'rank' and len(again):
-            found = f'{numbers[again.min()]:g} again'
-            raise records.error(np.sort(again), by, found, 'each rank of an id once')
-    return order
+    for by, sign in BEST_FIRST.items():
+        if by in records.layout.by_role:
+            numbers = records[by].to_numpy()
+            if len(lacking := np.flatnonzero(np.isnan(numbers))):
+                raise records.error(lacking, by, 'nothing', 'a number, by which rows are sorted')
+            return np.lexsort((sign * numbers, codes))
+    return codes.argsort(kind='stable')
 
 
 def unique_ids(records: Records) -> pyarrow.Array:
@@ -369,9 +369,16 @@ def _layouts_of_files(
         in_truth = {role: given[role] for role in given if role in of_truth}
         given = {role: given[role] for role in given if role in of_predictions}
     predicted = _layouts(task.predictions, given, 'columns', 'columns')
-    if 'labels' in task.predictions[0]:
-        predicted = [replace(each, order_by=BEST_FIRST) for each in predicted]
+    predicted = [each for layout in predicted for each in (*_sorted(layout), layout)]
     return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
+
+
+def _sorted(layout: RecordLayout) -> Iterator[RecordLayout]:
+    """Return layouts of rows of one label with a column that sorts them."""
+    if layout.roles[1:] == ('label',):
+        for by in BEST_FIRST:
+            roles = (*layout.roles, by)
+            yield replace(layout, numbers=(by,), roles=roles, described=layout.expected)
 
 
 def _as_text(columns: Columns) -> str:

@@ -74,8 +74,7 @@ class RecordLayout:
     remedy: str = ''  # for a file with other columns
     may_lack: bool = False
     described: str = ''  # what messages expect; else the columns
-    order_by: tuple[str, ...] = ()  # numbers that sort rows of one label: the first that is there
-    beside_index: tuple[str, ...] | None = None  # columns not read, where a saved index has the ids
+    by_index: bool = False  # a saved index has the ids
 
     @cached_property
     def by_role(self) -> dict[str, str]:
@@ -107,10 +106,6 @@ class RecordLayout:
 
     def of_header(self, header: Sequence[str]) -> RecordLayout:
         """Return the layout of a file with these columns, by the names of those of numbers."""
-        if self.order_by and not self.numbers:
-            others = {*header}.difference(self.texts) if 'label' in self.roles else {}
-            order = tuple(each for each in self.order_by if each in others)[:1]
-            return replace(self, order_by=order, numbers=order, roles=(*self.roles, *order))
         if not self.may_lack:
             return self
         known = self.classes or header
@@ -119,15 +114,12 @@ class RecordLayout:
         chosen = replace(self, other_numbers=False, may_lack=False, numbers=others, roles=roles)
         return replace(chosen, classes=frozenset(others))
 
-    def by_index(self, header: Sequence[str]) -> RecordLayout | None:
+    def of_index(self, header: Sequence[str]) -> RecordLayout | None:
         """Return the layout with ids in a saved index, if a file has one and no column of ids."""
         index = header[0] if {*header[:1]} & {'', UNNAMED} else IN_PARQUET
-        layout = replace(self, texts=(index, *self.texts[1:]))
+        layout = replace(self, texts=(index, *self.texts[1:]), by_index=True)
         has_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
-        if not has_ids or layout.explain(header):
-            return None
-        beside = {*header}.difference(layout.of_header(header).columns(header))
-        return replace(layout.of_header(header), beside_index=tuple(sorted(beside)))
+        return None if not has_ids or layout.explain(header) else layout.of_header(header)
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the columns that a file with these columns lacks."""

@@ -35,7 +35,7 @@ from mediaeval_ap.tables.columnar import (
     read_columns,
     text_array,
 )
-from mediaeval_ap.tables.layouts import UNNAMED, RecordLayout, column_at
+from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
@@ -84,15 +84,6 @@ class Records(NumberedRows):
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()
 
-    def __post_init__(self) -> None:
-        if others := self.layout.beside_index:  # one of which may have the ids
-            name, ids = self.layout.texts[0], self.columns[self.layout.texts[0]].chunk(0)
-            if len(_matching(ids, '^[0-9]+$')) == len(ids):
-                found = f'numbers under {shown(name)}, as of rows, beside {shown(",".join(others))}'
-                raise FormatError(
-                    self.source.name, '', '', found, f'a column of ids{self.layout.remedy}'
-                )
-
     def __len__(self) -> int:
         return len(self.columns)
 
@@ -107,10 +98,9 @@ class Records(NumberedRows):
         return super().error(rows, self.layout.by_role[field], found, expected)
 
     def notes(self, called: str) -> list[str]:
-        """Return the notes that a saved index holds the ids, and that a column sorts the rows."""
+        """Return the note that a saved index holds the ids, if it does."""
         index = f'the ids of {called} are its saved index, a column without a name'
-        order = [f'{called} are sorted by their column {each}' for each in self.layout.order_by]
-        return [index] * (self.layout.beside_index is not None) + order
+        return [index] * self.layout.by_index
 
     def refuse_empty(self, role: str) -> None:
         """Refuse rows that have nothing in a column of text."""
@@ -163,13 +153,9 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
         case OriginKind.TEXT:
             return _from_csv(given.value, layouts)
         case OriginKind.COLUMNAR:
-
-            def choose(schema: pyarrow.Schema) -> Sequence[str]:
-                nonlocal layouts
-                layouts = [choose_layout(schema.names, layouts, given.name, '')]
-                return layouts[0].columns(schema.names)
-
-            columns, source = read_columns(given.value, choose)
+            columns, source = read_columns(
+                given.value, lambda schema: _chosen(schema.names, layouts, given.name)
+            )
             return from_table(columns, layouts, source)
         case OriginKind.FRAME:
             return _from_frame(given.value, layouts)
@@ -215,13 +201,18 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     return numbers
 
 
+def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) -> Sequence[str]:
+    """Return the columns to read of those that are there."""
+    return choose_layout(names, layouts, source, '').columns(names)
+
+
 def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Records:
     import pyarrow
 
     source = Source('<DataFrame>')
-    frame = frame.set_axis(names := column_names(frame), axis=1)
-    columns, layout = {}, choose_layout(names, layouts, source.name, '')
-    for name in layout.columns(names):
+    frame = frame.set_axis(column_names(frame), axis=1)
+    columns = {}
+    for name in _chosen(list(frame.columns), layouts, source.name):
         try:
             columns[name] = pyarrow.array(frame[name], from_pandas=True)
             if is_list(columns[name]) and any(issubclass(type(each), Set) for each in frame[name]):
@@ -231,7 +222,7 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', name, reason, 'one kind of value') from None
-    return from_table(pyarrow.table(columns), [layout], source)
+    return from_table(pyarrow.table(columns), layouts, source)
 
 
 def from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Source) -> Records:
@@ -289,7 +280,6 @@ def parse_csv(
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
-    header[0] = header[0] or UNNAMED
     if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
         expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
         raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
@@ -310,8 +300,8 @@ def choose_layout(
     for layout in layouts:
         if (problem := layout.explain(header)) is None:
             return layout.of_header(header)
-        if (by_index := layout.by_index(header)) is not None:
-            return by_index
+        if (of_index := layout.of_index(header)) is not None:
+            return of_index
         problems.append(problem)
     # A column that should not be there tells more than one that another layout has.
     found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
