@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from io import BytesIO
 from itertools import chain
 from typing import Any, BinaryIO, Literal, TypeAlias
 
@@ -148,9 +147,9 @@ def _from_lines(rows: Rows, lines: LineNumbers, layout: Layout, name: str) -> Ta
 def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
     """Read records, or what `write_predictions` of sentence-transformers (6.2.0) writes."""
     name, known, seen = source.name, layouts_of(layout), set()
-    is_run = layout.number == RUN.number
-    names = ' or '.join(','.join(each.fields) for each in known)
-    expected = f'{A_LINE}, or ' * is_run + f'records of {names}'
+    expected = f'records of {" or ".join(",".join(each.fields) for each in known)}'
+    if layout.number == RUN.number:
+        expected = f'{A_LINE}, or {expected}'
     unit: Literal['line', 'row'] = 'row' if is_array else 'line'
     if is_array:
         values: list[Any] = parsed_json(stream.read(), name, expected)
@@ -158,30 +157,27 @@ def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
     else:
         values, numbers = parsed_lines(stream, name, expected)
     first = values[0] if values and isinstance(values[0], dict) else {}
-    fitting = [each for each in known if first.keys() >= {*each.fields}]
-    layout = (fitting or known)[0]
-    expected = f'{",".join(layout.fields)} in each {unit}' if fitting else expected
+    if 'results' in first and layout.number == QRELS.number:
+        found = 'predictions of sentence-transformers'
+        raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
+    layout = next((each for each in known if first.keys() >= {*each.fields}), known[0])
     rows: Rows = []
     lines: list[int] = []
     for value, number in zip(values, numbers, strict=True):
         place = f'{unit} {number}'
         try:
-            if fitting:
-                ranked = [tuple(value[field] for field in layout.fields)]
-            else:
+            if 'results' in first:
                 query, results = value['query_id'], value['results']
                 ranked = [(query, each['corpus_id'], each['score']) for each in results]
+                if str(query) in seen:
+                    again = f'{shown(query)} again'
+                    raise FormatError(name, place, 'query_id', again, 'each query once')
+                seen.add(str(query))
+            else:
+                ranked = [tuple(value[field] for field in layout.fields)]
         except (LookupError, TypeError):
             found = f'fields {shown(",".join(value))}' if isinstance(value, dict) else shown(value)
             raise FormatError(name, place, '', found, expected) from None
-        if not fitting:
-            if not is_run:
-                found = 'predictions of sentence-transformers'
-                raise FormatError(name, '', '', found, 'qrels: are qrels and run exchanged?')
-            if str(query) in seen:
-                again = f'{shown(query)} again'
-                raise FormatError(name, place, 'query_id', again, 'each query once')
-            seen.add(str(query))
         rows += ranked
         lines += [number] * len(ranked)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
@@ -198,14 +194,7 @@ def _digits(value: Any) -> Any:
 def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:
     """Read predictions of MTEB (2.26.24), or what ranx (0.3.21) saves as JSON."""
     expected = 'JSON of MTEB, {subset: {split: {qid: {docno: score}}}}, or ranx, {qid: {docno: …}}'
-    content = stream.read()
-    try:
-        value = parsed_json(content, source.name, expected)
-    except FormatError as error:
-        if 'Extra data' not in error.found:
-            raise
-        refuse_part(part)
-        return _from_records(BytesIO(content), layout, source, is_array=False)
+    value = parsed_json(stream.read(), source.name, expected)
     if META not in value and _depth(value) < 4:
         refuse_part(part)
         return from_mapping(value, layout, source.name)

@@ -110,14 +110,14 @@ OF_RUNS = [*OF_BOTH, 'qid docno score', 'query_id doc_id score']
 OF_QRELS = [*OF_BOTH, 'qid docno label', 'qid docno relevance', 'query_id doc_id relevance']
 
 
-FORMS = ['frame', 'polars', 'parquet', 'csv', 'quoted tsv', 'lines', 'nested', 'array', 'indented']
+FORMS = ['frame', 'polars', 'parquet', 'csv', 'quoted tsv', 'lines', 'array', 'indented']
 
 
 def table_of(form, path, by_topic, names):
     """The rows under these names, beside what else tools write, in a file or a frame."""
     rows = [(topic, each, n) for topic, docs in by_topic.items() for each, n in docs.items()]
     frame = pandas.DataFrame(rows, columns=names)[[names[2], names[0], names[1]]].assign(rank=1)
-    records = [{'of': {'no': [None]}, **each} for each in frame.to_dict('records')]
+    records = [{**each, 'of': {'no': [None]}} for each in frame.to_dict('records')]
     match form:
         case 'frame':
             return frame
@@ -130,8 +130,6 @@ def table_of(form, path, by_topic, names):
         case 'quoted tsv':
             frame.to_csv(path, sep='\t', index=False, quoting=csv.QUOTE_ALL)
         case 'lines':
-            frame.to_json(path, orient='records', lines=True)
-        case 'nested':
             path.write_text(''.join(f'{json.dumps(each)}\n\n' for each in records))
         case 'array':
             path.write_text(json.dumps(records))
@@ -203,8 +201,8 @@ def test_one_part_of_several(tmp_path):
         ):
             evaluate_trec(JUDGED, path, part=part)
     sentence_transformers(tmp_path / 'lines', RETURNED)
-    nested = table_of('nested', tmp_path / 'nested', RETURNED, OF_RUNS[0].split())
-    for run in (tmp_path / 'lines', RETURNED, nested):
+    array = table_of('array', tmp_path / 'array', RETURNED, OF_RUNS[0].split())
+    for run in (tmp_path / 'lines', RETURNED, array):
         with pytest.raises(ParameterError, match=r"^part: found 'test', expected no part: only"):
             evaluate_trec(JUDGED, run, part='test')
     (tmp_path / 'Other_predictions.json').write_text('{}')
@@ -230,25 +228,16 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
             '{"query_id": "q1", "query": "a", "documents": ["d"]}',
             rf"line 1: found fields 'query_id,query,documents', {A_LINE}.*, or records of qid,doc",
         ),
-        ('{"to": {}, "x": 1}\n{"to": {}, "x": 2}', rf"^run, line 1: found fields 'to,x', {A_LINE}"),
-        (
-            '[{"qid": "1", "docno": "d", "label": 1}]',
-            rf"row 1: found fields 'qid,docno,label', {A_LINE}",
-        ),
         (
             '{"qid": "q1", "docno": "d1", "score": 1}\n{"q_id": "q1", "doc_id": "d2", "score": 1}',
-            r"line 2: found fields 'q_id,doc_id,score', expected qid,docno,score in each line$",
+            rf"line 2: found fields 'q_id,doc_id,score', {A_LINE}",
         ),
-        (
-            '[{"qid": "q1", "docno": "d1", "score": 1}, 7]',
-            r'^run, row 2: found 7, expected qid,docno,score in each row$',
-        ),
+        ('[{"qid": "q1", "docno": "d1", "score": 1}, 7]', rf'^run, row 2: found 7, {A_LINE}'),
         (
             '[{"qid": "q1", "docno": "d1", "score": 1}, {"qid": "q1", "docno": "d1", "score": 0}]',
             r"^run, row 2, docno: found 'd1' again for topic 'q1'",
         ),
         ('{"qid": "q1", "docno": "d1", "score": null}', r'line 1, score: found None \(NoneType\)'),
-        ('[\n]', r'^run: found no rows'),
         ('[\n  {"qid": "q1"', r'^run, line 2: found no JSON: .* expected lines of'),
         ('qid,docno,label\nq1,d1,1\n', r"no column score in 'qid,docno,label', expected qid,doc"),
         ('docno,qid,score\nd1,q1,high\n', r"^run, line 2, score: found 'high', expected a finite"),
