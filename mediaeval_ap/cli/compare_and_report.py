@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
     from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
+    from mediaeval_ap.tables.layouts import Layout
 
 
 CRITERIA = (
@@ -232,20 +231,22 @@ def compare(
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require('scipy', 'compare', 'compare')
+    from mediaeval_ap.comparison.comparable_runs import nothing_to_compare
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
-    if known is not None:
-        _check_recognised(known)
     scored = [each for path in files for each in _read_results(path)]
     of_trec |= {**criteria, 'definition': definition, 'measures': measures}
     if of_runs := _score_trec(known, to_score, of_trec, settings):
         scored, known, to_score = [*scored, *of_runs], None, []
     others = list(dict.fromkeys(names_of(scored)))
-    _refuse_one_run(to_score, others, settings['baseline'])
+    tables: dict[str, Any] = {'reference': known and _read_first(read, known, REFERENCE)}
+    if len(given := [*options.names_of(to_score), *others]) < 2:
+        if options.first_given(OF_GATE.__contains__):
+            raise nothing_to_compare(settings['baseline'], given[0])
+        raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
     by_name = named_runs(to_score, settings['baseline'], others)
-    inputs = ('reference', known, REFERENCE), ('subset', criteria['subset'], SUBSET)
-    tables: dict[str, Any] = {role: path and read(path, layout) for role, path, layout in inputs}
+    tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
     if (path := criteria['judged']) is not None:
         from mediaeval_ap.evaluation.judged import Judged
 
@@ -265,12 +266,11 @@ def _compared(results: Any, **settings: Any) -> Comparison:
     try:
         return compare(results, **settings)
     except ParameterError as error:
-        names, _, told = str(error).partition(': ')
-        named = [f'--{name}'.replace('_', '-') for name in names.split(', ')]
-        option = options.first_given(named.__contains__)
-        if option in (None, '--baseline'):
-            raise
-        raise click.UsageError(f'{option}: {told}') from error
+        names = str(error).partition(':')[0].replace('_', '-').split(', ')
+        named = {f'--{name}' for name in names if name != 'baseline'}
+        if options.first_given(named.__contains__):
+            raise click.UsageError(str(error)) from error
+        raise
 
 
 def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> None:
@@ -287,42 +287,29 @@ def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> No
 
 def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
     """Return the files if they are score tables; all are if their columns are given."""
-    from mediaeval_ap.comparison.score_tables import holds_scores
+    from mediaeval_ap.comparison.score_tables import SHAPES, holds_scores
 
     item = (columns or {}).get('item', 'item')
     tables = [each for each in files if columns is not None or holds_scores(each, item)]
     others = [each for each in files if each not in tables and os.path.exists(each)]
     if tables and others:
-        _check_recognised(others[0])
         found = f'found {shown(others[0])} beside score tables, expected score tables alone'
-        raise click.UsageError(f'{found}; {COLUMNS_REMEDY}')
+        raise click.UsageError(f'{found} ({SHAPES}); {COLUMNS_REMEDY}')
     return list(files) if tables else []
 
 
-def _check_recognised(path: str) -> None:
-    """Refuse a file that begins neither as results, nor as a file of TREC, a reference or a run."""
-    from mediaeval_ap.comparison.score_tables import N_FIRST_BYTES, REMEDY, SHAPES
-    from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
-    from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
-    from mediaeval_ap.trec.other_tools import is_for_trec
+def _read_first(reads: Callable[..., Any], path: str, *layout: Layout) -> Any:
+    """Read a reference or results; what begins as neither might have been a score table."""
+    from mediaeval_ap.comparison.score_tables import REMEDY, SHAPES
 
-    source = ByteSource(path)
-    begin = re.split(rb'(?<=\S)[ \t\r]*\n', source.first_bytes(N_FIRST_BYTES), maxsplit=1)[0]
-    is_json = begin.lstrip().startswith((b'{', b'[{'))
-    if is_json and (b'"schema"' in begin or not begin.endswith((b'}', b']'))):
-        return  # results, or JSON of several lines
-    if not source.is_stored or is_for_trec(path) or begin.lstrip().startswith(b'#'):  # a comment
-        return
     try:
-        if is_json:
-            found, expected = shown(begin.decode(errors='replace')), 'results of --format json'
-            raise FormatError(path, 'line 1', '', found, f'{expected} --per-query')
-        is_text = begin and source.format not in COLUMNAR_FORMATS
-        layout = HYPOTHESIS if len(begin.split()) == len(HYPOTHESIS.fields) else REFERENCE
-        read(io.BytesIO(begin) if is_text else path, layout)
+        return reads(path, *layout)
     except FormatError as error:
+        if error.place not in ('', 'schema', 'line 1', 'line 2'):
+            raise
         expected = f'{error.expected}; or a score table: {SHAPES}{REMEDY}'
-        raise FormatError(path, error.place, error.field, error.found, expected) from None
+        place = error.place, error.field, error.found
+        raise FormatError(error.source, *place, expected, error.further) from None
 
 
 def _refuse(names: Sequence[str], told: str) -> None:
@@ -410,6 +397,7 @@ def _told_apart(
     """Return the reference, the files of results, and the runs to score."""
     # Results may come first; what can be read once only is a result if all others are.
     from mediaeval_ap.results.json_files import holds_json
+    from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.trec.other_tools import is_for_trec
 
     files = [each for each in (reference, *runs) if holds_json(each) and not is_for_trec(each)]
@@ -421,29 +409,17 @@ def _told_apart(
             )
         return None, [reference, *runs], []
     if not runs:
-        _check_recognised(reference)
+        _read_first(read, reference, REFERENCE)
         taken = f'{printable(reference)} was taken for a reference; for a score table'
         raise click.UsageError(f"Missing argument 'RUN...', as {taken}, {COLUMNS_REMEDY}")
     return reference, files, [each for each in runs if each not in files]
-
-
-def _refuse_one_run(to_score: list[RunFile], scored: list[str], baseline: str | None) -> None:
-    from mediaeval_ap.comparison.comparable_runs import nothing_to_compare
-
-    if len(names := [*options.names_of(to_score), *scored]) < 2:
-        for path in to_score:
-            _check_recognised(path)
-        if options.first_given(OF_GATE.__contains__):
-            raise nothing_to_compare(baseline, names[0])
-        raise click.UsageError(f'found 1 run ({printable(names[0])}), expected two or more')
 
 
 def _read_results(path: RunFile) -> list[Result]:
     """Read the results of a file; a given name is that of its only run."""
     from mediaeval_ap.results.json_files import read_results
 
-    _check_recognised(path)
-    results = read_results(path)
+    results = _read_first(read_results, path)
     if (name := path.given) and len({each.run for each in results}) > 1:
         raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
     return [each._called(name) for each in results] if name else results
@@ -587,6 +563,8 @@ def report(
     REFERENCE and runs, results or score tables can be given, as compare takes them: then the page
     has no rankings, and no loss.
     """
+    from mediaeval_ap.tables import REFERENCE, read
+
     format = _checked_format(figures, format, output)
     asked = () if figures is None else figures or FIGURES
     if query is not None and 'precision_recall' not in asked:
@@ -622,11 +600,11 @@ def report(
             results = [each for path in named for each in _read_results(path)]
         made = _compared(results, **settings)
     else:
-        options.check_cutoffs(criteria['cutoffs'], criteria['definition'])
-        _check_recognised(known)
         of_runs |= {name: settings[name] for name in settings if f'--{name}' not in FOR_SCORES}
         teams = {name: run.team for name, run in by_name.items() if run.team}
-        average_precision = options.read_reference(reference=known, **criteria)
+        options.check_cutoffs(criteria['cutoffs'], criteria['definition'])
+        table = _read_first(read, known, REFERENCE)
+        average_precision = options.read_reference(reference=table, **criteria)
         made = average_precision.report(by_name, k=loss_cutoff, teams=teams, **of_runs)
     if figures is None:
         write(str(made.to_html(title=title, intro=text, links=links)), output)

@@ -59,7 +59,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     """
     stored = ByteSource(source)
     with stored.open() as stream:
-        value = parsed_json(stream.read(), stored.name)
+        value = parsed_json(stream.read(), stored.name, f'JSON, {AS_WRITTEN}')
     if not isinstance(value, dict) or value.get('schema') != SCHEMA:
         found = shown(value.get('schema') if isinstance(value, dict) else value)
         raise FormatError(stored.name, 'schema', '', found, f'{SCHEMA!r}, {AS_WRITTEN}')
