@@ -688,9 +688,8 @@ class AveragePrecision:
         Raises
         ------
         WriteError, ParameterError
-            When a file cannot be written; when k or the tag is wrong, or both files are the same.
-        UndefinedScoreError
-            When no query has a relevant shot, or the run returns no shot: a file would be empty.
+            When a file cannot be written; when k or the tag is wrong, both files are the same, or
+            a file would be empty, as the run returns no shot for a query that has a relevant one.
 
         Warns
         -----

@@ -191,11 +191,8 @@ def evaluate_first_hit(
     predicted = LabelsById(files.predictions)
     labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
-    files.warn_of_other_labels(
-        labels,
-        predicted.take(files.rows).flatten(),
-        has_hits=any(metric.compute() for metric in metrics),
-    )
+    has_hits = any(metric.compute() for metric in metrics)
+    files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits=has_hits)
     values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
     names = {f'first-hit MAP@{each.k}': each for each in metrics}

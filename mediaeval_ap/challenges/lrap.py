@@ -105,10 +105,9 @@ def evaluate_lrap(
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name)
-    others, true_labels = _other_columns(files), _true_labels
-    if files.truth.layout.other_numbers:
-        true_labels = _one_hot
+    others = _other_columns(files)
     classes = [each for each in files.classes if each not in others]
+    true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
     are_scored, n_skipped = None, 0
     if skip_or_count == 'skip':

@@ -192,17 +192,16 @@ class Files:
         true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
         joints = {*JOINTS}.difference(*(true & said))  # the others are part of labels
         joined = [each for each in said - true if joints & {*each} and true & {*_parts(each)}]
-        finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
         if joined:
             finding = f'{len(joined):,} of {len(said):,} predicted labels, as '
             finding += f'{shown(min(joined))}, are not in {self.truth_name}, but their parts are'
             marks = ' '.join(sorted(joints.intersection(''.join(joined))))
             cause = f'labels are separated by spaces, not by {marks}'
+            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
         elif true and said and not true & said:
+            finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
             cause = likely_cause(said, true)
-        else:
-            return
-        self.warnings += no_overlap(self.predictions.source.name, finding, cause)
+            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
 
     def score(
         self,

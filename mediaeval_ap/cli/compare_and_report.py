@@ -563,8 +563,6 @@ def report(
     REFERENCE and runs, results or score tables can be given, as compare takes them: then the page
     has no rankings, and no loss.
     """
-    from mediaeval_ap.tables import REFERENCE, read
-
     format = _checked_format(figures, format, output)
     asked = () if figures is None else figures or FIGURES
     if query is not None and 'precision_recall' not in asked:
@@ -602,9 +600,7 @@ def report(
     else:
         of_runs |= {name: settings[name] for name in settings if f'--{name}' not in FOR_SCORES}
         teams = {name: run.team for name, run in by_name.items() if run.team}
-        options.check_cutoffs(criteria['cutoffs'], criteria['definition'])
-        table = _read_first(read, known, REFERENCE)
-        average_precision = options.read_reference(reference=table, **criteria)
+        average_precision = options.read_reference(reference=known, **criteria)
         made = average_precision.report(by_name, k=loss_cutoff, teams=teams, **of_runs)
     if figures is None:
         write(str(made.to_html(title=title, intro=text, links=links)), output)

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
-from mediaeval_ap.errors import (
-    DataWarning,
-    Note,
-    ParameterError,
-    UndefinedScoreError,
-    shown,
-    warn_caller,
-)
+from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
@@ -137,8 +130,8 @@ def export(
     tag = check_tag(tag)
     of_qid = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
     if not any(topic.returned for _, topic in of_qid):
-        lack = 'the run returns no shot' if of_qid else 'no query has a relevant shot'
-        raise UndefinedScoreError(f'nothing to export: {lack}, and no tool reads an empty file')
+        found = 'found no shot for a query that has a relevant one'
+        raise ParameterError(f'run: {found}, expected some, as no tool reads an empty file')
     qrels_text = ''.join(f'{qid} 0 {shot} 1\n' for qid, topic in of_qid for shot in topic.relevant)
     # Scores are integers that decrease strictly, so that no reader orders the lines anew.
     run_text = ''.join(
