@@ -47,8 +47,9 @@ APART_REMEDY = (
 )
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
 LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
-TOTALS = ('all', 'average', 'avg', 'macro', 'mean', 'overall', 'sum', 'total')
-ROUNDED = 0.005  # of the largest value: totals may have two digits
+_TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
+TOTALS = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*'
+ROUNDED = 0.005  # of the largest value, or of 1: totals may have two digits
 # What commands of this package write beside the values of queries.
 OWN_TEXTS = ('metric', 'definition', 'n_relevant')
 COUNTS = (N_QUERIES, 'n_labels')
@@ -316,10 +317,10 @@ def _refuse_totals(
     table: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
 ) -> None:
     """Refuse an item called as a total whose values are the means, or sums, of all other items."""
-    totals = table.index[table.index.str.lower().isin(TOTALS)]
+    totals = table.index[table.index.str.lower().str.fullmatch(TOTALS)]
     for item in totals:
         others, values = table.drop(index=totals), table.loc[item].dropna()
-        means, most = others.mean(), ROUNDED * others.abs().max()
+        means, most = others.mean(), ROUNDED * others.abs().max().clip(lower=1)
         for name, of_items in ('means', values), ('sums', values / others.count()):
             if len(values) and ((of_items - means).abs() <= most)[values.index].all():
                 first, _ = _first(cells[cells['item'] == item])

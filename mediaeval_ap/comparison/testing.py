@@ -213,7 +213,7 @@ def _by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
         return {'reason': f'{runs.metrics[0]} is no mean over queries: {runs.no_mean}'}
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
-    dz, reason = effect_size(differences)
+    dz, reason = effect_size(differences, rounding)
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
     counts = {name: int(np.count_nonzero(each)) for name, each in signs.items()}
     return {**counts, 'dz': dz, 'reason': reason}
@@ -240,7 +240,7 @@ def _units(settings: Settings, n_units: int) -> str:
 def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) -> Interval:
     """Return the interval of the mean of a run."""
     values, why_none = runs.values[at][run], _why_no_interval(settings, units)
-    if values.min() == values.max():
+    if np.ptp(values) <= units.rounding(run, run):
         why_none = f'all values are {values[0]:g}'
     if why_none:
         return Interval(None, None, why_none)
@@ -262,11 +262,11 @@ def _of_difference(
     return plus2_interval(differences, units.sizes, settings.level, largest, bounds is not None)
 
 
-def effect_size(differences: Floats) -> tuple[float | None, str]:
+def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str]:
     """Return d_z, the mean of differences over their standard deviation, or why there is none."""
     if len(differences) == 1:
         return None, 'one query has no standard deviation'
-    if differences.min() == differences.max():
+    if np.ptp(differences) <= rounding:
         return None, f'all differences are {differences[0]:g}'
     return float(differences.mean() / differences.std(ddof=1)), ''
 
@@ -290,13 +290,15 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         return []
     numbers, found = {name: number for number, name in enumerate(runs.names)}, []
     for pair in (pair for pair in pairs if not pair.exploratory):
-        differences = units.differences(numbers[pair.a], numbers[pair.b])
+        a, b = numbers[pair.a], numbers[pair.b]
+        differences = units.differences(a, b)
         n_units, size = len(differences), units.sizes.mean()
         away = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
+        squares = float(np.square(away).sum())
         sd, n_queries, reason = None, None, ''
         if n_units == 1:
             reason = f'{_units(settings, 1)} has no standard deviation'
-        elif (deviation := math.sqrt(float(np.square(away).sum()) / (n_units - 1))) == 0:
+        elif (deviation := math.sqrt(squares / (n_units - 1))) <= units.rounding(a, b):
             reason = f'all differences are {pair.difference:g}'
         else:
             sd = deviation

@@ -1,6 +1,7 @@
 """Score tables, verdicts, numbers of queries and groups, against means by hand and SciPy."""
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -415,7 +416,7 @@ def test_each_item_needs_a_cluster_if_there_are_any():
 
 
 @pytest.mark.parametrize(
-    'name', ['All', 'mean', 'AVG', 'average', 'Total', 'sum', 'Macro', 'overall']
+    'name', ['All', 'mean', 'AVG.', 'average', '(Total)', 'sum', 'Macro', 'weighted avg', 'overall']
 )
 @pytest.mark.parametrize('total', [np.mean, np.sum])
 def test_totals_among_the_items_are_refused(name, total, tmp_path):
@@ -426,13 +427,20 @@ def test_totals_among_the_items_are_refused(name, total, tmp_path):
     word = 'means' if total is np.mean else 'sums'
     path = tmp_path / 'scores.csv'
     wide.to_csv(path, index=False)
-    message = f"line 42, item: found '{name}', whose values are the {word} of the others, expected"
+    message = f"line 42, item: found '{re.escape(name)}', whose values are the {word} of the others"
     for columns in 'abc', 'b':
         wide[['item', *columns]].to_csv(path, index=False)
         with pytest.raises(FormatError, match=message):
             compare(path, range=(0, 100))
     wide.loc[40, 'item'] = f'item {name}'
     assert len(compare(wide, range=(0, 100)).queries) == 41
+
+
+def test_a_rounded_total_of_small_values_is_refused():
+    wide = wide_frame().assign(**dict(zip('abc', VALUES / 3, strict=True)))
+    wide.loc[40] = ['mean', *(VALUES / 3).mean(axis=1).round(2)]
+    with pytest.raises(FormatError, match='whose values are the means of the others'):
+        compare(wide)
 
 
 def test_items_called_as_totals_are_items_if_a_system_has_another_value():

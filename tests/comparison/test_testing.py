@@ -53,6 +53,20 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
     assert [standing.rank for standing in comparison.leaderboard] == [1, 1]
 
 
+def test_differences_that_are_equal_but_for_rounding_have_no_deviation():
+    others = [0.3, 0.1, 0.7, 0.2, 0.6, 0.05]
+    found = compare(several([each + 0.1 for each in others], others, [0.1 + 0.2, 0.3] * 3), power=1)
+    assert len({a - b for a, b in zip(*found.values['MAP@1'][[0, 2]], strict=True)}) > 1
+    by_runs = {(pair.a, pair.b): pair for pair in [*found.pairs, *found.power]}
+    assert (by_runs['a', 'b'].n_queries, by_runs['a', 'b'].reason) == (
+        None,
+        'all differences are 0.1',
+    )
+    assert [pair.dz for pair in found.pairs if (pair.a, pair.b) == ('a', 'b')] == [None]
+    (constant,) = (each.interval for each in found.leaderboard if each.run == 'c')
+    assert constant.reason == 'all values are 0.3'
+
+
 @pytest.mark.parametrize('level', [0.9, 0.99])
 @pytest.mark.parametrize('dz', [0.01, 0.05, 0.2, 0.348, 0.5, 1, 1.5, -0.2])
 def test_queries_are_the_fewest_with_the_power(dz, level):
