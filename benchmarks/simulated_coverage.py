@@ -12,8 +12,7 @@ from simulated_runs import SHOWN, SIZES, Floats, K, Population, generator, pairs
 from mediaeval_ap.comparison.intervals import Interval, mean_interval, plus2_interval
 from mediaeval_ap.comparison.units import Units, units_of
 
-LEVEL = 0.95
-RESAMPLES, MOST_BCA = 1_000, 100  # more queries take too long
+LEVEL, RESAMPLES, MOST_BCA = 0.95, 1_000, 100  # more queries take BCa too long
 HEADERS = ['means: ABC', 'means: t', 'means: BCa', 'differences: plus2', 'differences: t']
 N_SAMPLES = 20_000  # of the model of lwlrap
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, pairwise
 
 import machine
 import numpy as np
@@ -13,11 +13,9 @@ from mediaeval_ap.comparison.testing import adjusted, rank_intervals
 from mediaeval_ap.comparison.units import units_of
 
 ALPHA = 0.05
-CELLS = 1 << 18  # of the fine grid
-FLIPS, AT_ONCE = 1_000_000, 10_000
+CELLS, FLIPS, AT_ONCE = 1 << 18, 1_000_000, 10_000  # of the fine grid; of random flips
 NEAR = 1e-11  # sums that differ by less are equal
-FEW, MANY, HEAVY = range(21, 27), (150, 300, 599), 300  # differences, or all that there are
-FAMILY = 100  # queries
+FEW, SOME, MANY, HEAVY = range(21, 27), (30, 60, 128), (150, 300, 599), 300  # or all there are
 
 
 def levels(population: Population, draws: int) -> list[str]:
@@ -84,7 +82,7 @@ def by_flips(every: Sequence[Floats]) -> Floats:
 
 def ratios(population: Population, draws: int) -> list[str]:
     """Compare p with the truth where it is not exact."""
-    units, numbers = population.units('queries', SHOWN[-1]), range(draws // 5)
+    units, numbers = population.units('queries', SHOWN[-1]), range(draws)
     pairs = pairs_of(units)
 
     def observed(n: int, number: int) -> Floats:
@@ -95,22 +93,25 @@ def ratios(population: Population, draws: int) -> list[str]:
         is_won = random.random(len(amounts)) < 0.5 + random.uniform(0, 3.5) / math.sqrt(n)
         return np.where(is_won, amounts, -amounts)
 
-    few = [observed(n, number) for n in FEW for number in numbers]
-    many = [observed(n, number) for n in MANY for number in numbers]
-    random, shape = generator(80_000), (len(numbers), HEAVY)
+    few, some, many = (
+        [each for each in map(observed, sizes, numbers) if not flip_test(each, NEAR).exact]
+        for sizes in map(cycle, (FEW, SOME, MANY))
+    )
+    random, shape = generator(80_000), (draws // 5, HEAVY)
     tails = [*(random.pareto(1.5, shape) * random.choice([-1, 1], shape))]
     studies: list[tuple[str, list[Floats], Iterable[float], Sequence[float]]] = [
         ('enumeration', few, map(by_enumeration, few), (1.1, 0)),
+        ('a fine grid', some, map(on_a_fine_grid, some), (1.1, 1e-5)),
         ('a fine grid', many, map(on_a_fine_grid, many), (1.1, 1e-2, 1e-3, 1e-5)),
         (f'{FLIPS:,} flips, heavy tails', tails, by_flips(tails), (1.1, 0.05)),
     ]
     rows = []
     for against, every, truths, ends in studies:
-        tests = [flip_test(each, NEAR) for each in every]
-        found = [(each.p / p, p) for each, p in zip(tests, truths, strict=True) if not each.exact]
+        p = [flip_test(each, NEAR).p for each in every]
+        found = [(one / truth, truth) for one, truth in zip(p, truths, strict=True)]
         n = ' to '.join(dict.fromkeys(f'{of(map(len, every))}' for of in (min, max)))
         for high, low in pairwise(ends):
-            inside = [ratio for ratio, p in found if low <= p < high]
+            inside = [ratio for ratio, truth in found if low <= truth < high]
             figures = [f'{of(inside):.4f}' if inside else '' for of in (min, max)]
             rows.append([n, against, f'{low:g} to {min(high, 1):g}', f'{len(inside)}', *figures])
     return [
@@ -144,7 +145,7 @@ def ranks(population: Population, draws: int) -> list[str]:
         ('the runs, moved to one mean', one_mean, np.ones(len(means))),
     ]
     for drawn_from, every, truth in studies:
-        for n in (n_queries, FAMILY):
+        for n in (n_queries, 100):
             right, widths = [], []
             for number in range(draws // 2):
                 chosen = generator(20_000, n, number).integers(n_queries, size=n)
