@@ -231,7 +231,6 @@ def compare(
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require('scipy', 'compare', 'compare')
-    from mediaeval_ap.comparison.comparable_runs import nothing_to_compare
     from mediaeval_ap.results.result import names_of
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
@@ -241,11 +240,12 @@ def compare(
         scored, known, to_score = [*scored, *of_runs], None, []
     others = list(dict.fromkeys(names_of(scored)))
     tables: dict[str, Any] = {'reference': known and _read_first(read, known, REFERENCE)}
+    baseline = settings['baseline']
     if len(given := [*options.names_of(to_score), *others]) < 2:
-        if options.first_given(OF_GATE.__contains__):
-            raise nothing_to_compare(settings['baseline'], given[0])
-        raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
-    by_name = named_runs(to_score, settings['baseline'], others)
+        if not options.first_given(OF_GATE.__contains__):
+            raise click.UsageError(f'found 1 run ({printable(given[0])}), expected two or more')
+        baseline = None  # which may be lost, as comparing says
+    by_name = named_runs(to_score, baseline, others)
     tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
     if (path := criteria['judged']) is not None:
         from mediaeval_ap.evaluation.judged import Judged

@@ -194,11 +194,6 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
     return _ScoredRun(name, results, compared)
 
 
-def nothing_to_compare(baseline: str | None, run: str) -> ParameterError:
-    told = f'nothing to compare with {printable(baseline or "")}: found {printable(run)} alone'
-    return ParameterError(f'compare: {told}, expected two or more')
-
-
 def _found_twice(name: str) -> ParameterError:
     return ParameterError(
         f'compare: found the run {shown(name)} twice, expected each once; {NAMES_REMEDY}'

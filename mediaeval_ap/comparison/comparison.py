@@ -23,7 +23,6 @@ from mediaeval_ap.comparison.comparable_runs import (
     agreements,
     cluster_numbers,
     group_means,
-    nothing_to_compare,
     read_runs,
 )
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
@@ -899,7 +898,9 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
     if settings.fail_if_worse is not None or settings.require_better:
         if len(runs.names) == 1:
-            raise nothing_to_compare(settings.baseline, runs.names[0])
+            baseline, run = printable(str(settings.baseline)), printable(runs.names[0])
+            told = f'nothing to compare with {baseline}: found {run} alone'
+            raise ParameterError(f'compare: {told}, expected two or more')
         if runs.lacking_claim:
             found = f'no value of {runs.lacking_claim} for some queries'
             raise ParameterError(f'compare: found {found}, expected one for each: runs pass by it')
