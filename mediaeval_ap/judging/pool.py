@@ -291,9 +291,7 @@ class Pool(Described):
 
     @property
     def certainty(self) -> str:
-        """Return over which labels bounds hold and orders are certain; empty without bounds."""
-        if not self.bounds:
-            return ''
+        """Return over which labels bounds hold and orders are certain."""
         depth, K, near = (self.parameters[name] for name in ('depth', 'K', 'near'))
         k = max(K, key=lambda k: depths([k]))
         n_pairs = len(self.uncertain) + len(self.certain)

@@ -151,9 +151,3 @@ def test_columns_that_cannot_sort(changed, expected, tmp_path):
     said.astype(object).to_csv(tmp_path / 'said.csv', index=False)
     with pytest.raises(FormatError, match=f'said.csv, {expected}'):
         challenges.evaluate_map(BOUGHT, tmp_path / 'said.csv', columns=COLUMNS)
-
-
-def test_a_truth_is_not_sorted():
-    truth = BOUGHT.assign(rank=['first', 'first', 'second'])
-    said = OFFERED.sort_values('rank')[['user', 'item']]
-    assert challenges.evaluate_map(truth, said, columns=COLUMNS).value == ((1 + 2 / 3) / 2 + 1) / 2

@@ -121,14 +121,8 @@ def test_a_saved_index_is_no_class(tmp_path):
     assert challenges.evaluate_lrap(truth, tmp_path / 'none.csv').value == 1
 
 
-SCORES = pandas.DataFrame(
-    {
-        'fname': list('pqr'),
-        'wind': [0.4, 0.7, 0.1],
-        'sea': [0.3, 0.9, 0.2],
-        'seconds': [4.0, 31, 0.5],
-    }
-)
+ROWS = ('p', 0.4, 0.3, 4), ('q', 0.7, 0.9, 31), ('r', 0.1, 0.2, 0.5)
+SCORES = pandas.DataFrame(ROWS, columns=['fname', 'wind', 'sea', 'seconds'])
 TRUTHS = {  # p has wind and is right, q has wind behind sea, r has both
     'labels': table('fname,labels', ('p', 'wind'), ('q', 'wind'), ('r', 'sea,wind')),
     'columns': pandas.DataFrame({'fname': list('rqp'), 'sea': [1, 0, 0], 'wind': [True] * 3}),
@@ -146,12 +140,11 @@ def test_other_columns_of_numbers_are_left_out(shape, label_weighted):
     assert score.table['class'].tolist() == ['wind', 'sea']
 
 
-@pytest.mark.parametrize('scale', [(1, 0), (8, -2)])
-def test_a_class_that_no_sample_has_is_ranked(scale):
+@pytest.mark.parametrize('factor', [1, 8])
+def test_a_class_that_no_sample_has_is_ranked(factor):
     """Only a column that alone leaves the range of probabilities is known to be no class."""
-    factor, shift = scale
     scores = SCORES[['fname', 'wind', 'sea']].assign(fog=[0.9, 0.8, 0.0])
-    scores[['wind', 'sea', 'fog']] = scores[['wind', 'sea', 'fog']] * factor + shift
+    scores[['wind', 'sea', 'fog']] *= factor
     score = challenges.evaluate_lrap(TRUTHS['labels'], scores)
     assert score.value == pytest.approx((1 / 2 + 1 / 3 + 1) / 3, **CLOSE)
     assert (score.counts['classes'], score.warnings) == (3, ())

@@ -37,7 +37,6 @@ from mediaeval_ap.tables.text.format import Cause, other_file, parse_line, whole
 @example((HYPOTHESIS, b'a b c d\n1\n'))
 @example((REFERENCE, b'x v 1 C#\n#x v 1 ann\n# by the team\n'))
 @example((HYPOTHESIS, b'a b c d 1\n \t#\tb c d 1\n'))
-@example((SUBSET, b'a b\n# \n# b'))
 @example((QUERIES, b'#\n #\t\n# a\n'))
 @example((QRELS, b' # a b 1\n'))
 @example((QRELS, b'#'))
