@@ -84,7 +84,7 @@ def expanded_abc(sums, sizes, level):
         ends = []
         for quantile in -z, z:
             w = a + quantile
-            if 1 - a * w <= 0:
+            if abs(a * w) >= 1:  # beyond the turn of w / (1 - a w)²
                 ends.append(None)
                 continue
             moved = w / (1 - a * w) ** 2

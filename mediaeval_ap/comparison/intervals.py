@@ -42,7 +42,11 @@ def mean_interval(sums: Floats, sizes: Floats, level: float, bounds: Range | Non
     found: list[float | None] = []
     for quantile, end in zip((-widened, widened), bounds or (None, None), strict=True):
         shift = acceleration + quantile
-        if (left := 1 - acceleration * shift) > 0 and 1 + slope * (moved := shift / left**2) > 0:
+        # Beyond 1, and below -1, the end would turn back towards the mean.
+        moved = (
+            shift / (1 - acceleration * shift) ** 2 if abs(acceleration * shift) < 1 else math.nan
+        )
+        if 1 + slope * moved > 0:
             end = mean + length / total * moved / (1 + slope * moved)
         found.append(end if end is None or bounds is None else min(max(end, bounds[0]), bounds[1]))
     low, high = found

@@ -173,15 +173,14 @@ def read_scores(
     for metric, column in _metrics(files, names['value']).items():
         parts = zip(files, called, given, strict=True)
         every = [
-            _cells(records, column, *both).assign(file=number)
+            _cells(records, column, *both, systems=systems).assign(file=number)
             for number, (records, *both) in enumerate(parts)
         ]
         cells = pandas.concat(every, ignore_index=True)
-        if systems:
-            if lacking := [name for name in systems if name not in cells['system'].unique()]:
-                found = f'found {shown(lacking[0])}, which no table has'
-                raise ParameterError(f'systems: {found}, expected systems, or columns of these')
-            cells = cells[cells['system'].isin(systems)]
+        lacking = [name for name in systems or () if name not in cells['system'].unique()]
+        if lacking and not any(given):
+            found = f'found {shown(lacking[0])}, which no table has'
+            raise ParameterError(f'systems: {found}, expected systems, or columns of these')
         items = pandas.Index(cells['item'].unique()).sort_values()
         cells = _apart(cells, origins, files, called)
         first_files = cells.drop_duplicates('system').set_index('system')['file']
@@ -458,7 +457,13 @@ def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     if origin.kind is OriginKind.TEXT and _start(origin.value).startswith('{'):
         records = _from_json(origin.value, layouts)
     else:
-        records = read_records(origin, layouts)
+        try:
+            records = read_records(origin, layouts)
+        except FormatError as error:
+            if error.field in {'', *chain(*(layout.columns(()) for layout in layouts))}:
+                raise
+            error.expected += f': {SYSTEMS_REMEDY}'
+            raise FormatError(*error.__reduce__()[1]) from None
     records.refuse_empty('item')
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
@@ -517,7 +522,9 @@ def _number(value: object) -> float | None:
     return as_double(int(value) if isinstance(value, bool) else value)
 
 
-def _cells(records: Records, value: str, name: str, given: str) -> pandas.DataFrame:
+def _cells(
+    records: Records, value: str, name: str, given: str, systems: Sequence[str] | None
+) -> pandas.DataFrame:
     """Return system, row, value and item of each cell of a table; `name` is that of the table."""
     import pandas
 
@@ -531,11 +538,12 @@ def _cells(records: Records, value: str, name: str, given: str) -> pandas.DataFr
         values = records[value if value in layout.by_role else 'value']
         numbers = {'row': np.arange(len(records)), 'value': values.to_numpy()}
         cells = pandas.DataFrame({'system': system, **numbers})
+    if systems:
+        cells = cells[cells['system'].isin(systems)]
     if given and (n_systems := cells['system'].nunique()) > 1:
         raise ParameterError(
             f'compare: found the name {shown(given)} for {printable(records.source.name)}, '
             f'a table of {n_systems} systems, expected none'
         )
-    cells['system'] = given or cells['system']
-    cells['item'] = records['item'].to_pandas().take(cells['row']).to_numpy()
-    return cells
+    items = records['item'].to_pandas().take(cells['row']).to_numpy()
+    return cells.assign(system=given or cells['system'], item=items)

@@ -15,7 +15,7 @@ from mediaeval_ap.comparison.units import units_of
 CLOSE = {'rel': 1e-12, 'abs': 1e-14}  # some sums, a root and a quotient of doubles
 EIGHTHS = st.integers(-24, 24).map(lambda number: number / 8)  # beyond 1, too
 CLUSTERS = st.lists(st.tuples(EIGHTHS, st.integers(1, 4)), min_size=5, max_size=9)
-LEVELS = st.sampled_from([0.5, 0.95, 0.99])
+LEVELS = st.sampled_from([0.5, 0.95, 0.99, 0.999])
 
 
 @given(st.lists(st.tuples(EIGHTHS, st.integers(0, 3), st.integers(0, 3)), min_size=1))
@@ -84,6 +84,16 @@ def test_differences_are_those_of_the_oracle(clusters, level, largest):
     within = plus2_interval(*arrays, level, largest, is_bound=True)
     clipped = [max(expected[0], -m), min(expected[1], m)]
     assert [within.low, within.high] == pytest.approx(clipped, **CLOSE)
+
+
+@given(CLUSTERS)
+def test_a_higher_level_has_no_narrower_interval(clusters):
+    sums, sizes = (np.array(each, float) for each in zip(*clusters, strict=True))
+    assume(len({Fraction(total) / size for total, size in clusters}) > 1)
+    levels = 0.5, 0.9, 0.99, 0.999, 0.999_999
+    found = [mean_interval(sums, sizes, level, (-3, 3)) for level in levels]
+    assert [each.low for each in found] == sorted((each.low for each in found), reverse=True)
+    assert [each.high for each in found] == sorted(each.high for each in found)
 
 
 def test_equal_means_of_clusters_have_no_interval():

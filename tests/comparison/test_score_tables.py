@@ -470,6 +470,20 @@ def test_systems_are_chosen(tmp_path):
         compare(wide, systems='a')
 
 
+def test_one_system_of_each_of_several_tables(tmp_path):
+    named = compare({'x': wide_frame(), 'y': wide_frame()}, systems=['b'])
+    assert (named.runs, named.pairs[0].n_nonzero) == (['x', 'y'], 0)
+    path = tmp_path / 'scores.csv'
+    wide_frame().assign(topic='what').to_csv(path, index=False)
+    for table in path, wide_frame().assign(topic='what'):
+        with pytest.raises(FormatError, match=r'topic: found .*, expected .*numbers?: .*--systems'):
+            compare(table)
+        assert (
+            compare(table, systems=['a', 'b']).runs
+            == compare(wide_frame(), systems=['a', 'b']).runs
+        )
+
+
 def test_columns_of_other_numbers_are_refused(tmp_path):
     """Beside columns from 0 to 1; not where the range holds them, or no column is from 0 to 1."""
     wide = wide_frame().assign(seconds=np.arange(40) / 4)  # the sixth is the first above 1
