@@ -173,8 +173,8 @@ def read_scores(
     for metric, column in _metrics(files, names['value']).items():
         parts = zip(files, called, given, strict=True)
         every = [
-            _cells(records, column, *both, systems=systems).assign(file=number)
-            for number, (records, *both) in enumerate(parts)
+            _cells(records, column, name, called_by, systems).assign(file=number)
+            for number, (records, name, called_by) in enumerate(parts)
         ]
         cells = pandas.concat(every, ignore_index=True)
         lacking = [name for name in systems or () if name not in cells['system'].unique()]
