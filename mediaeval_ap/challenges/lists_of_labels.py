@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.challenges.task import Columns, Files, LabelsById, Shape, Task, taken, unique_ids
+from mediaeval_ap.challenges.task import ROWS, Columns, Files, LabelsById, Task, taken, unique_ids
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import DataWarning, Note
@@ -138,10 +138,10 @@ def _cutoffs(k: int | Iterable[int]) -> list[int]:
     return cutoffs
 
 
-LISTS: Shape = {'id': 'customer_id', 'labels': 'prediction'}
+LISTS = {'id': 'customer_id', 'labels': 'prediction'}
 MAP = Task(
     truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
-    predictions=[LISTS, {'id': 'customer_id', 'label': None}],
+    predictions=[LISTS, *({'id': 'customer_id', **row} for row in ROWS)],
 )
 
 
@@ -202,5 +202,5 @@ def evaluate_first_hit(
 
 FIRST_HIT = Task(
     truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
-    predictions=[{'id': 'Image', 'labels': 'Id'}, {'id': 'Image', 'label': None}],
+    predictions=[{'id': 'Image', 'labels': 'Id'}, *({'id': 'Image', **row} for row in ROWS)],
 )

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, str | int]  # the name or position of the column of each role
 Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
-CONFIDENCE = 'confidence'  # the role of a column of numbers, the last of its shape
-BEST_FIRST = {'rank': 1, 'score': -1}  # columns that sort rows of labels; scores descend
+BEST_FIRST = {'rank': 1, 'score': -1}  # roles that sort rows of labels; scores descend
+CONFIDENCE = 'confidence'
+OF_NUMBERS = {CONFIDENCE, *BEST_FIRST}  # roles of columns of numbers, the last of their shape
+ROWS: list[Shape] = [*({'label': None, by: by} for by in BEST_FIRST), {'label': None}]
 JOINTS = ',;|[]'  # what stands between labels by mistake, perhaps with quotes
 _parts = re.compile(r"""[^,;|\[\]'"]+""").findall
 OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
@@ -223,7 +225,7 @@ class Files:
         errors.warn_caller(warnings)  # also where the score is not defined
         means = {name: each.compute() for name, each in metrics.items()}
         metric = next(reversed(means))
-        by = [each for each in BEST_FIRST if each in self.predictions.layout.by_role]
+        names = self.predictions.layout.by_role
         return Score(
             metric=metric,
             value=means[metric],
@@ -239,7 +241,7 @@ class Files:
             notes=[
                 *self.truth.notes('the truth'),
                 *self.predictions.notes('predictions'),
-                *(f'predictions are sorted by their column {each}' for each in by),
+                *(f'predictions are sorted by {names[by]}' for by in BEST_FIRST if by in names),
                 *notes,
             ],
             warnings=warnings,
@@ -368,16 +370,7 @@ def _layouts_of_files(
         in_truth = {role: given[role] for role in given if role in of_truth}
         given = {role: given[role] for role in given if role in of_predictions}
     predicted = _layouts(task.predictions, given, 'columns', 'columns')
-    predicted = [each for layout in predicted for each in (*_sorted(layout), layout)]
     return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
-
-
-def _sorted(layout: RecordLayout) -> Iterator[RecordLayout]:
-    """Return layouts of rows of one label with a column that sorts them."""
-    if layout.roles[1:] == ('label',):
-        for by in BEST_FIRST:
-            roles = (*layout.roles, by)
-            yield replace(layout, numbers=(by,), roles=roles, described=layout.expected)
 
 
 def _as_text(columns: Columns) -> str:
@@ -430,7 +423,8 @@ def _layouts(
         for shape in shapes
         if given.keys() <= shape.keys() and not (by_position and shape.keys() - given.keys())
     ]
-    fitting = [columns for columns in fitting if None not in columns.values()]
+    # No column has two roles: a label may be in a column that is called score.
+    fitting = [columns for columns in fitting if len({None, *columns.values()}) > len(columns)]
     if not fitting:
         raise _wrong_roles(given, shapes, parameter)
     remedy = ''
@@ -441,7 +435,7 @@ def _layouts(
     layouts = []
     for columns in fitting:
         names = [column_at(name) if by_position else name for name in columns.values()]
-        n_texts = len(names) - (CONFIDENCE in columns)
+        n_texts = len(names) - len(OF_NUMBERS & columns.keys())
         layouts.append(
             RecordLayout(
                 texts=tuple(names[:n_texts]),

@@ -57,7 +57,7 @@ def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     if line.startswith(LZ4):
         raise FormatError(name, '', '', 'LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
     line = line.removeprefix(BYTE_ORDER_MARK)
-    if _is_json(line) and not _is_record(line):
+    if _is_json(line) and not (_is_record(line) or _has_columns(line)):
         return partial(_from_json, part=part)
     refuse_part(part)
     if _is_json(line) or _is_array(line):

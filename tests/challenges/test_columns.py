@@ -122,7 +122,7 @@ ERRORS = [
         *(MAP, 'customer_id,prediction\na,x\n', 'user,items\na,x\n', {}),
         "predictions.csv, line 1: found no column customer_id in 'user,items', expected "
         'customer_id,prediction; name other columns by --columns id=…,labels=… or '
-        'id=…,label=…, in Python columns=',
+        'id=…,label=…,rank=… or id=…,label=…,score=… or id=…,label=…, in Python columns=',
     ),
     (
         *(MAP, 'customer_id,article_id\na,x\n', 'user,items\na,x\n', {'columns': LABELS}),

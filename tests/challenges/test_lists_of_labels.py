@@ -128,9 +128,22 @@ def test_a_column_sorts_rows_of_one_label(by, kind, tmp_path):
         save(said := tmp_path / 'said', index=False)
     score = challenges.evaluate_map(BOUGHT, said, columns=COLUMNS)
     assert score.value == ((1 + 2 / 3) / 2 + 1) / 2
-    assert list(score.notes) == [f'predictions are sorted by their column {by}']
+    assert list(score.notes) == [f'predictions are sorted by {by}']
     images = table('user,item', ('ann', 'pan'), ('bob', 'jar'))
     assert challenges.evaluate_first_hit(images, said, columns=COLUMNS).value == (1 / 2 + 1) / 2
+
+
+def test_a_role_says_what_sorts():
+    """Roles say which column does; `gap` has confidences; a label may be in a column score."""
+    named = OFFERED.rename(columns={'rank': 'at'})
+    score = challenges.evaluate_map(BOUGHT, named, columns={**COLUMNS, 'rank': 'at'})
+    assert list(score.notes) == ['predictions are sorted by at']
+    truth = table('id,landmark_id', ('a', 'oak'))
+    said = table('id,landmarks,score', ('a', 'oak 0.5', 'x'))
+    assert list(challenges.evaluate_gap(truth, said).notes) == []
+    scores = table('user,score', ('ann', 'pan'), ('ann', 'cup'), ('bob', 'jar'))
+    columns = {'columns': {'id': 'user', 'label': 'score'}, 'truth_columns': COLUMNS}
+    assert challenges.evaluate_map(BOUGHT, scores, **columns).value == (1 / 4 + 1) / 2
 
 
 def test_equal_scores_keep_the_order_of_rows():

@@ -113,7 +113,7 @@ def table_of(form, path, by_topic, names):
     """The rows under these names, beside what else tools write, in a file or a frame."""
     rows = [(topic, each, n) for topic, docs in by_topic.items() for each, n in docs.items()]
     frame = pandas.DataFrame(rows, columns=names)[[names[2], names[0], names[1]]].assign(rank=1)
-    records = [{**each, 'of': {'no': [None]}} for each in frame.to_dict('records')]
+    records = [{'of': {'no': [None]}, **each} for each in frame.to_dict('records')]
     match form:
         case 'frame':
             return frame
