@@ -138,17 +138,6 @@ def test_own_values_by_query_say_what_the_results_say(command, second_runs):
         assert len(named) == 1
 
 
-def test_own_values_of_one_run_name_are_told_apart_by_files(second_runs):
-    for folder, name in ('nightly', '1.run'), ('release', '2.run'):
-        Path(folder).mkdir()
-        settings = '-K', '2', '--per-query', '-q', '-o', f'{folder}/ap.csv'
-        run('evaluate-trec', 'qrels', f'bm25={name}', *settings)
-    by_file = json.dumps(figures('nightly/ap.csv', 'release/ap.csv'))
-    named = json.dumps(figures('nightly=nightly/ap.csv', 'release=release/ap.csv'))
-    assert by_file.replace('/ap', '') == named
-    assert '"nightly/ap", "release/ap"' in by_file
-
-
 NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
     'gap S/landmarks_truth.csv S/landmarks_predictions.csv --per-query': (
         'found GAP, expected a metric with a value by query: the rank of a prediction depends'
