@@ -101,7 +101,7 @@ def ratios(population: Population, draws: int) -> list[str]:
     tails = [*(random.pareto(1.5, shape) * random.choice([-1, 1], shape))]
     studies: list[tuple[str, list[Floats], Iterable[float], Sequence[float]]] = [
         ('enumeration', few, map(by_enumeration, few), (1.1, 0)),
-        ('a fine grid', some, map(on_a_fine_grid, some), (1.1, 1e-5)),
+        ('a fine grid', some, map(on_a_fine_grid, some), (1.1, 1e-2, 1e-3, 1e-5)),
         ('a fine grid', many, map(on_a_fine_grid, many), (1.1, 1e-2, 1e-3, 1e-5)),
         (f'{FLIPS:,} flips, heavy tails', tails, by_flips(tails), (1.1, 0.05)),
     ]
