@@ -686,9 +686,10 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
         grid = Grid([terms.run, 'difference', 'verdict'], rows)
         yield title, '; '.join(rules), grid, 'verdicts'
     if comparison.power:
-        title = f'{metric}: {terms.queries} to tell a difference of {settings["power"]:g} at 80 %'
+        units = terms.queries if settings['cluster'] == 'none' else 'clusters'
+        title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'
         rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
-        grid = Grid(['first', 'second', 'sd of differences', terms.queries], rows)
+        grid = Grid(['first', 'second', 'sd of differences', units], rows)
         yield title, 'of one pair, not corrected', grid, 'power'
 
 
@@ -863,6 +864,7 @@ def compare(
         runs.clusters if settings.cluster == 'column' else None,
     )
     best_first, leaderboard, pairs, units = tests_of(settings, runs, clusters)
+    verdicts = verdicts_of(settings, runs, leaderboard, units)
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -887,8 +889,8 @@ def compare(
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': source} if source else {})},
         power=powers(settings, runs, pairs, units),
-        verdicts=verdicts_of(settings, runs, leaderboard, units),
-        warnings=tuple(_warnings(settings, runs, units)),
+        verdicts=verdicts,
+        warnings=tuple(_warnings(settings, runs, verdicts, units)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -956,7 +958,9 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     return notes
 
 
-def _warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
+def _warnings(
+    settings: Settings, runs: Runs, verdicts: Sequence[Verdict], units: Units
+) -> Iterator[DataWarning]:
     sizes, queries = units.sizes, terms_of(vars(settings)).queries
     if settings.cluster != 'none':
         share, n_in_effect = sizes.max() / sizes.sum(), sizes.sum() ** 2 / np.square(sizes).sum()
@@ -968,9 +972,8 @@ def _warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarn
                 f'{percent(LARGEST_SHARE)}'
             )
             yield DataWarning('few-clusters', '', finding)
-    if settings.fail_if_worse is None and not settings.require_better:
-        return
-    if n_needed := units_for_a_verdict(settings, runs, units):
+    needed = [units_for_a_verdict(settings, runs, one.run, units) for one in verdicts]
+    if n_needed := max(filter(None, needed), default=0):
         kind = queries if settings.cluster == 'none' else 'clusters'
         could = 'pass' if settings.require_better else 'fail'
         finding = (

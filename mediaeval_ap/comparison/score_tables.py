@@ -454,16 +454,14 @@ def _layouts(
 def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = Origin.of(table)
-    if origin.kind is OriginKind.TEXT and _start(origin.value).startswith('{'):
-        records = _from_json(origin.value, layouts)
-    else:
-        try:
-            records = read_records(origin, layouts)
-        except FormatError as error:
-            if error.field in {'', *chain(*(layout.columns(()) for layout in layouts))}:
-                raise
-            error.expected += f': {SYSTEMS_REMEDY}'
-            raise FormatError(*error.__reduce__()[1]) from None
+    is_json = origin.kind is OriginKind.TEXT and _start(origin.value).startswith('{')
+    try:
+        records = _from_json(origin.value, layouts) if is_json else read_records(origin, layouts)
+    except FormatError as error:
+        if error.field in {'', *chain(*(layout.columns(()) for layout in layouts))}:
+            raise
+        error.expected += f': {SYSTEMS_REMEDY}'
+        raise FormatError(*error.__reduce__()[1]) from None
     records.refuse_empty('item')
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
@@ -515,7 +513,9 @@ def _from_json(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
 
 
 def _text(value: object) -> str | None:
-    return str(value) if type(value) in (str, int) else None
+    # Half of a surrogate pair, which JSON may escape, is no text.
+    is_text = type(value) is str and value.encode(errors='ignore').decode() == value
+    return str(value) if is_text or type(value) is int else None
 
 
 def _number(value: object) -> float | None:

@@ -451,13 +451,13 @@ def verdicts_of(
     worst, found = settings.fail_if_worse, []
     if worst is None and not settings.require_better:
         return []
-    n_needed = units_for_a_verdict(settings, runs, units)
     for one in leaderboard:
         if one.exploratory or one.difference is None or one.difference_interval is None:
             continue
+        n_needed = units_for_a_verdict(settings, runs, one.run, units)
         low, high = one.difference_interval.low, one.difference_interval.high
         if low is None or high is None:
-            needed = _units(settings, max(n_needed or 0, FEWEST))
+            needed = _units(settings, n_needed or FEWEST)
             raise ParameterError(
                 f'baseline: found {_units(settings, len(units.sizes))}, expected {needed} or more '
                 f'for a verdict; {printable(one.run)} is not shown to be worse or better'
@@ -472,9 +472,10 @@ def verdicts_of(
     return found
 
 
-def units_for_a_verdict(settings: Settings, runs: Runs, units: Units) -> int | None:
-    """Return the least number of units where some data fail or pass; None if these units do."""
-    bounds = _bounds(runs, runs.values[-1])
+def units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int | None:
+    """Return the least number of units where data could fail or pass; None if these could."""
+    both = [name in (run, settings.baseline) for name in runs.names]
+    bounds = _bounds(runs, runs.values[-1][both])
     low, high = bounds or (0.0, 1.0)
     width, limit = high - low, settings.fail_if_worse or 0.0
     if bounds is None or settings.require_better:

@@ -261,6 +261,17 @@ def test_what_no_data_could_fail_is_not_passed(clustered):
         assert one.verdict == ('not shown to be worse' if n < 11 else 'passed')
 
 
+def test_a_verdict_of_a_pair_depends_on_no_third_system():
+    """8 items cannot fail at 0.5 in [0, 1], whatever the range of a system beside them."""
+    frame = wide_frame().head(8).assign(c=VALUES[2][:8] + 100)
+    with pytest.warns(DataWarning, match='no data on 8 items could fail at this limit: 11 or'):
+        found = compare(frame, systems=['a', 'b', 'c'], baseline='a', fail_if_worse=0.5)
+    assert {one.run: one.verdict for one in found.verdicts} == {
+        'b': 'not shown to be worse',
+        'c': 'passed',
+    }
+
+
 def test_what_is_not_better_on_few_items_says_how_many_are_needed():
     frame = long_frame(np.array([[0.5] * 5, [0.5] * 5]), ('new', 'old'), ITEMS[:5])
     with warnings.catch_warnings():
@@ -280,7 +291,9 @@ def test_numbers_of_clusters_for_a_difference():
     frame = long_frame()
     for n in 8, 1:
         frame['cluster'] = [f'{int(item[1:]) % n}' for item in frame['item']]
-        for one in compare(frame, power=0.1).power:
+        found = compare(frame, power=0.1)
+        assert 'value: clusters to tell a difference of 0.1' in found.to_markdown()
+        for one in found.power:
             a, b = (VALUES['abc'.index(run)].reshape(-1, n).mean(axis=0) for run in (one.a, one.b))
             if n == 1:
                 assert (one.n_queries, one.reason) == (None, '1 cluster has no standard deviation')
@@ -387,6 +400,8 @@ JSON = {
     '{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}': (
         "line 4, item: found 2 rows for '7' of 'scores.jsonl', expected one"
     ),
+    '{"item": "a\\ud800", "value": 1}': "line 1, item: found 'a.ud800' .str., expected text",
+    '{"item": "a", "a": 1, "b": 0, "meta": {}}': r'meta: found \{\} .*, expected a .*: .*--systems',
     '{"item": null, "value": 1}': 'line 1, item: found nothing',
     '{"item": 1, "value": NaN}': r'line 1, value: found nan \(float\), expected a finite number',
 }
