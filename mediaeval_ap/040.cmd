@@ -1,1 +1,0 @@
-/work/main/.venv/bin/python -m mediaeval_ap explain samples/reference.txt samples/hypothesis.txt --queries samples/queries.txt --definition trec --format latex

@@ -1,1 +1,0 @@
-/work/main/.venv/bin/python -m mediaeval_ap evaluate samples/reference.txt samples/hypothesis.txt --queries samples/queries.txt -K 10,100 --definition hits --per-query --format json

@@ -1,1 +1,0 @@
-/work/main/.venv/bin/python -m mediaeval_ap help definitions
