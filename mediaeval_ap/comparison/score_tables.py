@@ -380,30 +380,20 @@ def _groups(files: Sequence[Records], role: str, items: Iterable[str]) -> list[s
                 raise records.error([row], role, found, f'{shown(known[item])} as before')
     if not known:
         return None
-    if without := [item for item in items if item not in known]:
-        found_none = f'found no {role} of {shown(without[0])}'
-        raise ParameterError(f'compare: {found_none}, expected one for each item')
+    if lacking := [item for item in items if item not in known]:
+        found = f'no row of {shown(lacking[0])}'
+        if more := len(lacking) - 1:
+            found += f' and {counted(more, "other", "others")}'
+        names = ', '.join(records.source.name for records in files)
+        raise FormatError(names, '', role, found, f'one with the {role} of each item')
     return [known[item] for item in items]
 
 
 def groups_in_file(origin: Frame, items: Sequence[str]) -> tuple[list[str], Source]:
     """Return the group of each item by a table of item,group, and its source."""
     records = read_records(Origin.of(origin), [GROUPS])
-    for role in GROUPS.texts:
-        records.refuse_empty(role)
-    known: dict[str, str] = {}
-    both = zip(records['item'].to_pylist(), records['group'].to_pylist(), strict=True)
-    for row, (item, group) in enumerate(both):
-        if item in known:
-            raise records.error([row], 'item', f'{shown(item)} again', 'each item once')
-        known[item] = group
-    if lacking := [item for item in items if item not in known]:
-        found = f'no row of {shown(lacking[0])}'
-        if more := len(lacking) - 1:
-            found += f' and {counted(more, "other", "others")}'
-        expected = f'one for each of the {len(items):,} that are scored: add it, with any group'
-        raise FormatError(records.source.name, '', 'item', found, expected)
-    return [known[item] for item in items], records.source
+    records.refuse_empty('item')
+    return _groups([records], 'group', items) or [], records.source
 
 
 def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:

@@ -334,7 +334,7 @@ def test_means_of_groups(of, tmp_path):
     assert list(dict.fromkeys(each.group for each in found.groups_by)) == ['known', 'new']
     if of == 'file':
         with pytest.raises(
-            FormatError, match=r"groups\.csv, item: found no row of 'other', expected"
+            FormatError, match=r"groups\.csv, group: found no row of 'other', expected"
         ):
             compare(long_frame(items=[*ITEMS[1:], 'other']), by=by)
 
@@ -426,7 +426,7 @@ def test_each_item_needs_a_cluster_if_there_are_any():
     with pytest.warns(DataWarning, match='1 cluster counts'):
         assert compare([long_frame(), more]).counts['units'] == 1
     without = more[more['item'] == 'q007'].drop(columns='cluster')
-    with pytest.raises(ParameterError, match="no cluster of 'q007', expected one for each item"):
+    with pytest.raises(FormatError, match="cluster: found no row of 'q007', expected one with the"):
         compare([long_frame(), more[more['item'] != 'q007'], without])
 
 
