@@ -21,6 +21,7 @@ MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: there are 2**1000 subsets, which doubles hold
 MOST_ON_GRID = 128  # amounts whose rounding was simulated to change p by 2 % at most
 WORK = 1 << 21  # additions for one p, some milliseconds
+LEAST_CELLS = 1 << 15  # of a grid of all amounts
 CELLS = 1 << 14  # of the grid, where further amounts are taken as normal
 SAME_STEP = 1e-9  # of the largest amount: so far from a multiple it is still one
 
@@ -47,9 +48,10 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
     elif (step := _common_step(amounts, largest_sum)) and _is_countable(amounts, largest_sum, step):
         exact, share = True, _share(amounts, step, round(largest_sum / step))
     elif len(amounts) <= MOST_ON_GRID:
-        step = largest_sum * len(amounts) / WORK
+        n_cells = max(WORK // len(amounts), LEAST_CELLS)
         # Rounding may push a sum that equals the observed one above it: two deviations count.
-        share = _share(amounts, step, int(WORK / len(amounts) + 0.58 * math.sqrt(len(amounts))))
+        most = n_cells + int(0.58 * math.sqrt(len(amounts)))
+        share = _share(amounts, largest_sum / n_cells, most)
     else:
         share = _share_of_many(amounts, largest_sum + step / 2)
     p = 2 * math.ldexp(share, len(amounts) - n_nonzero)
@@ -115,7 +117,8 @@ def _share_of_many(amounts: Floats, largest_sum: float) -> float:
     rest, largest = amounts[:-MOST_ON_GRID], amounts[-MOST_ON_GRID:]
     step = float(largest.sum()) / CELLS
     step = float(largest.sum() / np.rint(largest / step).sum())  # so that their mean is right
-    counts = _counts(largest, step, int(largest_sum / step))
+    n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))
+    counts = _counts(largest, step, n_cells)
     left = largest_sum - np.arange(len(counts)) * step - rest.sum() / 2
     below = special.ndtr(left / (math.sqrt(np.square(rest).sum()) / 2))
     return float((np.ldexp(counts, -MOST_ON_GRID) * below).sum())
