@@ -19,7 +19,7 @@ from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: there are 2**1000 subsets, which doubles hold
-MOST_ON_GRID = 128  # amounts whose rounding was simulated to change p by 2 % at most
+MOST_ON_GRID = 128  # amounts whose rounding was simulated to change p by 1.2 % at most
 WORK = 1 << 21  # additions for one p, some milliseconds
 LEAST_CELLS = 1 << 15  # of a grid of all amounts
 CELLS = 1 << 14  # of the grid, where further amounts are taken as normal
