@@ -17,7 +17,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, some
+from mediaeval_ap.errors import FormatError, ParameterError, counted, printable, shown, some
 from mediaeval_ap.evaluation.criteria import skipped
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
@@ -126,6 +126,8 @@ def evaluate_lrap(
         precision, weight = metric.per_class()
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
+    never = [shown(each) for each, n in zip(classes, metric.n_labels, strict=True) if not n]
+    told = counted(len(never), 'class is', 'classes are') + ' true for no query, but ranked: '
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
@@ -140,6 +142,7 @@ def evaluate_lrap(
         notes=[
             *files.notes(metric.n_without_label, f'{NO_LABEL}: {note}'),
             *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
+            *([told + some(never)] if never else []),
         ],
     )
 

@@ -90,7 +90,10 @@ def test_samples_without_labels():
     scores = pandas.DataFrame({'fname': ['a', 'b'], 'x': [0, 1], 'y': [1, 1]})
     score = challenges.evaluate_lrap(truth, scores)
     assert (score.value, score.counts['without_truth']) == (3 / 4, 1)
-    assert list(score.notes) == ['1 of 2 queries have no true label: each counts 1']
+    assert list(score.notes) == [
+        '1 of 2 queries have no true label: each counts 1',
+        "1 class is true for no query, but ranked: 'y'",
+    ]
     score = challenges.evaluate_lrap(
         table('fname,labels', ('a', ''), ('b', '')), scores, per_class=True
     )
