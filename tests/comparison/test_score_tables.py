@@ -17,7 +17,6 @@ from scipy import stats
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.score_tables import holds_scores, read_scores
 from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
-from mediaeval_ap.render.formats import render
 
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
 VALUES = np.random.default_rng(3).random((3, 40))
@@ -34,8 +33,8 @@ def long_frame(values=VALUES, systems='abc', items=ITEMS):
     return pandas.DataFrame(rows, columns=['item', 'system', 'value'])
 
 
-def wide_frame():
-    return pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES, strict=True))})
+def wide_frame(values=VALUES):
+    return pandas.DataFrame({'item': ITEMS, **dict(zip('abc', values, strict=True))})
 
 
 def numbers(comparison):
@@ -49,21 +48,15 @@ def numbers(comparison):
     return json.dumps([value['runs'], value['leaderboard'], value['pairs']])
 
 
-def written(kind, folder):
+def written(kind, folder, frame):
     path = folder / f'scores.{kind}'
-    frame = long_frame()
     match kind:
-        case 'csv' | 'csv.gz':
-            frame.to_csv(path, index=False)
-        case 'tsv':
-            frame.to_csv(path, index=False, sep='\t')
         case 'parquet':
             frame.to_parquet(path)
         case 'jsonl':
-            frame.to_json(path, orient='records', lines=True, double_precision=15)
-            assert json.loads(path.read_text().splitlines()[0])['item'] == 'q000'
-            lines = [json.dumps(row) for row in frame.to_dict('records')]  # every digit
-            path.write_text('\n'.join(lines) + '\n')
+            path.write_text('\n'.join(map(json.dumps, frame.to_dict('records'))))
+        case _:
+            frame.to_csv(path, index=False, sep='\t' if kind == 'tsv' else ',')
     return path
 
 
@@ -84,15 +77,14 @@ FRAMES = {
 @pytest.mark.parametrize('shape', [*FRAMES, 'csv', 'csv.gz', 'tsv', 'parquet', 'jsonl'])
 def test_a_table_of_ap_gives_what_the_results_give(shape, tmp_path):
     """Bit for bit, whatever holds the table."""
-    table = FRAMES[shape]() if shape in FRAMES else written(shape, tmp_path)
-    settings = {'baseline': 'a'}
-    expected = numbers(compare(several(*VALUES, queries=ITEMS), **settings))
-    assert numbers(compare(table, **settings)) == expected
+    table = FRAMES[shape]() if shape in FRAMES else written(shape, tmp_path, long_frame())
+    expected = numbers(compare(several(*VALUES, queries=ITEMS), baseline='a'))
+    assert numbers(compare(table, baseline='a')) == expected
 
 
 def test_columns_of_other_names():
-    frame = long_frame().rename(columns={'item': 'task', 'system': 'model', 'value': 'F1'})
     columns = {'item': 'task', 'system': 'model', 'value': 'F1'}
+    frame = long_frame().rename(columns=columns)
     found = compare(frame, columns=columns)
     assert found.metrics == ['F1']
     assert numbers(found) == numbers(compare(long_frame()))
@@ -101,15 +93,10 @@ def test_columns_of_other_names():
 
 
 def test_true_and_false_are_one_and_zero():
-    """As benchmarks of exact answers write them: wins and losses by hand."""
-    frame = long_frame().assign(value=long_frame()['value'] > 0.5)
-    a, b = VALUES[0] > 0.5, VALUES[1] > 0.5
-    pairs = {frozenset((pair.a, pair.b)): pair for pair in compare(frame).pairs}
-    pair = pairs[frozenset('ab')]
-    won = (int((a & ~b).sum()), int((b & ~a).sum()))
-    assert (pair.wins, pair.losses) == (won if pair.a == 'a' else won[::-1])
-    wide = pandas.DataFrame({'item': ITEMS, **dict(zip('abc', VALUES > 0.5, strict=True))})
-    assert numbers(compare(wide)) == numbers(compare(frame))
+    """As benchmarks of exact answers write them."""
+    expected = numbers(compare(long_frame((VALUES > 0.5).astype(float))))
+    for frame in long_frame(VALUES > 0.5), wide_frame(VALUES > 0.5):
+        assert numbers(compare(frame)) == expected
 
 
 def test_clusters_are_flipped_together():
@@ -121,6 +108,12 @@ def test_clusters_are_flipped_together():
     alone = compare(frame, cluster='none')
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
+    assert [(each.pairs[0].n_nonzero, each.pairs[0].wins) for each in (together, alone)] == [
+        (2, 20),
+        (20, 20),
+    ]
+    note = 'p, intervals and numbers of differences that are not 0 are of clusters; '
+    assert f'{note}wins, ties, losses and dz are of items' in together.notes
     assert 'without intervals, which need 5 clusters' in together.caption()
     frame.loc[0, 'cluster'] = 'z'
     with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
@@ -138,16 +131,15 @@ def test_missing_cells():
     expected = compare(long_frame(VALUES[:, kept], items=[ITEMS[each] for each in kept]))
     assert numbers(found) == numbers(expected)
     assert found.notes == ['2 of 40 items without a value of some system: left out']
-    wide = wide_frame().astype({'a': object}).assign(a=[None, *VALUES[0][1:]])
-    wide['a'] = wide['a'].astype(float)
+    wide = wide_frame()
+    wide.loc[0, 'a'] = None
     assert len(compare(wide, missing='skip').queries) == 39
 
 
 def test_missing_cells_count_as_zero():
     zeros = VALUES.copy()
     zeros[0, [0, 7]] = zeros[2, 5] = 0  # q000 and q007 of a, q005 of c
-    wide = wide_frame().assign(**dict(zip('abc', zeros, strict=True)))
-    for frame in long_frame(zeros), wide:
+    for frame in long_frame(zeros), wide_frame(zeros):
         found = compare(frame.replace(0, float('nan')), missing='zero')
         assert numbers(found) == numbers(compare(frame))
         assert found.notes == ['items without a value count as 0: 2 of a, 1 of c']
@@ -181,19 +173,25 @@ def test_plus2_knows_the_range(declared):
         assert [pair.interval.low, pair.interval.high] == pytest.approx(list(bounds), abs=1e-10)
 
 
-def test_numbers_of_queries_for_a_difference():
-    """The least number that has a power of 80 %."""
-    found = compare(long_frame(), power=0.1)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # few clusters
+@pytest.mark.parametrize(('kind', 'n'), [('items', 40), ('clusters', 8)])
+def test_numbers_of_units_for_a_difference(kind, n):
+    """The least number that has a power of 80 %; of equal clusters, in a t test of their means."""
+    frame = long_frame()
+    if kind == 'clusters':
+        frame['cluster'] = [f'{int(item[1:]) % n}' for item in frame['item']]
+    found = compare(frame, power=0.1)
+    assert f'value: {kind} to tell a difference of 0.1 at 80 %' in found.to_markdown()
     assert len(found.power) == 3
     for one in found.power:
-        a, b = (VALUES['abc'.index(run)] for run in (one.a, one.b))
+        a, b = (VALUES['abc'.index(run)].reshape(-1, n).mean(axis=0) for run in (one.a, one.b))
         assert one.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-12)  # rounded sums
         power = [oracle.power_of_t(0.1 / one.sd, one.n_queries - less, 0.95) for less in (0, 1)]
         assert power[0] >= 0.8 > power[1]
-    assert 'items to tell a difference of 0.1 at 80 %' in render(found._document(), 'table')
-    alike = compare(long_frame(np.array([[0.5] * 4] * 2), 'ab', ITEMS[:4]), power=0.1)
-    (one,) = alike.power
-    assert (one.sd, one.n_queries, one.reason) == (None, None, 'all differences are 0')
+    alike = compare(frame.assign(value=0.5), power=0.1).power[0]
+    assert (alike.sd, alike.n_queries, alike.reason) == (None, None, 'all differences are 0')
+    single = compare(frame.assign(cluster='one'), power=0.1).power[0]
+    assert (single.n_queries, single.reason) == (None, '1 cluster has no standard deviation')
 
 
 def gate(shift, **settings):
@@ -237,28 +235,34 @@ def test_no_interval_is_no_verdict(n, settings, needed):
     message = f'baseline: found {items}, expected {needed} items or more for a verdict; new is not'
     with pytest.raises(ParameterError, match=message):
         compare(frame, baseline='old', **settings)
-    with pytest.raises(ParameterError, match='fail_if_worse: it compares with a baseline'):
-        compare(frame, fail_if_worse=0.1)
 
 
-@pytest.mark.parametrize('clustered', [False, True])
-def test_what_no_data_could_fail_is_not_passed(clustered):
-    """Eight items, or clusters of three items, need 11 to fail at 0.5; 11 are enough."""
-    for n in 8, 10, 11:
-        items = [f'{place:03}' for place in range(n * (3 if clustered else 1))]
-        frame = long_frame(np.array([[0.5] * len(items)] * 2), ('new', 'old'), items)
-        if clustered:
-            frame['cluster'] = [f'{int(item) // 3}' for item in frame['item']]
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter('always')
-            (one,) = compare(frame, baseline='old', fail_if_worse=0.5).verdicts
-        texts = [str(each.message) for each in caught if each.message.kind == 'no-verdict']
-        kind = 'clusters' if clustered else 'items'
-        told = (
-            f'no data on {n} {kind} could fail at this limit: 11 or more are needed for a verdict'
-        )
-        assert texts == ([told] if n < 11 else [])
-        assert one.verdict == ('not shown to be worse' if n < 11 else 'passed')
+FAIL, BETTER = {'fail_if_worse': 0.5}, {'require_better': True}
+
+
+@pytest.mark.parametrize(
+    ('n', 'settings', 'verdict', 'able'),
+    [
+        # 11 > 2 t(12) + 13 / 2, and 7 > 2 t(8) = 6.71
+        (8, FAIL, 'not shown to be worse', 'fail at this limit: 11'),
+        (10, FAIL, 'not shown to be worse', 'fail at this limit: 11'),
+        (11, FAIL, 'passed', ''),
+        (5, BETTER, 'not better', ''),
+        (5, {**BETTER, 'level': 0.99}, 'not better', 'pass at this limit: 7'),
+    ],
+)
+@pytest.mark.parametrize(('kind', 'size'), [('items', 1), ('clusters', 3)])
+def test_what_no_data_could_fail_is_not_passed(n, settings, verdict, able, kind, size):
+    items = [f'{place:03}' for place in range(n * size)]
+    frame = long_frame(np.full((2, n * size), 0.5), ('new', 'old'), items)
+    if kind == 'clusters':
+        frame['cluster'] = [f'{int(item) // size}' for item in frame['item']]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        (one,) = compare(frame, baseline='old', **settings).verdicts
+    texts = [str(each.message) for each in caught if each.message.kind == 'no-verdict']
+    told = f'no data on {n} {kind} could {able} or more are needed for a verdict'
+    assert (one.verdict, texts) == (verdict, [told] if able else [])
 
 
 def test_a_verdict_of_a_pair_depends_on_no_third_system():
@@ -270,37 +274,6 @@ def test_a_verdict_of_a_pair_depends_on_no_third_system():
         'b': 'not shown to be worse',
         'c': 'passed',
     }
-
-
-def test_what_is_not_better_on_few_items_says_how_many_are_needed():
-    frame = long_frame(np.array([[0.5] * 5, [0.5] * 5]), ('new', 'old'), ITEMS[:5])
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')  # 5 items could be better
-        (one,) = compare(frame, baseline='old', require_better=True).verdicts
-    assert one.verdict == 'not better'
-    settings = {'baseline': 'old', 'require_better': True, 'level': 0.99}  # 7 > 2 t(8) = 6.71
-    with pytest.warns(DataWarning, match='no data on 5 items could pass at this limit: 7 or more'):
-        compare(frame, **settings)
-    with pytest.raises(ParameterError, match='fail_if_worse: found 1, expected less than 1, the l'):
-        compare(frame, baseline='old', fail_if_worse=1)
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_numbers_of_clusters_for_a_difference():
-    """Equal clusters: the power of a t test of their means; one cluster has no deviation."""
-    frame = long_frame()
-    for n in 8, 1:
-        frame['cluster'] = [f'{int(item[1:]) % n}' for item in frame['item']]
-        found = compare(frame, power=0.1)
-        assert 'value: clusters to tell a difference of 0.1' in found.to_markdown()
-        for one in found.power:
-            a, b = (VALUES['abc'.index(run)].reshape(-1, n).mean(axis=0) for run in (one.a, one.b))
-            if n == 1:
-                assert (one.n_queries, one.reason) == (None, '1 cluster has no standard deviation')
-                continue
-            assert one.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-12)  # rounded sums
-            power = [oracle.power_of_t(0.1 / one.sd, one.n_queries - k, 0.95) for k in (0, 1)]
-            assert power[0] >= 0.8 > power[1]
 
 
 def by_hand(groups):
@@ -365,11 +338,11 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
     ('settings', 'message'),
     [
         ({'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
-        ({'range': (1, 0)}, r'range: found \(1, 0\), expected two numbers'),
         ({'columns': {'item': 'value'}}, 'columns: found .*, expected different names'),
         ({'missing': 'none'}, "missing: found 'none', expected one of error, zero"),
-        ({'by': 'none'}, "by: found 'none', expected one of a column of all score"),
         ({'power': -1}, 'power: found -1, expected a number above 0'),
+        ({'fail_if_worse': 0.1}, 'fail_if_worse: it compares with a baseline'),
+        ({'fail_if_worse': 1, 'baseline': 'a'}, 'fail_if_worse: found 1, expected less than 1, t'),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):
@@ -434,28 +407,19 @@ def test_each_item_needs_a_cluster_if_there_are_any():
     'name', ['All', 'mean', 'AVG.', 'average', '(Total)', 'sum', 'Macro', 'weighted avg', 'overall']
 )
 @pytest.mark.parametrize('total', [np.mean, np.sum])
-def test_totals_among_the_items_are_refused(name, total, tmp_path):
+@pytest.mark.parametrize('size', [1 / 3, 1])
+def test_totals_among_the_items_are_refused(size, name, total, tmp_path):
     """Also rounded ones, of one system or of all; under another name they are items."""
-    means = total(VALUES, axis=1).round(2)
-    wide = wide_frame()
-    wide.loc[40] = [name, *means]
+    wide = wide_frame(size * VALUES)
+    wide.loc[40] = [name, *total(size * VALUES, axis=1).round(2)]
     word = 'means' if total is np.mean else 'sums'
-    path = tmp_path / 'scores.csv'
-    wide.to_csv(path, index=False)
     message = f"line 42, item: found '{re.escape(name)}', whose values are the {word} of the others"
     for columns in 'abc', 'b':
-        wide[['item', *columns]].to_csv(path, index=False)
+        path = written('csv', tmp_path, wide[['item', *columns]])
         with pytest.raises(FormatError, match=message):
             compare(path, range=(0, 100))
     wide.loc[40, 'item'] = f'item {name}'
     assert len(compare(wide, range=(0, 100)).queries) == 41
-
-
-def test_a_rounded_total_of_small_values_is_refused():
-    wide = wide_frame().assign(**dict(zip('abc', VALUES / 3, strict=True)))
-    wide.loc[40] = ['mean', *(VALUES / 3).mean(axis=1).round(2)]
-    with pytest.raises(FormatError, match='whose values are the means of the others'):
-        compare(wide)
 
 
 def test_items_called_as_totals_are_items_if_a_system_has_another_value():
@@ -472,8 +436,7 @@ def test_systems_are_chosen(tmp_path):
     expected = numbers(compare(long_frame(VALUES[:2], 'ab')))
     other = long_frame(1000 * VALUES[2:], 'c')
     wide = wide_frame().assign(c=other['value'], language='fr', a_tokens=range(40))
-    path = tmp_path / 'scores.jsonl'
-    wide.assign(c='x').to_json(path, orient='records', lines=True, double_precision=15)
+    path = written('jsonl', tmp_path, wide.assign(c='x'))
     tables = wide, pandas.concat([long_frame(VALUES[:2], 'ab'), other])
     for table in *tables, [wide[['item', 'b', 'c']], wide[['a', 'item', 'language']]]:
         assert numbers(compare(table, systems=['b', 'a'])) == expected
@@ -488,22 +451,17 @@ def test_systems_are_chosen(tmp_path):
 def test_one_system_of_each_of_several_tables(tmp_path):
     named = compare({'x': wide_frame(), 'y': wide_frame()}, systems=['b'])
     assert (named.runs, named.pairs[0].n_nonzero) == (['x', 'y'], 0)
-    path = tmp_path / 'scores.csv'
-    wide_frame().assign(topic='what').to_csv(path, index=False)
-    for table in path, wide_frame().assign(topic='what'):
+    texts = wide_frame().assign(topic='what')
+    for table in written('csv', tmp_path, texts), texts:
         with pytest.raises(FormatError, match=r'topic: found .*, expected .*numbers?: .*--systems'):
             compare(table)
-        assert (
-            compare(table, systems=['a', 'b']).runs
-            == compare(wide_frame(), systems=['a', 'b']).runs
-        )
+        assert sorted(compare(table, systems=['a', 'b']).runs) == ['a', 'b']
 
 
 def test_columns_of_other_numbers_are_refused(tmp_path):
     """Beside columns from 0 to 1; not where the range holds them, or no column is from 0 to 1."""
     wide = wide_frame().assign(seconds=np.arange(40) / 4)  # the sixth is the first above 1
-    path = tmp_path / 'scores.tsv'
-    wide.to_csv(path, index=False, sep='\t')
+    path = written('tsv', tmp_path, wide)
     message = r'line 7, seconds: found 1.25, expected a number from 0 to 1.*--systems .*--range'
     with pytest.raises(FormatError, match=message):
         compare(path)
@@ -513,35 +471,27 @@ def test_columns_of_other_numbers_are_refused(tmp_path):
     assert compare(wide.drop(columns='seconds')).parameters['range'] == [0, 1]
 
 
-def scores_in(folder, frame, name='scores.csv'):
+def scores_in(folder, frame):
     folder.mkdir()
-    frame.to_csv(folder / name, index=False)
-    return folder / name
+    return written('csv', folder, frame)
 
 
 def test_systems_of_one_name_are_told_apart_by_files(tmp_path):
     """If their tables have no other system; a third system keeps its name."""
-    paths = [
-        scores_in(tmp_path / folder, long_frame([row], [system]))
-        for folder, row, system in zip(('x', 'y', 'z'), VALUES, ('m', 'm', 'bm25'), strict=True)
-    ]
+    given = zip('xyz', VALUES, ('m', 'm', 'bm25'), strict=True)
+    paths = [scores_in(tmp_path / name, long_frame([row], [of])) for name, row, of in given]
     expected = {'x/scores': VALUES[0], 'y/scores': VALUES[1], 'bm25': VALUES[2]}
     named = {name: long_frame([row], ['m']) for name, row in expected.items()}
     assert numbers(compare(paths)) == numbers(compare(named))
     assert numbers(compare({'': paths[0], 'y/scores': paths[1], 'bm25': paths[2]})) == numbers(
         compare({'m': named['x/scores'], 'y/scores': named['y/scores'], 'bm25': named['bm25']})
     )
-    halves = (
-        long_frame(VALUES[:1, :20], 'm', ITEMS[:20]),
-        long_frame(VALUES[:1, 20:], 'm', ITEMS[20:]),
-    )
+    halves = [long_frame([VALUES[0][at::2]], 'm', ITEMS[at::2]) for at in (0, 1)]
     parts = [scores_in(tmp_path / f'part{n}', half) for n, half in enumerate(halves)]
     assert compare(parts).runs == ['m']
-    several = [scores_in(tmp_path / f'all{n}', long_frame()) for n in range(2)]
-    with pytest.raises(
-        FormatError, match=r"all1.*line 2, item: found 'q000' of 'a' again.*NAME=FI"
-    ):
-        compare(several)
+    tables = [scores_in(tmp_path / f'all{n}', long_frame()) for n in range(2)]
+    with pytest.raises(FormatError, match=r"all1.*line 2, item: found 'q000' of 'a' again.*NAME=F"):
+        compare(tables)
 
 
 def with_seeds(values, **others):
@@ -553,15 +503,9 @@ def with_seeds(values, **others):
 
 @pytest.mark.parametrize('shape', ['frame', 'polars', 'csv', 'parquet', 'jsonl'])
 def test_rows_of_an_item_name_the_column_that_differs(shape, tmp_path):
-    frame, path = with_seeds(VALUES[:2, :6], year=2016), tmp_path / f'scores.{shape}'
-    match shape:
-        case 'csv':
-            frame.to_csv(path, index=False)
-        case 'parquet':
-            frame.to_parquet(path)
-        case 'jsonl':
-            frame.to_json(path, orient='records', lines=True)
-    table = {'frame': frame, 'polars': polars.from_pandas(frame)}.get(shape, path)
+    frame = with_seeds(VALUES[:2, :6], year=2016)
+    frames = {'frame': frame, 'polars': polars.from_pandas(frame)}
+    table = frames[shape] if shape in frames else written(shape, tmp_path, frame)
     message = (
         "item: found 2 rows for 'q000' of 'a', as seed differs, expected one: average.*cluster=i"
     )
@@ -587,12 +531,9 @@ def test_values_that_cannot_be_added_are_refused(value, tmp_path):
     """Before anything is computed from them; those at the bounds can be compared."""
     for shape, frame in ('wide', wide_frame()), ('long', long_frame()):
         frame.loc[3, 'a' if shape == 'wide' else 'value'] = value
-        path = tmp_path / f'{shape}.csv'
-        frame.to_csv(path, index=False)
+        path = written('csv', tmp_path, frame)
         for bounds in None, (-1, 1):
-            with pytest.raises(
-                FormatError, match=r'line 5, .*: found .*e.*, expected 0, or a size f'
-            ):
+            with pytest.raises(FormatError, match=r'line 5, .*: found .*e.*, expected 0, or a siz'):
                 compare(path, range=bounds)
     with pytest.raises(ParameterError, match='range: found'):
         compare(wide_frame(), range=(0, 1e101))
@@ -626,12 +567,3 @@ def test_other_fields_of_json_are_passed_over(tmp_path):
     path.write_text(text.replace('task_id', 'item').replace('acc', 'value'))
     assert holds_scores(str(path))
     assert numbers(compare(path)) == numbers(compare(path, columns={'item': 'item'}))
-
-
-def test_a_range_is_declared_if_it_is_given_or_from_0_to_1():
-    for frame, bounds, expected in (
-        (wide_frame(), None, True),
-        (long_frame(2 * VALUES), None, False),
-        (long_frame(2 * VALUES), (0, 2), True),
-    ):
-        assert read_scores([('', frame)], range=bounds).is_range_declared is expected
