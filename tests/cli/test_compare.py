@@ -237,13 +237,15 @@ def test_errors_about_results_and_runs(arguments):
 # Verdicts, by which a job fails.
 
 
-@pytest.mark.parametrize('files', [['reference.txt', 'best.txt'], ['best.json']])
+@pytest.mark.parametrize('files', ['reference.txt best.txt', 'best.json', 'best=best.csv'])
 @pytest.mark.parametrize(
     'gate', ['--baseline best --fail-if-worse 0', '--baseline lost --require-better']
 )
 def test_a_gate_never_passes_with_nothing_to_compare(files, gate):
+    """As where the baseline is lost, or a pattern of names has found one file alone."""
     results_of('evaluate', 'reference.txt', 'best.txt', to='best.json')
-    result = from_results(*files, *gate.split(), expected=1)
+    Path('best.csv').write_text('item,value\nq1,0.5\nq2,1\n')
+    result = from_results(*files.split(), *gate.split(), expected=1)
     told = f'nothing to compare with {gate.split()[1]}: found best alone, expected two or more'
     assert (result.stdout, result.stderr) == ('', f'Error: compare: {told}\n')
 

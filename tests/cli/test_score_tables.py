@@ -9,7 +9,6 @@ import pytest
 from commands import run
 
 from mediaeval_ap import compare
-from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
@@ -202,17 +201,6 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
     verdict = told.split(':')[0].partition(' is ')[2] or 'passed'
     assert f'| `{verdict}`' in result.stdout
     assert 'Means over 60 items' in result.stdout
-
-
-@pytest.mark.parametrize('baseline', ['sole', 'lost'])
-def test_a_gate_never_passes_with_nothing_to_compare(baseline):
-    """As where the baseline is lost, or a pattern of names has found one file alone."""
-    arguments = ['sole=new.csv', '--baseline', baseline, '--fail-if-worse', '0.5']
-    result = compared(*arguments, expected=1)
-    told = f'nothing to compare with {baseline}: found sole alone, expected two or more'
-    assert (result.stdout, result.stderr) == ('', f'Error: compare: {told}\n')
-    with pytest.raises(ParameterError, match=told):
-        compare({'sole': 'new.csv'}, baseline=baseline, require_better=True)
 
 
 def test_items_without_a_value_count_as_zero():

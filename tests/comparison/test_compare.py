@@ -1,7 +1,6 @@
 """Whole comparisons: what must not change, what must change how, refusals, official data."""
 
 import json
-import sys
 import warnings
 
 import numpy as np
@@ -16,12 +15,7 @@ from scipy import stats
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.errors import (
-    DataWarning,
-    MissingExtraError,
-    ParameterError,
-    WithoutRelevantWarning,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning
 
 EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)
 
@@ -161,26 +155,6 @@ def test_one_run_has_a_leaderboard_without_pairs():
     assert comparison.to_frame('pairs').empty
 
 
-def test_clusters_are_flipped_whole():
-    """Two videos of 10 queries: of 4 patterns of signs, two are as extreme."""
-    reference = [('x', f'v{place // 10}', str(place), f'n{place:02}') for place in range(20)]
-    evaluate = AveragePrecision(reference, K=[10]).evaluate
-    right = [(*row, 0.5) for row in reference]
-    results = {'all': evaluate(right), 'few': evaluate([right[0], right[10]])}
-    settings = {'cluster': 'video', 'reference': reference}
-    of_queries, of_videos = without_warning(results), without_warning(results, **settings)
-    note = (
-        'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-        'losses and dz are of queries'
-    )
-    assert [note in each.notes for each in (of_queries, of_videos)] == [False, True]
-    (by_query,), (by_video,) = of_queries.pairs, of_videos.pairs
-    assert (by_query.p, by_query.n_nonzero) == (2 / 2**18, 18)
-    assert (by_video.p, by_video.n_nonzero) == (2 / 4, 2)
-    assert by_video.difference == by_query.difference == 0.9
-    assert (by_video.wins, by_video.ties) == (18, 2)
-
-
 INDEPENDENT = 'queries are taken as independent, not by video: '
 
 
@@ -301,13 +275,6 @@ def test_wrong_arguments_are_refused(name, value, message):
         compare(several([1, 0], [0, 1]), **{name: value})
 
 
-def test_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'scipy', None)
-    message = r"scipy is not installed; pip install 'mediaeval-ap\[compare\]'"
-    with pytest.raises(MissingExtraError, match=message):
-        compare(several([1, 0]))
-
-
 def test_what_is_not_known_of_the_floor_is_said():
     comparison = compare({'a': evaluation([1, 0], measures={'P@5': [1, 0.5]})})
     assert [each.floor for each in comparison.leaderboard] == [0, None]
@@ -339,9 +306,7 @@ def test_every_shape_has_the_same_numbers():
 
 
 def test_curves_are_of_one_metric():
-    measures = {'nDCG@10': [0.5, 0.1]}
-    runs = several([0.5, 0.2], [0.1, 0.3], measures=measures)
-    found = compare(runs)
+    found = compare(several([0.5, 0.2], [0.1, 0.3], measures={'nDCG@10': [0.5, 0.1]}))
     with pytest.raises(ParameterError, match=r'found the metrics MAP@1, nDCG@10, expected one'):
         found.plot.map_by_k()
 

@@ -86,16 +86,6 @@ def test_differences_are_those_of_the_oracle(clusters, level, largest):
     assert [within.low, within.high] == pytest.approx(clipped, **CLOSE)
 
 
-@given(CLUSTERS)
-def test_a_higher_level_has_no_narrower_interval(clusters):
-    sums, sizes = (np.array(each, float) for each in zip(*clusters, strict=True))
-    assume(len({Fraction(total) / size for total, size in clusters}) > 1)
-    levels = 0.5, 0.9, 0.99, 0.999, 0.999_999
-    found = [mean_interval(sums, sizes, level, (-3, 3)) for level in levels]
-    assert [each.low for each in found] == sorted((each.low for each in found), reverse=True)
-    assert [each.high for each in found] == sorted(each.high for each in found)
-
-
 def test_equal_means_of_clusters_have_no_interval():
     found = mean_interval(np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 4, 6, 8, 10]), 0.95, (0, 1))
     assert (found.low, found.high, found.reason) == (None, None, 'all units have one mean')
