@@ -157,49 +157,15 @@ RUNS = ['best.txt', 'half.txt', 'late.txt']
 
 
 def test_the_same_as_of_the_runs():
-    """Scoring first and comparing later gives every digit that comparing at once gives."""
-    given = '--cluster video --by corpus --subset subset.txt --measures RR --format json'.split()
-    scored = [*RUNS, '-K', '1,10', '--subset', 'subset.txt', '--measures', 'RR']
-    path = results_of('evaluate', 'reference.txt', *scored, to='results.json')
-    options = [each for each in given if each not in ('--measures', 'RR')]
-    written = json.loads(from_results('reference.txt', path, *options).stdout)
-    assert written == json.loads(compared(*given).stdout)
-    assert written['metrics'] == ['MAP@1', 'MAP@10', 'RR']
-
-
-def test_results_of_all_commands(monkeypatch):
-    samples = ROOT / 'samples'
-    folder = samples / 'discovery_2015'
-    Path('my.qrels').write_text('7 0 d1 1\n8 0 d2 1\n')
-    shots = ['--shots', folder / '2015.shot']
-    commands = {
-        'evaluate-2015': [folder / '2015.ref', folder / 'run.label', *shots],
-        'evaluate-trec': ['my.qrels', 'my.run'],
-        'map': [samples / 'fashion_truth.csv', samples / 'fashion_predictions.csv', '-K', '5,12'],
-        'lrap': [samples / 'sounds_truth.csv', samples / 'sounds_scores.csv'],
-    }
-    Path('my.run').write_text('7 Q0 d1 1 0.5 me\n8 Q0 d1 1 0.5 me\n')
-    metrics = {'map': ['MAP@5', 'MAP@12'], 'lrap': ['LRAP'], 'evaluate-2015': ['MAP']}
-    for command, (reference, first, *others) in commands.items():
-        Path('again').write_bytes(Path(first).read_bytes())
-        arguments = [str(each) for each in (reference, first, 'again', *others)]
-        path = results_of(command, *arguments, to=f'{command}.json')
-        written = json.loads(from_results(path, '--format', 'json').stdout)
-        jsonschema.Draft202012Validator(SHAPE).validate(written)
-        assert written['metrics'] == metrics.get(command, written['metrics'])
-        assert sorted(written['runs']) == sorted([Path(first).name, 'again'])
-        assert all(pair['p'] == 1 for pair in written['pairs'])
-
-
-def test_runs_beside_results_are_as_if_all_were_scored_now():
-    path = results_of(
-        'evaluate', 'reference.txt', 'best.txt', 'half.txt', '-K', '1,10', to='a.json'
-    )
-    options = ['--by', 'corpus', '--cluster', 'video', '--format', 'json']
-    written = compared(*options).stdout
-    assert compared(*options, files=[path, 'late.txt']).stdout == written
-    late = results_of('evaluate', 'reference.txt', 'late.txt', '-K', '1,10', to='late.json')
-    assert from_results('reference.txt', path, late, *options).stdout == written
+    """Scoring first, all or some, and comparing later gives each digit of comparing at once."""
+    scored = '-K 1,10 --subset subset.txt --measures RR'.split()
+    both = results_of('evaluate', 'reference.txt', *RUNS[:2], *scored, to='both.json')
+    late = results_of('evaluate', 'reference.txt', RUNS[2], *scored, to='late.json')
+    options = '--cluster video --by corpus --subset subset.txt --format json'.split()
+    written = compared(*options, '--measures', 'RR').stdout
+    assert from_results('reference.txt', both, late, *options).stdout == written
+    assert compared(*options, '--measures', 'RR', files=[both, RUNS[2]]).stdout == written
+    assert json.loads(written)['metrics'] == ['MAP@1', 'MAP@10', 'RR']
 
 
 def test_results_of_standard_input_and_given_names():

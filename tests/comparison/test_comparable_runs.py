@@ -135,11 +135,6 @@ def test_label_ranking_and_map_of_labels():
     columns = {'id': 'fname', 'label': 'labels'}
     runs = read_runs({'a': evaluate_lrap(truth, scores, columns=columns)})
     assert (runs.metrics, runs.values.tolist()) == (['LRAP'], [[[1, 0.5]]])
-    weighted = evaluate_lrap(truth, scores, columns=columns, label_weighted=True)
-    runs = read_runs({'a': weighted})
-    assert (runs.no_mean, runs.whole) == ('it is a mean over labels', [0.75])
-    assert (runs.values.tolist(), runs.n_labels.tolist()) == ([[[1, 0.5]]], [1, 1])
-    assert (runs.n_relevant, runs.means()) == (None, {'lwlrap': [0.75]})
     score = evaluate_map('samples/fashion_truth.csv', 'samples/fashion_predictions.csv')
     runs = read_runs([score])  # without what its mean leaves out
     # A sum of some doubles in another order.

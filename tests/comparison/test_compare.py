@@ -256,6 +256,7 @@ def test_letters_and_ranks_are_those_of_the_pairs(rows, correction, level, basel
         worse = sum(run == each.run for run, _ in apart)
         assert each.rank_interval == (1 + better, len(rows) - worse)
         assert 1 + better <= each.rank <= len(rows) - worse
+        assert each.rank == 1 + sum(other.map > each.map for other in comparison.leaderboard)
     groups = [{run for run in letters if letter in letters[run]} for letter in 'abcdefghij']
     assert not any(one < other for one in filter(None, groups) for other in groups)
 

@@ -196,17 +196,6 @@ def test_bounds_in_every_format(of_judged):
         assert 'the order of 0 of 1 pair of runs is certain, for all labels of the unj' in text
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-def test_nothing_is_relevant_at_the_first_judgement(definition):
-    """The first label that is found may be any of the pool."""
-    evaluator = AveragePrecision([], K=[10], definition=definition, judged=JUDGED)
-    pool = evaluator.pool({'a': ANN[:2], 'b': ANN[2:3]}, ['ann'])
-    assert pool.counts['unjudged'] == 1
-    empty = definitions.get(definition).without_relevant
-    least = 0 if empty else pool.means['a']['MAP@10']
-    assert (pool.bounds['a'].low['MAP@10'], pool.bounds['a'].high['MAP@10']) == (least, empty)
-
-
 def test_condensed_lists_have_no_bounds():
     evaluator = AveragePrecision(REFERENCE[:1], judged=JUDGED, unjudged='skip')
     with pytest.raises(ParameterError, match=r"^pool: found unjudged='skip', expected 'nonrel"):
