@@ -131,10 +131,6 @@ ERRORS = [
         'Python truth_columns=',
     ),
     (
-        *(MAP, 'user,items\na,x\n', 'user,item\na,x\n', {'columns': LABELS}),
-        "predictions.csv, line 1: found no column items in 'user,item', expected user,items",
-    ),
-    (
         *(MAP, 'a,x\n', 'a\n', TWO),
         "predictions.csv, line 1: found no column 2 in 'column 1', expected column 1,column 2",
     ),

@@ -169,10 +169,6 @@ ERRORS = [
         "truth.csv, line 4, landmark_id: found ' ', ex",
     ),
     (
-        *(GAP, SURE, 'id,landmarks\na,1 nan\nb,1 2 3\n'),
-        r"predictions.csv, line 2, landmarks: found '1 nan', .* \(1 more wrong line\)$",
-    ),
-    (
         *(LRAP, 'fname,labels\na,x\n', 'name,x\na,1\n'),
         "line 1: found no column fname in 'name,x', expected fname, and columns of numbers",
     ),

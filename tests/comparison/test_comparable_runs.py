@@ -101,15 +101,6 @@ def test_what_is_no_run_is_refused(results, message):
         read_runs(results)
 
 
-def test_measures_without_a_value_somewhere_are_left_out():
-    a = evaluation(A, measures={'nDCG': [float('nan'), 1], 'P@5': [0.2, 0.4]})
-    b = evaluation(A, measures={'nDCG': [0.5, 1], 'P@5': [0.6, 0.8]})
-    runs = read_runs({'a': a, 'b': b})
-    assert runs.metrics == ['MAP@1', 'P@5']
-    assert runs.notes == ['nDCG: left out, as some queries have no value']
-    assert 'P@5' not in runs.floor  # what an empty run gets of it is not known
-
-
 def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     truth = pandas.DataFrame({'Image': ['2', '1'], 'Id': ['a', 'b']})
     guesses = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['b', 'b a']})

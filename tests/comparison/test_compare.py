@@ -65,9 +65,6 @@ def test_the_order_of_runs_and_queries_changes_no_bit(rows, correction, random):
 
 
 def test_what_has_no_interval_says_why():
-    found = compare(several([1 / 3 + 0.25] * 5, [1 / 3] * 5))
-    assert found.leaderboard[1].interval.reason == 'all values are 0.333333'
-    assert found.pairs[0].interval.reason == ''  # plus2 has one
     few = compare(several([0, 0.5, 1, 1], [0, 0, 0, 0.5]))
     reasons = {each.interval.reason for each in [*few.leaderboard, *few.pairs]}
     assert reasons == {'4 queries: an interval needs 5'}
@@ -148,13 +145,6 @@ def test_official_pairs_are_told_apart_as_by_random_flips(official_data):
         assert abs(share - pair.p) <= 5 * np.sqrt(pair.p * (1 - pair.p) / len(signs)) + 1e-3
 
 
-def test_one_run_has_a_leaderboard_without_pairs():
-    comparison = compare({'a': evaluation(drawn(5)[0])}, baseline='a')
-    assert [(each.rank, each.group) for each in comparison.leaderboard] == [(1, 'a')] * 2
-    assert comparison.pairs == []
-    assert comparison.to_frame('pairs').empty
-
-
 INDEPENDENT = 'queries are taken as independent, not by video: '
 
 
@@ -209,15 +199,22 @@ def test_intervals_are_those_of_their_definitions():
         assert [interval.low, interval.high] == pytest.approx(list(bounds), abs=1e-12)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # no data could fail
 @pytest.mark.parametrize('scale', [0.5, 30])
-def test_a_third_system_changes_no_pair(scale):
-    """But the correction of its p: not its interval, and not where values leave 0 to 1."""
-    values = scale * drawn(3, n_cutoffs=1)[:, :, 0]
-    table = pandas.DataFrame({'item': map(str, range(60)), 'a': values[0], 'b': values[1]})
-    (alone,) = compare(table).pairs
-    among = compare(table.assign(c=1e6 * values[2]), systems=['a', 'b', 'c']).pairs
-    (pair,) = (each for each in among if 'c' not in (each.a, each.b))
-    assert (alone.interval, alone.p, alone.dz) == (pair.interval, pair.p, pair.dz)
+@pytest.mark.parametrize('n', [60, 8])
+def test_a_third_system_changes_no_pair(scale, n):
+    """But the correction of its p: not its interval, verdict, nor where values leave 0 to 1."""
+    values = scale * drawn(3, n_queries=n, n_cutoffs=1)[:, :, 0]
+    table = pandas.DataFrame({'item': map(str, range(n)), 'a': values[0], 'b': values[1]})
+    said = []
+    for each in table, table.assign(c=1e6 * values[2]):
+        settings = {'systems': list(each.columns[1:]), 'baseline': 'a', 'fail_if_worse': 0.5}
+        found = compare(each, **settings)
+        (pair,) = (pair for pair in found.pairs if {pair.a, pair.b} == {'a', 'b'})
+        verdict = next(one.verdict for one in found.verdicts if one.run == 'b')
+        said.append((pair.interval, pair.p, pair.dz, verdict))
+    assert said[0] == said[1]
+    assert n > 8 or scale > 1 or verdict == 'not shown to be worse'
 
 
 @pytest.mark.parametrize(
@@ -237,7 +234,7 @@ def test_intervals_are_within_a_declared_range(rows, bounds):
 
 @given(
     st.integers(2, 12).flatmap(
-        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=2, max_size=5)
+        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=5)
     ),
     st.sampled_from(['holm', 'bh']),
     st.sampled_from([0.5, 0.8, 0.95]),

@@ -50,16 +50,9 @@ def test_a_pipe_is_read_once(folder):
         evaluate_trec('qrels', 'other')
 
 
-@pytest.mark.parametrize(
-    ('run', 'row', 'found'),
-    [
-        ([RUN[1], RUN[0], RUN[1]], 3, "'d1' again for topic '8'"),
-        ([('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')], 3, "'d1' again"),
-        ([*RUN[:2], ('7', 'd5', 0.1), ('8', 'd1', 0.2)], 4, "'d1' again for topic '8'"),
-    ],
-)
-def test_the_first_repeated_document_is_named(run, row, found):
-    with pytest.raises(FormatError, match=f'<rows>, row {row}, docno: found {found}'):
+def test_the_first_repeated_document_is_named():
+    run = [('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')]
+    with pytest.raises(FormatError, match="<rows>, row 3, docno: found 'd1' again for topic '7'"):
         evaluate_trec(QRELS, run)
 
 
@@ -106,11 +99,6 @@ def test_comments_are_in_lines_alone(folder):
     for origin in (run, frame, polars.from_pandas(frame), 'run.parquet'):
         evaluation = evaluate_trec(judged, origin, [1])
         assert (evaluation.queries, evaluation.map.tolist()) == (['#7', '8'], [1.0])
-    (folder / 'qrels').write_text(qrels_text(judged))
-    (folder / 'run').write_text(run_text(run))
-    evaluation = evaluate_trec('qrels', 'run', [1])
-    assert (evaluation.queries, evaluation.counts['judgements']) == (['8'], 1)
-    assert evaluation.counts['unknown'] == 0
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')

@@ -190,9 +190,8 @@ def test_one_part_of_several(tmp_path):
             evaluate_trec(JUDGED, run, part='test')
     (tmp_path / 'Other_predictions.json').write_text('{}')
     found = 'found 2: Other_predictions.json, Task_predictions.json, expected one file of pred'
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match=found):
         evaluate_trec(JUDGED, tmp_path)
-    assert found in str(caught.value)
     (tmp_path / 'none').mkdir()
     with pytest.raises(ReadError, match='Is a directory'):
         evaluate_trec(JUDGED, tmp_path / 'none')
