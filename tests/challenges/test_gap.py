@@ -65,9 +65,7 @@ def test_integers_in_text_that_no_double_holds(number):
     'number', ['9007199254740994', '1e23', '9007199254740993.0', '+.5', '00.25', '0' * 5000 + '7']
 )
 def test_decimals_in_text_are_the_nearest_doubles(number):
-    truth, answers = (
-        table('id,landmark_id', ('1', 'a')),
-        table('id,landmarks', ('1', f'a {number}')),
-    )
+    truth = table('id,landmark_id', ('1', 'a'))
+    answers = table('id,landmarks', ('1', f'a {number}'))
     rows = challenges.evaluate_gap(truth, answers, per_query=True).table
     assert rows['confidence'].tolist() == [float(number)]

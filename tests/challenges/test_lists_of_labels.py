@@ -124,8 +124,7 @@ OFFERED = pandas.DataFrame(  # the right order: cup pan mug, jar pot
 def test_a_column_sorts_rows_of_one_label(by, kind, tmp_path):
     said = OFFERED if by == 'rank' else OFFERED.drop(columns='rank')
     if kind != 'frame':
-        save = {'csv': said.to_csv, 'parquet': said.to_parquet}[kind]
-        save(said := tmp_path / 'said', index=False)
+        getattr(said, f'to_{kind}')(said := tmp_path / 'said', index=False)
     score = challenges.evaluate_map(BOUGHT, said, columns=COLUMNS)
     assert score.value == ((1 + 2 / 3) / 2 + 1) / 2
     assert list(score.notes) == [f'predictions are sorted by {by}']

@@ -156,16 +156,9 @@ PURCHASED = 'customer_id,article_id'
 BOUGHT, SURE = 'customer_id,prediction\na,1\n', 'id,landmark_id\na,1\nb,2\n'
 ERRORS = [
     (FIRST_HIT, 'Image,Id\na,\n', 'Image,Id\na,w\n', 'truth.csv, line 2, Id: found nothing, exp'),
+    (MAP, f'{PURCHASED}\na,1\na,\n', BOUGHT, 'truth.csv, line 3, article_id: found nothing, e'),
     (
-        MAP,
-        f'{PURCHASED}\na,1\na,\n',
-        BOUGHT,
-        'truth.csv, line 3, article_id: found nothing, expected',
-    ),
-    (
-        GAP,
-        f'{SURE}c, \n',
-        'id,landmarks\na,1 0.5\nb,\nc,\n',
+        *(GAP, f'{SURE}c, \n', 'id,landmarks\na,1 0.5\nb,\nc,\n'),
         "truth.csv, line 4, landmark_id: found ' ', ex",
     ),
     (
@@ -180,12 +173,7 @@ ERRORS = [
         *(LRAP, 'fname,labels\na,"x,y,x,x"\n', 'fname,x,y\na,1,0\n'),
         "truth.csv, line 2, labels: found 'x' twice, expected each label once$",
     ),
-    (
-        LRAP,
-        'fname,labels\na,"x,"\n',
-        'fname,x,y\na,1,0\n',
-        "line 2, labels: found '', expected classes",
-    ),
+    (LRAP, 'fname,labels\na,"x,"\n', 'fname,x,y\na,1,0\n', "line 2, labels: found '', expected"),
 ]
 
 

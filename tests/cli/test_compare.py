@@ -37,10 +37,17 @@ def runs(tmp_path, monkeypatch):
         Path(name).write_text('\n'.join(lines) + '\n')
 
 
-def compared(*options, expected=0, command='compare', files=('best.txt', 'half.txt', 'late.txt')):
-    result = run(command, 'reference.txt', *files, '-K', '1,10', '--quiet', *options)
+RUNS = ['best.txt', 'half.txt', 'late.txt']
+
+
+def from_results(*arguments, expected=0):
+    result = run('compare', *arguments, '--quiet')
     assert result.exit_code == expected, result.output
     return result
+
+
+def compared(*options, expected=0, files=RUNS):
+    return from_results('reference.txt', *files, '-K', '1,10', *options, expected=expected)
 
 
 def in_python(
@@ -145,15 +152,6 @@ def results_of(command, *arguments, to):
     result = run(command, *arguments, '--format', 'json', '--per-query', '-o', to, '--quiet')
     assert result.exit_code == 0, result.output
     return to
-
-
-def from_results(*arguments, expected=0):
-    result = run('compare', *arguments, '--quiet')
-    assert result.exit_code == expected, result.output
-    return result
-
-
-RUNS = ['best.txt', 'half.txt', 'late.txt']
 
 
 def test_the_same_as_of_the_runs():

@@ -38,8 +38,8 @@ def tables(tmp_path, monkeypatch):
     Path('groups.csv').write_text('item,group\n' + ''.join(f'{row[0]},g{row[3]}\n' for row in rows))
 
 
-def compared(*arguments, expected=0, command='compare'):
-    result = run(command, *arguments, '--quiet')
+def compared(*arguments, expected=0):
+    result = run('compare', *arguments, '--quiet')
     assert result.exit_code == expected, result.output
     return result
 
@@ -67,27 +67,17 @@ def test_items_in_a_saved_index():
         assert compared(path).stdout == f'{expected}\n{note}\n'
 
 
-def rolled(path):
-    """Write what was predicted for other ids under each id: another run."""
-    frame = pandas.read_csv(SAMPLES / path, dtype=str, keep_default_na=False)
-    frame.iloc[:, 1:] = frame.iloc[:, 1:].to_numpy()[[*range(1, len(frame)), 0]]
-    frame.to_csv(f'2_{path}', index=False)
-
-
-def thinned(path, to):
-    """Write every third line of a run."""
-    lines = (SAMPLES / path).read_text().splitlines(keepends=True)
-    Path(to).write_text(''.join(lines[::3]))
-
-
 @pytest.fixture
 def second_runs():
-    for path in 'fashion_predictions.csv', 'sounds_scores.csv':
-        rolled(path)
-    thinned('hypothesis.txt', '2.txt')
+    for path in 'fashion_predictions.csv', 'sounds_scores.csv':  # predictions of other ids
+        frame = pandas.read_csv(SAMPLES / path, dtype=str, keep_default_na=False)
+        frame.iloc[:, 1:] = frame.iloc[:, 1:].to_numpy()[[*range(1, len(frame)), 0]]
+        frame.to_csv(f'2_{path}', index=False)
+    for path, other in ('hypothesis.txt', '2.txt'), ('discovery_2015/run.label', '2.label'):
+        lines = (SAMPLES / path).read_text().splitlines(keepends=True)
+        Path(other).write_text(''.join(lines[::3]))
     names = {line.split()[3] for line in (SAMPLES / 'reference.txt').read_text().splitlines()}
     Path('names').write_text('\n'.join(sorted(names)[:9]))
-    thinned('discovery_2015/run.label', '2.label')
     truth = pandas.read_csv(SAMPLES / 'fashion_truth.csv', dtype=str)
     bought = truth.groupby('customer_id')['article_id'].agg(' '.join).rename('prediction')
     bought.iloc[::7] = ''  # customers that no mean is over

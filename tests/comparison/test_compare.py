@@ -108,10 +108,7 @@ def without_reason(value, path=()):
         # 30² / (29 · 1² + 1²) equal ones of one query each are enough.
         ([1] * 30, ''),
         ([1] * 29, '29 clusters count as 29.0 of equal size, and the largest holds 3.4'),
-        (
-            [20] * 40 + [100],
-            '41 clusters count as 31.2 of equal size, and the largest holds 11',
-        ),
+        ([20] * 40 + [100], '41 clusters count as 31.2 of equal size, and the largest holds 11'),
         ([20] * 45 + [100], ''),  # a tenth, and no more
     ],
 )

@@ -287,12 +287,6 @@ def test_means_of_groups(of, tmp_path):
             compare(long_frame(items=[*ITEMS[1:], 'other']), by=by)
 
 
-def jsonl(text):
-    path = Path('scores.jsonl')
-    path.write_text(text)
-    return path
-
-
 IDS = ['2026-01-02', '2026-01-02T03:04:05', '007', 7, 10**25, 'true', 'é', 'NaN', '1e5', '[]']
 
 
@@ -302,8 +296,8 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{'item': each, 'a': n / 10, 'b': n % 2 == 0} for n, each in enumerate(IDS)]
     rows[3] = {'b': 0, 'item': 7, 'a': 0.3}
-    path = jsonl(bom + '\r\n\n'.join(map(json.dumps, rows)))
-    runs = read_scores([('', path)])
+    Path('scores.jsonl').write_text(bom + '\r\n\n'.join(map(json.dumps, rows)))
+    runs = read_scores([('', 'scores.jsonl')])
     assert runs.queries == sorted(map(str, IDS))
     by_item = dict(zip(runs.queries, runs.values[0].T.tolist(), strict=True))
     assert by_item == {str(row['item']): [row['a'], float(row['b'])] for row in rows}
@@ -358,8 +352,9 @@ JSON = {
 @pytest.mark.parametrize('text', JSON)
 def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path('scores.jsonl').write_text(text)
     with pytest.raises(Error, match=JSON[text]):
-        compare(jsonl(text))
+        compare('scores.jsonl')
 
 
 def test_settings_of_tables_are_refused_for_results():

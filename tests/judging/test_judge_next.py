@@ -288,17 +288,10 @@ def test_wrong_judgements(by, judgement, message):
         queue.after(judgement)
 
 
-@pytest.mark.parametrize(
-    ('settings', 'message'),
-    [
-        ({'n': 0}, r'^n: found 0'),
-        ({'by': 'name'}, r'^by: found'),
-        ({'strategy': 'best'}, r'^strategy: found'),
-    ],
-)
-def test_wrong_settings(settings, message):
-    with pytest.raises(ParameterError, match=message):
-        EMPTY.judge_next(RUNS, ['ann'], **settings)
+@pytest.mark.parametrize(('name', 'value'), [('n', 0), ('by', 'name'), ('strategy', 'best')])
+def test_wrong_settings(name, value):
+    with pytest.raises(ParameterError, match=f'^{name}: found {value!r}'):
+        EMPTY.judge_next(RUNS, ['ann'], **{name: value})
     with pytest.raises(ParameterError, match='no run returns a shot whose name is within'):
         EMPTY.judge_next(RUNS, ['somebody_else'])
 
