@@ -35,11 +35,6 @@ def mteb(path, run):
     path.write_text(json.dumps({'mteb_model_meta': META, 'default': {'test': run}}))
 
 
-def old_mteb(path, run):
-    """Write the same without the model, which older versions leave out."""
-    path.write_text(json.dumps({'default': {'test': run}}))
-
-
 def ranx_json(path, by_topic):
     """Write what `save` of `Run` and `Qrels` does (0.3.21), with indentation."""
     path.write_text(json.dumps(by_topic, indent=2))
@@ -60,7 +55,7 @@ def hugging_face(path, qrels):
     pandas.DataFrame(rows, columns=['query-id', 'corpus-id', 'score']).to_parquet(path)
 
 
-RUN_WRITERS = [sentence_transformers, mteb, old_mteb, ranx_json]
+RUN_WRITERS = [sentence_transformers, mteb, ranx_json]
 QRELS_WRITERS = [ranx_json, beir_tsv, hugging_face]
 
 
@@ -168,7 +163,7 @@ def test_one_part_of_several(tmp_path):
     path = tmp_path / 'Task_predictions.json'
     other = {'q1': {'d1': 0.5}, 'q2': {'d9': 0.5}}
     parts = {'en': {'test': RETURNED, 'dev': other}, 'de': {'test': other}}
-    path.write_text(json.dumps({'mteb_model_meta': META, **parts}))
+    path.write_text(json.dumps(parts))  # older versions leave out the model
     expected = scored(JUDGED, RETURNED)
     assert scored(JUDGED, path, part='en/test') == expected
     assert scored(JUDGED, tmp_path, part='dev') == scored(JUDGED, other)
