@@ -265,7 +265,7 @@ def test_what_no_data_could_fail_is_not_passed(n, settings, verdict, able, kind,
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two clusters
 @pytest.mark.parametrize('of', ['column', 'cluster', 'frame', 'file', 'results'])
 def test_means_of_groups(of, tmp_path):
-    groups = np.array(['new' if place % 3 else 'known' for place in range(40)])
+    groups = np.array(['new' if place % 4 else 'known' for place in range(40)])
     table, frame = pandas.DataFrame({'item': ITEMS, 'group': groups}), long_frame()
     results, by = {
         'column': (frame.assign(kind=[*groups] * 3), 'kind'),

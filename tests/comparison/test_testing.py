@@ -26,10 +26,11 @@ def test_corrections_are_those_of_their_definitions(p):
 def test_pairs_are_those_of_the_oracle(rows):
     """Each number that is exact: fewer than 20 differences are enumerated; of two metrics."""
     values = np.array(rows).T / 4
-    comparison = compare(several(*np.stack([values, values**2], axis=2)))
+    of_some = values * (np.arange(len(rows)) % 2)  # each metric has its own differences
+    comparison = compare(several(*np.stack([values, of_some], axis=2)))
     assert len(comparison.pairs) == 6
     for pair in comparison.pairs:
-        runs = values if pair.metric == 'MAP@1' else values**2
+        runs = values if pair.metric == 'MAP@1' else of_some
         a, b = (runs['abc'.index(name)].tolist() for name in (pair.a, pair.b))
         differences = oracle.differences(a, b)
         assert pair.difference == float(sum(differences) / len(differences)) >= 0
