@@ -139,9 +139,8 @@ def test_what_is_no_mean_has_none_of_what_means_have():
     ],
 )
 def test_what_only_means_have_is_refused(settings, found):
-    with pytest.raises(ParameterError, match=found) as error:
+    with pytest.raises(ParameterError, match=found):
         compare({'a': lwlrap(ONE), 'b': lwlrap(OTHER)}, **settings)
-    assert '\n' not in str(error.value)
 
 
 def test_global_ap_has_no_value_by_query():

@@ -40,11 +40,9 @@ def wide_frame(values=VALUES):
 def numbers(comparison):
     """What is said of the runs, but the names of the metric and of the inputs."""
     value = comparison.to_dict()
-    for each in [*value['leaderboard'], *value['pairs']]:
-        for name in 'metric', 'floor', 'floor_reason', 'map_without_floor', 'reason':
-            each.pop(name, None)
-        for name in [name for name in each if 'without_floor' in name]:
-            each.pop(name)
+    for row in [*value['leaderboard'], *value['pairs']]:
+        for name in [name for name in row if name in ('metric', 'reason') or 'floor' in name]:
+            row.pop(name)
     return json.dumps([value['runs'], value['leaderboard'], value['pairs']])
 
 

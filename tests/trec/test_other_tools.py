@@ -250,7 +250,6 @@ def test_what_is_wrong_is_named_with_its_place(run, message, tmp_path, monkeypat
             'query-id\tcorpus-id\tscore\nq1\td1\t0.5\n',
             r"line 2, score: found '0\.5', expected an in",
         ),
-        ('{"q1": {"d1": 0.5}}', r'relevance: found 0\.5, expected an integer'),
     ],
 )
 def test_wrong_qrels_are_refused(qrels, message, tmp_path):
