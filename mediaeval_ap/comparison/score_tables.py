@@ -25,7 +25,7 @@ from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Source
 from mediaeval_ap.tables.columnar import names_of_columns, read_columns
-from mediaeval_ap.tables.layouts import UNNAMED, RecordLayout
+from mediaeval_ap.tables.layouts import IN_PARQUET, UNNAMED, RecordLayout
 from mediaeval_ap.tables.reading import Origin, OriginKind
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
@@ -48,7 +48,8 @@ APART_REMEDY = (
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
 LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
 _TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
-TOTALS = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*'
+_STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # which stand beside a mean
+TOTALS = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
 ROUNDED = 0.005  # of the largest value, or of 1: totals may have two digits
 # What commands of this package write beside the values of queries.
 OWN_TEXTS = ('metric', 'definition', 'n_relevant')
@@ -77,7 +78,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
     with suppress(ReadError, RecursionError, ValueError):
         if source.is_stored and source.format in COLUMNAR_FORMATS:
             names: Sequence[str] = names_of_columns(source)
-            return not {item, 'value'}.isdisjoint(names) or _is_own(names)
+            return not {item, 'value', IN_PARQUET}.isdisjoint(names) or _is_own(names)
         if (start := _start(source)).startswith('{'):
             row, _ = json.JSONDecoder().raw_decode(start)
             names = [name for name, value in row.items() if not isinstance(value, dict | list)]
@@ -302,7 +303,7 @@ def _refuse_numbers(records: Records, *, may_be_others: bool) -> None:
         if len(wrong := np.flatnonzero((sizes > MOST) | ((sizes > 0) & (sizes < LEAST)))):
             expected = f'0, or a size from {LEAST:g} to {MOST:g}, so that values can be added'
             raise records.error(wrong, role, f'{column[wrong[0]]:g}', expected)
-        outside[role] = np.flatnonzero((column < 0) | (column > 1))
+        outside[role] = np.flatnonzero(np.abs(column - 0.5) > 0.5 + 1e-9)  # but for rounding
     inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
     is_wide = not {'system', 'value'} & by_role.keys()
     for role, rows in outside.items() if may_be_others and is_wide and inside else ():
@@ -319,9 +320,9 @@ def _refuse_totals(
     totals = table.index[table.index.str.lower().str.fullmatch(TOTALS)]
     for item in totals:
         others, values = table.drop(index=totals), table.loc[item].dropna()
-        means, most = others.mean(), ROUNDED * others.abs().max().clip(lower=1)
-        for name, of_items in ('means', values), ('sums', values / others.count()):
-            if len(values) and ((of_items - means).abs() <= most)[values.index].all():
+        most = ROUNDED * others.abs().max().clip(lower=1)
+        for name, of_others in ('means', others.mean()), ('sums', others.sum()):
+            if len(values) and ((values - of_others).abs() <= most)[values.index].all():
                 first, _ = _first(cells[cells['item'] == item])
                 found = f'{shown(item)}, whose values are the {name} of the others'
                 expected = 'items alone: leave it out, or keep it under another name'
@@ -453,6 +454,9 @@ def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
         error.expected += f': {SYSTEMS_REMEDY}'
         raise FormatError(*error.__reduce__()[1]) from None
     records.refuse_empty('item')
+    if 'system' in records.layout.numbers:
+        expected = f'names of systems, and a column of values{REMEDY}'
+        raise FormatError(records.source.name, '', 'system', 'numbers alone', expected)
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
     return _without_means(records) if isinstance(records.layout, _OwnLayout) else records

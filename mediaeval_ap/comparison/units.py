@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-ROUNDING = 2.0**-44  # of the largest value: what is equal as fractions differs by less
+# Of the largest value: what is equal as fractions differs by less.
+ROUNDING, OF_SINGLES = 2.0**-44, 2.0**-22
 
 
 @dataclass(frozen=True)
@@ -18,15 +20,15 @@ class Units:
 
     sums: Floats  # (n_units, n_runs)
     sizes: Floats  # (n_units,)
-    largest: Floats  # (n_runs,), absolute values
+    roundings: Floats  # (n_runs,): how far equal values may be apart
 
     def rounding(self, a: int, b: int) -> float:
-        """Return how far equal values of two runs may be apart, as no other run decides."""
-        return ROUNDING * float(max(self.largest[a], self.largest[b]))
+        """Return how far equal values of two runs may be apart, whatever other runs there are."""
+        return float(max(self.roundings[a], self.roundings[b]))
 
     def tolerance(self, a: int, b: int) -> float:
-        """Return how far two equal sums of differences may be apart."""
-        return self.rounding(a, b) * float(self.sizes.sum())
+        """Return how far two equal sums of differences may be apart, as errors are of any sign."""
+        return self.rounding(a, b) * math.sqrt(self.sizes.sum())
 
     def differences(self, a: int, b: int) -> Floats:
         """Return the differences of two runs' sums by unit; 0 where rounding alone makes one."""
@@ -36,7 +38,7 @@ class Units:
     def ranks(self, means: list[float]) -> list[int]:
         """Return ranks from 1, the best first; means that rounding tells apart share the better."""
         of_runs, runs = np.array(means), range(len(means))
-        rounding = ROUNDING * np.maximum.outer(self.largest, self.largest)
+        rounding = np.maximum.outer(self.roundings, self.roundings)
         return [1 + int(np.count_nonzero(of_runs - means[run] > rounding[run])) for run in runs]
 
 
@@ -52,4 +54,13 @@ def units_of(
     totals = values if weights is None else values * weights
     by_run = [np.bincount(clusters, row, len(sizes)) for row in totals]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
-    return Units(sums[sizes > 0], sizes[sizes > 0], np.abs(values).max(axis=1))
+    return Units(sums[sizes > 0], sizes[sizes > 0], _roundings(values))
+
+
+def _roundings(values: Floats) -> Floats:
+    """Return how far values of each run that are equal as fractions may be apart."""
+    with np.errstate(over='ignore', under='ignore'):
+        is_single = (values.astype(np.float32) == values).all(axis=1)
+    is_single &= (values % 2**-10 != 0).any(axis=1)  # others are exact, such as 0.5
+    largest: Floats = np.abs(values).max(axis=1)
+    return np.where(is_single, OF_SINGLES, ROUNDING) * largest

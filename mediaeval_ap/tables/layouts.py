@@ -98,7 +98,8 @@ class RecordLayout:
         is_of_others = self.classes.isdisjoint(header) if self.classes else False
         if self.other_numbers and (is_of_others or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
-        others = [name for name in header if name not in self.texts]
+        read = (self.may_lack and self.classes) or header
+        others = [name for name in read if name not in self.texts]
         if self.other_numbers and (saved := list(filter(_is_saved_index, others))):
             found = f'column {shown(saved[0])}, as of a saved index,'
             return found, f'{self.expected}; save without it, in pandas index=False'

@@ -324,6 +324,7 @@ def test_wrong_frames_are_refused():
         ({'x': long_frame()}, "the name 'x' for <DataFrame>, a table of 3 systems"),
         (long_frame().assign(item=''), 'item: found nothing, expected text'),
         (long_frame().assign(value='x'), 'value: found .*, expected numbers'),
+        (wide_frame().rename(columns={'a': 'system'}), 'system: found numbers alone, expec'),
     ):
         with pytest.raises(Error, match=message):
             compare(frame)

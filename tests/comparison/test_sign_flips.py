@@ -67,6 +67,16 @@ def test_multiples_of_a_step_are_counted(denominator, multiples):
     assert found.p == pytest.approx(float(exact), rel=1e-12)
 
 
+@given(st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=20))
+def test_values_of_single_precision_have_the_p_of_fractions(pairs):
+    """As torch and some Parquet have them: 0.1 is 0.10000000149."""
+    a, b = zip(*pairs, strict=True)
+    values = np.array([a, b], dtype=np.float32).astype(float)
+    units = units_of(values, np.arange(len(pairs)))
+    found = flip_test(units.differences(0, 1), units.tolerance(0, 1))
+    assert Fraction(found.p) == oracle.sign_flip_p(oracle.differences(a, b))
+
+
 def test_sums_that_rounding_alone_tells_apart_are_equal():
     """Of tenths, 1 + 2 + 7 and 3 + 7 give the same difference but for rounding."""
     for tenths in (1, 2, -3, 7), (-1, -2, 3, 7):

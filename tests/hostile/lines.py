@@ -162,6 +162,11 @@ OTHER_ROLES = [
         role='reference',
     ),
     refused(
+        *('header-as-comment.txt', f'#{HEADER}\n'.encode() + REFERENCE),
+        f", line 1: found the header '#{HEADER}', {ROWS_ONLY}",
+        role='reference',
+    ),
+    refused(
         *('header.txt', b'person_name\nann\nbob\n'),
         f", line 1: found the header 'person_name', {ROWS_ONLY}",
         role='queries',

@@ -203,8 +203,8 @@ def explain_number(field: bytes, layout: Layout) -> Wrong | None:
 
 
 def is_header(line: str, layout: Layout) -> bool:
-    """Return whether a line holds the names of the fields, in letters of any case."""
-    words = tuple(field.decode() for field in find_fields(line.casefold().encode()))
+    """Return whether a line holds the names of the fields, in any case, perhaps after a #."""
+    words = tuple(field.decode() for field in find_fields(line.casefold().lstrip('#').encode()))
     return words == layout.fields
 
 
