@@ -51,7 +51,7 @@ def test_differences_computed_elsewhere():
 
 
 @given(CLUSTERS, LEVELS)
-@example([(1, 1)] * 30 + [(0, 1)], 0.99)  # so skewed that there is no upper end
+@example([(0, 1)] * 4 + [(1, 1)], 0.999_999)  # so skewed, at this level, that there is no end
 def test_means_are_those_of_the_oracle(clusters, level):
     sums, sizes = zip(*clusters, strict=True)
     assume(len({Fraction(total) / size for total, size in clusters}) > 1)
