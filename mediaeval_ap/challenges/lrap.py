@@ -160,9 +160,10 @@ def _other_columns(files: Files) -> list[str]:
     else:
         columns = [(each, scores.columns[each].to_numpy()) for each in classes]
         others = [name for name, numbers in columns if numbers.min() < 0 or numbers.max() > 1]
-        _, labels = _true_labels(files.truth, classes, scores.source.name)
-        true = {classes[at] for at in labels.values.unique().to_pylist()}
-        others = others if true and true.isdisjoint(others) else []
+        if others:  # as of logits; else the labels, which take time, are read once
+            _, labels = _true_labels(files.truth, classes, scores.source.name)
+            true = {classes[at] for at in labels.values.unique().to_pylist()}
+            others = others if true and true.isdisjoint(others) else []
         lack = 'leave the range from 0 to 1, and are no label of'
     if others:
         lack += f' {files.truth_name}: left out ({some(list(map(shown, others)))})'
