@@ -38,10 +38,10 @@ from mediaeval_ap.comparison.testing import (
     Verdict,
     check_run,
     checked_settings,
+    names_of_units,
     powers,
     terms_of,
     tests_of,
-    units_for_a_verdict,
     verdicts_of,
 )
 from mediaeval_ap.comparison.units import Units
@@ -477,10 +477,10 @@ def _caption(comparison: Comparison, baseline: str | None) -> str:
     settings, terms = comparison.parameters, comparison._terms
     queries = counted(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
-    unit = of_units = terms.queries
+    one, unit = names_of_units(settings)
+    of_units = unit
     if settings['cluster'] != 'none':
-        unit = 'clusters'
-        clusters = counted(comparison.counts['units'], 'cluster', 'clusters')
+        clusters = counted(comparison.counts['units'], one, unit)
         of_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
     whole = f'Means over {queries}{definition}'
     *others, last = comparison.metrics
@@ -686,7 +686,7 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
         grid = Grid([terms.run, 'difference', 'verdict'], rows)
         yield title, '; '.join(rules), grid, 'verdicts'
     if comparison.power:
-        units = terms.queries if settings['cluster'] == 'none' else 'clusters'
+        _, units = names_of_units(settings)
         title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'
         rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
         grid = Grid(['first', 'second', 'sd of differences', units], rows)
@@ -864,7 +864,7 @@ def compare(
         runs.clusters if settings.cluster == 'column' else None,
     )
     best_first, leaderboard, pairs, units = tests_of(settings, runs, clusters)
-    verdicts = verdicts_of(settings, runs, leaderboard, units)
+    verdicts, n_needed = verdicts_of(settings, runs, leaderboard, units)
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped
@@ -890,7 +890,7 @@ def compare(
         inputs={**runs.inputs, **({'groups': source} if source else {})},
         power=powers(settings, runs, pairs, units),
         verdicts=verdicts,
-        warnings=tuple(_warnings(settings, runs, verdicts, units)),
+        warnings=tuple(_warnings(settings, units, n_needed)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -958,9 +958,7 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     return notes
 
 
-def _warnings(
-    settings: Settings, runs: Runs, verdicts: Sequence[Verdict], units: Units
-) -> Iterator[DataWarning]:
+def _warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
     sizes, queries = units.sizes, terms_of(vars(settings)).queries
     if settings.cluster != 'none':
         share, n_in_effect = sizes.max() / sizes.sum(), sizes.sum() ** 2 / np.square(sizes).sum()
@@ -972,9 +970,8 @@ def _warnings(
                 f'{percent(LARGEST_SHARE)}'
             )
             yield DataWarning('few-clusters', '', finding)
-    needed = [units_for_a_verdict(settings, runs, one.run, units) for one in verdicts]
-    if n_needed := max(filter(None, needed), default=0):
-        kind = queries if settings.cluster == 'none' else 'clusters'
+    if n_needed:
+        _, kind = names_of_units(vars(settings))
         could = 'pass' if settings.require_better else 'fail'
         finding = (
             f'no data on {len(sizes)} {kind} could {could} at this limit: {n_needed} or more are '

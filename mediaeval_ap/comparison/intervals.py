@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from mediaeval_ap.comparison.units import Floats
 from mediaeval_ap.errors import require
 
 FEWEST = 5  # units, below which compare gives no interval
+MOST_UNITS = 10**6  # that are looked for
 Range = tuple[float, float]
 
 
@@ -73,6 +75,18 @@ def plus2_interval(
     half = _quantile(n_units - 1, level) * deviation
     limit = m if is_bound else math.inf
     return Interval(max(mean - half, -limit), min(mean + half, limit))
+
+
+def fewest_below(level: float, share: float) -> int:
+    """Return the fewest units of equal size whose plus2 interval can be below -share of m.
+
+    It is lowest where all differences are -m: then its upper end is m (2 t - n) / (n + 2).
+    """
+
+    def is_below(n: int) -> bool:
+        return 2 * _quantile(n + 1, level) - n < -share * (n + 2)
+
+    return FEWEST + bisect_left(range(FEWEST, MOST_UNITS), True, key=is_below)
 
 
 def _sum(values: Floats) -> float:

@@ -20,6 +20,7 @@ from mediaeval_ap.comparison.intervals import (
     FEWEST,
     Interval,
     Range,
+    fewest_below,
     mean_interval,
     plus2_interval,
 )
@@ -35,7 +36,6 @@ SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 POWER = 0.8  # as is usual
 MOST_QUERIES = 10**9  # beyond any list of queries
-MOST_UNITS = 10**6  # that a verdict is looked for
 # The fields of a pair that a standing has, too: those of the pair with the baseline.
 OF_BOTH = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
 
@@ -227,14 +227,19 @@ def _bounds(runs: Runs, values: Floats) -> Range | None:
 
 def _why_no_interval(settings: Settings, units: Units) -> str:
     n_units = len(units.sizes)
-    return f'{_units(settings, n_units)}: an interval needs {FEWEST}' if n_units < FEWEST else ''
+    few = f'{_counted_units(settings, n_units)}: an interval needs {FEWEST}'
+    return few if n_units < FEWEST else ''
 
 
-def _units(settings: Settings, n_units: int) -> str:
-    """Return a number of units in words."""
-    terms = terms_of(vars(settings))
-    names = (terms.query, terms.queries)
-    return counted(n_units, *(names if settings.cluster == 'none' else ('cluster', 'clusters')))
+def names_of_units(parameters: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what one unit of a comparison with these settings is called, and several."""
+    terms = terms_of(parameters)
+    is_single = parameters['cluster'] == 'none'
+    return (terms.query, terms.queries) if is_single else ('cluster', 'clusters')
+
+
+def _counted_units(settings: Settings, n_units: int) -> str:
+    return counted(n_units, *names_of_units(vars(settings)))
 
 
 def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) -> Interval:
@@ -297,7 +302,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         squares = float(np.square(away).sum())
         sd, n_queries, reason = None, None, ''
         if n_units == 1:
-            reason = f'{_units(settings, 1)} has no standard deviation'
+            reason = f'{_counted_units(settings, 1)} has no standard deviation'
         elif (deviation := math.sqrt(squares / (n_units - 1))) <= units.rounding(a, b):
             reason = f'all differences are {pair.difference:g}'
         else:
@@ -446,34 +451,38 @@ class Verdict:
 
 def verdicts_of(
     settings: Settings, runs: Runs, leaderboard: Sequence[Standing], units: Units
-) -> list[Verdict]:
-    """Return the verdict of each run: worse where the whole interval is below the limit."""
-    worst, found = settings.fail_if_worse, []
+) -> tuple[list[Verdict], int]:
+    """Return the verdict of each run: worse where the whole interval is below the limit.
+
+    Beside them stands the number of units that a verdict needs; 0 if these units are enough.
+    """
+    worst, found, n_most_needed = settings.fail_if_worse, [], 0
     if worst is None and not settings.require_better:
-        return []
+        return [], 0
     for one in leaderboard:
         if one.exploratory or one.difference is None or one.difference_interval is None:
             continue
-        n_needed = units_for_a_verdict(settings, runs, one.run, units)
+        n_needed = _units_for_a_verdict(settings, runs, one.run, units)
         low, high = one.difference_interval.low, one.difference_interval.high
         if low is None or high is None:
-            needed = _units(settings, n_needed or FEWEST)
+            n_units, needed = (_counted_units(settings, n) for n in (len(units.sizes), n_needed))
             raise ParameterError(
-                f'baseline: found {_units(settings, len(units.sizes))}, expected {needed} or more '
-                f'for a verdict; {printable(one.run)} is not shown to be worse or better'
+                f'baseline: found {n_units}, expected {needed} or more for a verdict; '
+                f'{printable(one.run)} is not shown to be worse or better'
             )
-        word: Word = 'passed' if n_needed is None else 'not shown to be worse'
+        word: Word = 'not shown to be worse' if n_needed else 'passed'
         if settings.require_better and low <= 0:
             word = 'not better'
         if worst is not None and high < -worst:
             word = 'worse'
         fixed = one.metric, one.run, one.difference, one.difference_interval, word
         found.append(Verdict(*fixed, runs.n_as_zero.get(one.run, 0)))
-    return found
+        n_most_needed = max(n_most_needed, n_needed)
+    return found, n_most_needed
 
 
-def units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int | None:
-    """Return the least number of units where data could fail or pass; None if these could."""
+def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int:
+    """Return the least number of units where data could fail or pass; 0 if these could."""
     both = [name in (run, settings.baseline) for name in runs.names]
     bounds = _bounds(runs, runs.values[-1][both])
     low, high = bounds or (0.0, 1.0)
@@ -483,17 +492,12 @@ def units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) 
     if limit >= width:
         expected = f'less than {width:g}, the largest difference that there can be'
         raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
-
-    def can_fail(sizes: Floats) -> bool:
+    n_units, sizes = len(units.sizes), units.sizes
+    if n_units >= FEWEST:
         worst = plus2_interval(-width * sizes, sizes, settings.level, width, is_bound=True)
-        return worst.high is not None and worst.high < -limit
-
-    n_units = len(units.sizes)
-    if n_units >= FEWEST and can_fail(units.sizes):
-        return None
-    numbers = range(FEWEST, MOST_UNITS)
-    n_least = FEWEST + bisect_left(numbers, True, key=lambda number: can_fail(np.ones(number)))
-    return max(n_least, n_units + 1)
+        if worst.high is not None and worst.high < -limit:
+            return 0
+    return max(fewest_below(settings.level, limit / width), n_units + 1)
 
 
 def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
