@@ -17,6 +17,17 @@ CACHE_LINE = 64  # bytes
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
 Key = TypeVar('Key', bound=np.integer)
+WORD = 8  # bytes
+WIDEST = 64  # bytes of a text that is taken as words: each further word costs shorter texts, too
+# For each word of a window, and a number of bytes from its begin: ones in those of the word among
+# them. The first byte of a word is its lowest.
+AMONG_FIRST = np.array(
+    [
+        [(1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1 for n_bytes in range(WIDEST + 1)]
+        for begin in range(0, WIDEST, WORD)
+    ],
+    dtype=np.uint64,
+)
 
 
 class SpareArrays:
@@ -181,7 +192,8 @@ def first_above(
     limit: int,
 ) -> NDArray[np.int64]:
     """Return the position of the first value above a limit in each ascending range, or its end."""
-    low, high = begins.copy(), ends.copy()
+    low = begins.copy()
+    high = ends.copy()
     open_ = (low < high).nonzero()[0]
     while len(open_):
         middle = (low[open_] + high[open_]) // 2
@@ -193,19 +205,6 @@ def first_above(
 
 
 # Pieces of text in a block of bytes, as words of 8 bytes.
-
-WORD = 8  # bytes
-WIDEST = 64  # bytes of a text that is taken as words: each further word costs shorter texts, too
-
-# For each word of a window, and a number of bytes from its begin: ones in those of the word among
-# them. The first byte of a word is its lowest.
-AMONG_FIRST = np.array(
-    [
-        [(1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1 for n_bytes in range(WIDEST + 1)]
-        for begin in range(0, WIDEST, WORD)
-    ],
-    dtype=np.uint64,
-)
 
 
 def width_for(n_bytes: int) -> int:

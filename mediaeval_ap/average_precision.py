@@ -217,7 +217,8 @@ class AveragePrecision:
         >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
         array([0.149, 0.106])
         """
-        n_jobs, name = choices.check_jobs(jobs), check_name(name)
+        n_jobs = choices.check_jobs(jobs)
+        name = check_name(name)
         asked = ask(self._criteria, queries, measures)
         (run,) = in_blocks(asked, [hypothesis], resume, [name])
         run.compute(n_jobs)
@@ -266,7 +267,8 @@ class AveragePrecision:
         Part(computed=1, found=0)
         Part(computed=0, found=1)
         """
-        part, n_jobs = choices.check_part(part), choices.check_jobs(jobs)
+        part = choices.check_part(part)
+        n_jobs = choices.check_jobs(jobs)
         if resume is None:
             raise ParameterError('resume: found None, expected the path of a folder')
         (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
@@ -406,7 +408,8 @@ class AveragePrecision:
 
         criteria = self._criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
-        name, near = check_name(name), choices.check_near(near)
+        name = check_name(name)
+        near = choices.check_near(near)
         asked = criteria.read_queries(queries)
         found = diagnose(criteria, read_counted(criteria, hypothesis), asked, cutoffs, near)
         warn_caller(found[0].warnings)  # all have the same
@@ -569,7 +572,8 @@ class AveragePrecision:
         by_name = named(runs)
         of_runs = teams_of(teams, by_name)
         asked = self._criteria.read_queries(queries)
-        depth, near = check_cutoff(depth, 'depth'), choices.check_near(near)
+        depth = check_cutoff(depth, 'depth')
+        near = choices.check_near(near)
         return self._criteria, by_name, asked, of_runs, depth, near
 
     @shows_progress
@@ -626,7 +630,8 @@ class AveragePrecision:
         from mediaeval_ap.judging.candidates import pool_pairs
         from mediaeval_ap.judging.judging_queue import first_queue
 
-        n, by = choices.check_limit(n, 'n'), choices.check_policy('by', by, choices.JUDGED_BY)
+        n = choices.check_limit(n, 'n')
+        by = choices.check_policy('by', by, choices.JUDGED_BY)
         strategy = choices.check_policy('strategy', strategy, choices.STRATEGIES)
         pairs = pool_pairs(*self._pooled(runs, queries, teams, depth, near))
         found = first_queue(pairs, n, by, strategy)

@@ -153,7 +153,8 @@ def check_part(part: Any) -> tuple[int, int]:
     try:
         i, n = map(_integer, part)
     except (TypeError, ValueError):
-        i = n = None
+        i = None
+        n = None
     if i is not None and n is not None and 0 < i <= n:
         return i, n
     raise ParameterError(f'part: found {shown(part)}, expected (i, n), with i from 1 to n')

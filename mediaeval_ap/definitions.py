@@ -45,6 +45,8 @@ LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
+_REGISTRY: dict[str, Definition] = {}  # by names whose case does not matter
+DEFAULT = 'mediaeval-2016'
 
 
 class Repeats(Enum):
@@ -93,7 +95,8 @@ class Definition:
     source: str
 
     def __post_init__(self) -> None:
-        value, some = self.without_relevant, 'a tuple of some of'
+        value = self.without_relevant
+        some = 'a tuple of some of'
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         checks = [
             ('name', is_text(self.name), TEXT),
@@ -228,9 +231,6 @@ def _least(quantities: tuple[str, ...]) -> str:
     return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
 
 
-_REGISTRY: dict[str, Definition] = {}  # by names whose case does not matter
-
-
 def register(definition: Definition) -> Definition:
     """Add a definition to the registry.
 
@@ -348,7 +348,6 @@ def registered() -> Iterator[Definition]:
     return iter(_REGISTRY.values())
 
 
-DEFAULT = 'mediaeval-2016'
 for _definition in (
     # name, depth, denominator, without_relevant, repeats, source
     Definition('mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,

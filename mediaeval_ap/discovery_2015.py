@@ -198,7 +198,8 @@ class PersonDiscovery2015:
         if queries is not None:
             tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
-        known, skip_or_count = self._names.code_of, self._without_relevant
+        known = self._names.code_of
+        skip_or_count = self._without_relevant
         asked, n_skipped, about_queries, about_skipped = queries_or_default(
             tables.get('queries'), self._queries, known, reference, skip_or_count
         )
@@ -243,7 +244,8 @@ class PersonDiscovery2015:
 
     def _warnings(self, scored: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
-        name, counts = printable(scored.inputs['reference'].name), scored.counts
+        name = printable(scored.inputs['reference'].name)
+        counts = scored.counts
         found = []
         if not counts['shots_in_reference']:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
@@ -277,7 +279,8 @@ class PersonDiscovery2015:
         order = np.lexsort((shot, -run.confidence, name))
         order = order[self._counted[shot[order]]]
         order = order[first_occurrences(self._keys(name[order], shot[order]))]
-        name, shot = name[order], shot[order]
+        name = name[order]
+        shot = shot[order]
         chosen = [-1 if each is None else run['person_name'].code_of[each] for each in names]
         begins = name.searchsorted(chosen)
         sizes = name.searchsorted(chosen, side='right') - begins
@@ -359,7 +362,8 @@ def closest(
 
 def _read_shots(shots: Origin) -> Table:
     """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
-    whole, ids = layouts.SHOTS_2015, layouts.SHOT_IDS_2015
+    whole = layouts.SHOTS_2015
+    ids = layouts.SHOT_IDS_2015
     if shots.kind is OriginKind.ROWS:
         shots = Origin.of(map(_ids_of_whole, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids

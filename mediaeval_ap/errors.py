@@ -47,6 +47,34 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 60  # enough to find a value by, and a message stays one line
+KINDS = {
+    'repeated-rows': 'Rows that repeat an earlier row. Drop them: a definition may count them '
+    'again.',
+    'repeated-queries': 'Queries that are asked, and averaged, more than once. Ask for each name '
+    'once.',
+    'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
+    'empty-run': 'A run of which no hypothesis is in the subset. Are its videos those of the run?',
+    'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
+    'them out.',
+    'unknown-queries': 'Queries that are no names of the reference, or of its subset. Check the '
+    'spelling.',
+    'missing-ids': 'Ids of the truth that the predictions lack, scored 0 or left out. Predict all '
+    'of them.',
+    'unknown-ids': 'Predictions for ids or classes that the truth lacks, which are left out. Are '
+    'both of the same data?',
+    'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
+    'Correct these first.',
+    'few-clusters': 'Intervals over few clusters, or over one with many of the queries. They may '
+    'be too narrow.',
+    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or pass.',
+    'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
+    'it once.',
+    'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '
+    'first.',
+    'no-worker': 'A cluster without workers, or with one that does not answer: start one, or wait.',
+}
+PACKAGE = os.path.dirname(__file__) + os.sep
+NAMED_RUNS = 3  # of several that a message is about
 
 
 class Error(Exception):
@@ -156,7 +184,10 @@ class Note(str):
 
     def __new__(cls, says: str, number: int, of: int, unit: str = 'queries') -> Note:
         note = super().__new__(cls, f'{number} of {of} {unit} {says}')
-        note.says, note.number, note.of, note.unit = says, number, of, unit
+        note.says = says
+        note.number = number
+        note.of = of
+        note.unit = unit
         return note
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -166,34 +197,6 @@ class Note(str):
     def kind(self) -> str:
         """The sentence without its numbers."""
         return f'{self.unit} {self.says}'
-
-
-KINDS = {
-    'repeated-rows': 'Rows that repeat an earlier row. Drop them: a definition may count them '
-    'again.',
-    'repeated-queries': 'Queries that are asked, and averaged, more than once. Ask for each name '
-    'once.',
-    'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
-    'empty-run': 'A run of which no hypothesis is in the subset. Are its videos those of the run?',
-    'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
-    'them out.',
-    'unknown-queries': 'Queries that are no names of the reference, or of its subset. Check the '
-    'spelling.',
-    'missing-ids': 'Ids of the truth that the predictions lack, scored 0 or left out. Predict all '
-    'of them.',
-    'unknown-ids': 'Predictions for ids or classes that the truth lacks, which are left out. Are '
-    'both of the same data?',
-    'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
-    'Correct these first.',
-    'few-clusters': 'Intervals over few clusters, or over one with many of the queries. They may '
-    'be too narrow.',
-    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or pass.',
-    'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
-    'it once.',
-    'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '
-    'first.',
-    'no-worker': 'A cluster without workers, or with one that does not answer: start one, or wait.',
-}
 
 
 class DataWarning(UserWarning):
@@ -213,7 +216,10 @@ class DataWarning(UserWarning):
 
     def __init__(self, kind: str, about: str, note: str, more: str = '') -> None:
         super().__init__(kind, about, note, more)
-        self.kind, self.about, self.note, self.more = kind, about, note, more
+        self.kind = kind
+        self.about = about
+        self.note = note
+        self.more = more
 
     @property
     def finding(self) -> str:
@@ -243,15 +249,14 @@ def require(module: str, extra: str, what: str) -> ModuleType:
         ) from error
 
 
-PACKAGE = os.path.dirname(__file__) + os.sep
-
-
 def warn_caller(found: Iterable[DataWarning]) -> None:
     """Give out warnings at the line that called the package, from any depth inside of it."""
     # As `skip_file_prefixes` of Python 3.12 does.
-    frame, level = sys._getframe(1), 2
+    frame = sys._getframe(1)
+    level = 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level = level + 1
     for warning in found:
         warnings.warn(warning, stacklevel=level)
 
@@ -269,9 +274,6 @@ def printable(text: str) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """Return a number with its noun."""
     return f'{count:,} {one if count == 1 else many}'
-
-
-NAMED_RUNS = 3  # of several that a message is about
 
 
 def together(said: Mapping[str, str]) -> str:

@@ -169,8 +169,10 @@ class CampaignReport(Paged):
 
     @cached_property
     def _lead(self) -> dict[str, Any]:
-        comparison, lead = self.comparison, lead_of(self._compared)
-        n_queries, n_without = len(comparison.queries), self._n_relevant.count(0)
+        comparison = self.comparison
+        lead = lead_of(self._compared)
+        n_queries = len(comparison.queries)
+        n_without = self._n_relevant.count(0)
         if n_without == n_queries:
             return {**lead, 'caveats': []}
         metric = comparison.metrics[-1]
@@ -194,7 +196,8 @@ class CampaignReport(Paged):
         """Return notes and warnings, those of a kind together, each with its runs, best first."""
         runs_of: dict[str, dict[Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
         for run in self.comparison.runs:
-            evaluation, diagnosis = self.evaluations[run], self.diagnoses[run]
+            evaluation = self.evaluations[run]
+            diagnosis = self.diagnoses[run]
             notes = evaluation.notes
             notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
             source = printable(evaluation._source.name)
@@ -235,7 +238,8 @@ class CampaignReport(Paged):
     @property
     def _n_relevant(self) -> list[int]:
         """Return R of each query, in the order of the comparison."""
-        queries, n_relevant = self._any_evaluation.queries, self._any_evaluation.n_relevant.tolist()
+        queries = self._any_evaluation.queries
+        n_relevant = self._any_evaluation.n_relevant.tolist()
         n_relevant_of = dict(zip(queries, n_relevant, strict=True))
         return [n_relevant_of[query] for query in self.comparison.queries]
 
@@ -259,8 +263,10 @@ class CampaignReport(Paged):
         ]
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, figures = self.to_dict(), self.plot._on_page()
-        evaluation, subset = self._any_evaluation, 'none: all videos'
+        data = self.to_dict()
+        figures = self.plot._on_page()
+        evaluation = self._any_evaluation
+        subset = 'none: all videos'
         if 'subset' in evaluation.inputs:
             n_videos = counted(evaluation.counts['subset_videos'], 'video', 'videos')
             subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
@@ -436,7 +442,8 @@ class Alternatives:
         return other_greatest >= least and (greatest > least or other_greatest > other_least)
 
     def range(self) -> str:
-        least, greatest = f'{self.least:.3f}', f'{self.greatest:.3f}'
+        least = f'{self.least:.3f}'
+        greatest = f'{self.greatest:.3f}'
         return least if least == greatest else f'{least} to {greatest}'
 
 
@@ -453,7 +460,8 @@ def caveats_of(
     """
     caveats = []
     once = {run: alternatives[run].once for run in means}
-    n_above, n_queries = int((values > 1).any(axis=0).sum()), values.shape[1]
+    n_above = int((values > 1).any(axis=0).sum())
+    n_queries = values.shape[1]
     if definition.counts_again and (n_above or ranks_of(means) != ranks_of(once)):
         again = f'{definition} counts a shot again that is returned again'
         if n_above:

@@ -79,7 +79,8 @@ def collect(
         found |= {str(warning): warning for warning in evaluations[name].warnings}
     pool = None if pooling is None else pooling.result()
     found |= {str(warning): warning for warning in (() if pool is None else pool.warnings)}
-    reference, subset = criteria.reference.table, criteria.subset
+    reference = criteria.reference.table
+    subset = criteria.subset
     comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
     return CampaignReport(
         comparison,
@@ -181,7 +182,8 @@ def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
 def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     """Return runs by name: the given one, else that of `run_names`."""
     if isinstance(runs, Mapping):
-        names, given = list(runs), list(runs.values())
+        names = list(runs)
+        given = list(runs.values())
     elif isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
     else:

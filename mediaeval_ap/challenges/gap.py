@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 
 OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
+LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
+GAP = Task(
+    truth=[{'id': 'id', 'label': 'landmark_id'}],
+    predictions=[LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, CONFIDENCE: None}],
+)
 
 
 @shows_progress
@@ -121,13 +126,15 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
 
     if CONFIDENCE in answers.layout.by_role:
         answers.refuse_several('label')
-        labels, confidence = answers['label'], answers[CONFIDENCE].to_numpy()
+        labels = answers['label']
+        confidence = answers[CONFIDENCE].to_numpy()
         is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
         if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
             raise answers.error(wrong, CONFIDENCE, 'nothing', 'the confidence of the label')
         return labels, confidence
     lists = split(answers['label'])
-    words, offsets = lists.values, lists.offsets.to_numpy()
+    words = lists.values
+    offsets = lists.offsets.to_numpy()
     n_words = np.diff(offsets)
     given = np.flatnonzero(n_words == 2)
     confidence = np.full(len(answers), np.nan)
@@ -143,10 +150,3 @@ def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.
         raise answers.error(wrong, 'label', shown(answers['label'][wrong[0]].as_py()), expected)
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
     return labels, confidence
-
-
-LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
-GAP = Task(
-    truth=[{'id': 'id', 'label': 'landmark_id'}],
-    predictions=[LABEL_WITH_CONFIDENCE, {**LABEL_WITH_CONFIDENCE, CONFIDENCE: None}],
-)

@@ -20,6 +20,16 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.table import Frame
 
+LISTS = {'id': 'customer_id', 'labels': 'prediction'}
+MAP = Task(
+    truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
+    predictions=[LISTS, *({'id': 'customer_id', **row} for row in ROWS)],
+)
+FIRST_HIT = Task(
+    truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
+    predictions=[{'id': 'Image', 'labels': 'Id'}, *({'id': 'Image', **row} for row in ROWS)],
+)
+
 
 @shows_progress
 def evaluate_map(
@@ -100,12 +110,14 @@ def evaluate_map(
     cutoffs = _cutoffs(k)
     metrics = [MeanAveragePrecision(each, definition) for each in cutoffs]
     files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
-    relevant, predicted = LabelsById(files.truth), LabelsById(files.predictions)
+    relevant = LabelsById(files.truth)
+    predicted = LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
     found = files.updated(
         metrics, lambda part: (relevant.take(users[part]), predicted.take(files.rows[part]))
     )
-    first, n_relevant = metrics[0], found[0][1]
+    first = metrics[0]
+    n_relevant = found[0][1]
     n_labels = relevant.n_labels(users)
     if n_repeated := n_labels - int(n_relevant.sum()):
         once = f'repeat another of their user; {first.definition} counts them once'
@@ -136,13 +148,6 @@ def _cutoffs(k: int | Iterable[int]) -> list[int]:
     cutoffs = list(map(check_cutoff, k if isinstance(k, Iterable) else [k]))
     check_cutoffs(cutoffs, definitions.get('kaggle'), 'k')
     return cutoffs
-
-
-LISTS = {'id': 'customer_id', 'labels': 'prediction'}
-MAP = Task(
-    truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
-    predictions=[LISTS, *({'id': 'customer_id', **row} for row in ROWS)],
-)
 
 
 @shows_progress
@@ -185,7 +190,8 @@ def evaluate_first_hit(
     cutoffs = _cutoffs(k)
     metrics = [ReciprocalRank(each) for each in cutoffs]
     files = Files(FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, name)
-    images, (label,) = unique_ids(files.truth), files.truth.layout.by_role.keys() - {'id'}
+    images = unique_ids(files.truth)
+    (label,) = files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
     predicted = LabelsById(files.predictions)
@@ -198,9 +204,3 @@ def evaluate_first_hit(
     names = {f'first-hit MAP@{each.k}': each for each in metrics}
     settings = {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
     return files.score(names, settings, values, {}, table if per_query else None)
-
-
-FIRST_HIT = Task(
-    truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
-    predictions=[{'id': 'Image', 'labels': 'Id'}, *({'id': 'Image', **row} for row in ROWS)],
-)

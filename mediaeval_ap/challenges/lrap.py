@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 
 SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
+LRAP = Task(
+    truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}, {'id': 'fname'}],
+    predictions=[{'id': 'fname'}],
+)
 
 
 @shows_progress
@@ -109,7 +113,8 @@ def evaluate_lrap(
     classes = [each for each in files.classes if each not in others]
     true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
     samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
-    are_scored, n_skipped = None, 0
+    are_scored = None
+    n_skipped = 0
     if skip_or_count == 'skip':
         are_scored = compute.list_value_length(labels).to_numpy() > 0
         n_skipped = int(np.count_nonzero(~are_scored))
@@ -153,7 +158,8 @@ def _other_columns(files: Files) -> list[str]:
     A truth of 0 and 1 has a column for each class. Labels do not tell a class that is never true
     from any other column, unless that alone leaves the range of probabilities.
     """
-    classes, scores = files.classes, files.predictions
+    classes = files.classes
+    scores = files.predictions
     if files.truth.layout.other_numbers:
         others = [each for each in classes if each not in files.truth.columns.column_names]
         lack = 'have no column in'
@@ -185,7 +191,8 @@ def _add_samples(
     numbers = [files.predictions.columns[name].to_numpy() for name in classes]
     values = np.zeros(len(labels))
     for part in files.pieces(max(1, SCORES_IN_PIECE // len(classes))):
-        true, rows = labels[part], files.rows[part]
+        true = labels[part]
+        rows = files.rows[part]
         y_true = np.zeros((len(true), len(classes)), dtype=np.bool_)
         y_true[compute.list_parent_indices(true).to_numpy(), true.flatten().to_numpy()] = True
         scored = rows >= 0
@@ -227,13 +234,15 @@ def _true_labels(
         if not is_list(lists):
             lists = compute.split_pattern(none_if_empty(lists), ',')
         rows = codes = compute.list_parent_indices(lists).to_numpy()
-        ids, words = unique_ids(true), lists.flatten()
+        ids = unique_ids(true)
+        words = lists.flatten()
     else:
         true.refuse_empty('id')
         encoded = true['id'].dictionary_encode()
         given = compute.not_equal(true['label'], '')
         rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
-        ids, codes = encoded.dictionary, encoded.indices.to_numpy()[rows]
+        ids = encoded.dictionary
+        codes = encoded.indices.to_numpy()[rows]
         words = true['label'].filter(given)
     labels = places_of(words, pyarrow.array(classes, words.type))
     role = 'labels' if 'labels' in true.layout.by_role else 'label'
@@ -253,9 +262,3 @@ def _true_labels(
     ends = np.bincount(codes, minlength=len(ids)).cumsum()
     labels = labels[codes.argsort(kind='stable')]
     return ids, pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)
-
-
-LRAP = Task(
-    truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}, {'id': 'fname'}],
-    predictions=[{'id': 'fname'}],
-)

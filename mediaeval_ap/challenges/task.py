@@ -136,7 +136,8 @@ class Files:
         missing = np.flatnonzero((rows < 0) & scored)
         unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
-        name, cause = printable(self.predictions.source.name), ''
+        name = printable(self.predictions.source.name)
+        cause = ''
         if is_unknown.all():
             cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
             finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
@@ -164,7 +165,8 @@ class Files:
         if not len(kept):
             errors.warn_caller(self.warnings)
             raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
-        self.ids, self.rows = ids.take(pyarrow.array(kept)), rows[kept]
+        self.ids = ids.take(pyarrow.array(kept))
+        self.rows = rows[kept]
         return kept
 
     def pieces(self, size: int) -> Iterator[slice]:
@@ -265,15 +267,18 @@ class LabelsById:
 
         self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
         if 'labels' in records.layout.by_role:
-            self.ids, lists = unique_ids(records), records['labels']
+            self.ids = unique_ids(records)
+            lists = records['labels']
             lists = lists if is_list(lists) else split(lists)
-            offsets, labels = lists.offsets.to_numpy(), lists.values
+            offsets = lists.offsets.to_numpy()
+            labels = lists.values
         else:
             records.refuse_empty('id')
             records.refuse_empty('label')
             records.refuse_several('label')
             ids = records['id'].dictionary_encode()
-            self.ids, self.codes = ids.dictionary, ids.indices.to_numpy()
+            self.ids = ids.dictionary
+            self.codes = ids.indices.to_numpy()
             offsets = np.append(0, np.bincount(self.codes).cumsum())
             labels = records['label'].take(pyarrow.array(_order_of_rows(records, self.codes)))
         # Behind them stands an empty list, for ids that the file lacks.
@@ -357,9 +362,11 @@ def _layouts_of_files(
     task: Task, columns: Any, truth_columns: Any
 ) -> tuple[list[RecordLayout], list[RecordLayout]]:
     """Return the layouts of a truth and of predictions; `columns` holds for both if it is alone."""
-    given, parameter = _checked(columns, 'columns'), 'columns'
+    given = _checked(columns, 'columns')
+    parameter = 'columns'
     if truth_columns is not None:
-        in_truth, parameter = _checked(truth_columns, 'truth_columns'), 'truth_columns'
+        in_truth = _checked(truth_columns, 'truth_columns')
+        parameter = 'truth_columns'
     else:
         of_truth, of_predictions = (
             {role for shape in shapes for role in shape}

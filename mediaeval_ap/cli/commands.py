@@ -40,6 +40,17 @@ GROUPS = {  # of commands, by task
 }
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
+INTERRUPTED = 130
+OUT_OF_MEMORY_PHRASES = (  # of libraries that could not load or start something
+    'failed to map segment',
+    'annot allocate memory',
+    "can't start new thread",
+    'Failed to launch worker thread',
+)
+OUT_OF_MEMORY = (
+    'out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)'
+)
 
 
 def printing(text: Callable[[click.Context], str]) -> Callable[..., None]:
@@ -61,7 +72,8 @@ class _Helping(click.Command):
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         if (option := super().get_help_option(ctx)) is not None:
-            option.callback, option.help = printing(click.Context.get_help), 'Show this text.'
+            option.callback = printing(click.Context.get_help)
+            option.help = 'Show this text.'
         return option
 
 
@@ -125,19 +137,6 @@ class Command(_Helping):
                 formatter.write(f'{"":{formatter.current_indent}}{example}\n')
         with formatter.section('Exit status'):
             formatter.write_text(f'{self.exit_status}.')
-
-
-INTERRUPTED = 130
-OUT_OF_MEMORY_PHRASES = (  # of libraries that could not load or start something
-    'failed to map segment',
-    'annot allocate memory',
-    "can't start new thread",
-    'Failed to launch worker thread',
-)
-OUT_OF_MEMORY = (
-    'out of memory: give the command more, or less to do at once '
-    '(fewer runs or queries, smaller cutoffs)'
-)
 
 
 class _Group(_Helping, click.Group):

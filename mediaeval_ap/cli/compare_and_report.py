@@ -61,6 +61,21 @@ PROCEDURE = options.together(
         'Queries to test together: {words}.  [default: video, of 50 or more]',
     ),
 )
+COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
+OF_GATE = ('--fail-if-worse', '--require-better')
+OF_SCORING = (
+    *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
+    *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
+)
+OF_TREC = '--ties', '--relevance-level', '--unknown', '--part'
+NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-definitions', '--range'
+FIGURES = (
+    *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall', 'confused'),
+)
+FOR_SCORES = ('--by', '--columns', '--systems', '--missing', '--range', '--power')
+OF_VALUES = ('leaderboard', 'map_by_k', 'scatter', 'distribution')  # which need no rankings
+PAGE = 'html'
+EVERY = 'all'
 
 
 def _range(value: str | None) -> tuple[float, float] | None:
@@ -156,16 +171,6 @@ def _definitions(values: tuple[str, ...]) -> list[str]:
     return names
 
 
-COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
-OF_GATE = ('--fail-if-worse', '--require-better')
-OF_SCORING = (
-    *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
-    *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
-)
-OF_TREC = '--ties', '--relevance-level', '--unknown', '--part'
-NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-definitions', '--range'
-
-
 @main.command(
     examples=[
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt sure=- "
@@ -237,7 +242,9 @@ def compare(
     scored = [each for path in files for each in _read_results(path)]
     of_trec |= {**criteria, 'definition': definition, 'measures': measures}
     if of_runs := _score_trec(known, to_score, of_trec, settings):
-        scored, known, to_score = [*scored, *of_runs], None, []
+        scored = [*scored, *of_runs]
+        known = None
+        to_score = []
     others = list(dict.fromkeys(names_of(scored)))
     tables: dict[str, Any] = {'reference': known and _read_first(read, known, REFERENCE)}
     baseline = settings['baseline']
@@ -441,14 +448,6 @@ def _check_campaign(scored: Sequence[str], runs: Sequence[str], figures: Sequenc
     _refuse(FOR_SCORES, 'runs, expected score tables or results')
     if 'scatter' in figures and len(runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
-
-
-FIGURES = (
-    *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall', 'confused'),
-)
-FOR_SCORES = ('--by', '--columns', '--systems', '--missing', '--range', '--power')
-OF_VALUES = ('leaderboard', 'map_by_k', 'scatter', 'distribution')  # which need no rankings
-PAGE, EVERY = 'html', 'all'
 
 
 def _figures(value: str | None) -> list[str] | None:

@@ -90,7 +90,8 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
     named = []
     for run, (name, team) in zip(runs, names_in_file(path, runs), strict=True):
         named.append(RunFile(run))
-        named[-1].given, named[-1].team = run.given or name, team
+        named[-1].given = run.given or name
+        named[-1].team = team
     names_of(named)  # refuses names that are given twice
     return named
 

@@ -14,7 +14,8 @@ from mediaeval_ap.cli.options import Reporting, RunFile, refuse_to_read_again, r
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.definitions import Cutoff
 
-CUTOFF, CUTOFF_OF_FIRST_HIT = 12, 5  # of the two challenges of lists of labels
+CUTOFF = 12
+CUTOFF_OF_FIRST_HIT = 5  # of the two challenges of lists of labels
 
 
 @main.command(

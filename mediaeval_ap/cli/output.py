@@ -29,6 +29,9 @@ from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, render
 
 STANDARD_STREAM = '-'
 Output = str
+FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
+HELD = 'mediaeval_ap.warnings'  # in what click knows of the command that runs
+LINES_OF_WARNING = 2
 
 
 class _NewFile(click.Path):
@@ -46,7 +49,6 @@ class _NewFile(click.Path):
         return os.fsdecode(path)
 
 
-FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
 NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
 NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
@@ -98,10 +100,6 @@ def tell(message: str) -> None:
     """Write a line to standard error, above a table that a terminal shows anew."""
     with above_bars():
         click.echo(message, file=sys.stderr, err=True)
-
-
-HELD = 'mediaeval_ap.warnings'  # in what click knows of the command that runs
-LINES_OF_WARNING = 2
 
 
 def tell_warning(warning: Any) -> None:

@@ -106,7 +106,8 @@ def read_runs(results: object) -> Runs:
     first = runs[0]
     for other in runs[1:]:
         _refuse_others(first, other)
-    compared, result = first.compared, first.results[0]
+    compared = first.compared
+    result = first.results[0]
     known = [run.compared.values for run in runs]
     metrics = [metric for metric in known[0] if all(metric in values for values in known)]
     # Claims are about the last metric: the first measure, as it was named before others.
@@ -176,7 +177,8 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
     if not results:
         raise ParameterError(f'compare: found no result of {shown(name)}, expected one or more')
     first, *others = (each._compared() for each in results)
-    values, floor = dict(first.values), dict(first.floor)
+    values = dict(first.values)
+    floor = dict(first.floor)
     for result, each in zip(results[1:], others, strict=True):
         is_twice = isinstance(result, ResultByQuery) or values.keys() & each.values.keys()
         if is_twice or result.inputs != results[0].inputs or each.queries != first.queries:
@@ -216,8 +218,10 @@ def _refuse_others(first: _ScoredRun, other: _ScoredRun) -> None:
     refuse_unequal('metrics', *map(', '.join, metrics))
     refuse_unequal('results', *(len(run.results) for run in both))
     for before, after in zip(first.results, other.results, strict=True):
-        expected, found = before._of_manifest(), after._of_manifest()
-        definition, of_other = expected.get('definition'), found.get('definition')
+        expected = before._of_manifest()
+        found = after._of_manifest()
+        definition = expected.get('definition')
+        of_other = found.get('definition')
         # A score that was read from JSON has the name alone, among its parameters.
         if definition and of_other and definition != of_other:
             raise ParameterError(
@@ -243,9 +247,11 @@ def _refuse_others(first: _ScoredRun, other: _ScoredRun) -> None:
 
 
 def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
-    queries, others = first.compared.queries, other.compared.queries
+    queries = first.compared.queries
+    others = other.compared.queries
     if queries != others:
-        lacking, more = {*queries} - {*others}, {*others} - {*queries}
+        lacking = {*queries} - {*others}
+        more = {*others} - {*queries}
         what = 'some queries more than once'
         if lacking or more:
             only = first.name if lacking else other.name
@@ -255,7 +261,8 @@ def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
             f'{shown(first.name)} ({what}), expected the same; score all runs on one list of '
             "queries, files of topics or ids with --missing zero, in Python missing='zero'"
         )
-    before, after = first.compared.n_relevant, other.compared.n_relevant
+    before = first.compared.n_relevant
+    after = other.compared.n_relevant
     if before is None or after is None or np.array_equal(before, after):
         return
     at = int(np.flatnonzero(before != after)[0])
@@ -267,7 +274,8 @@ def _refuse_other_queries(first: _ScoredRun, other: _ScoredRun) -> None:
 
 
 def _notes(runs: Sequence[_ScoredRun]) -> list[str]:
-    compared, result = runs[0].compared, runs[0].results[0]
+    compared = runs[0].compared
+    result = runs[0].results[0]
     notes = []
     if left_out := sorted({name for run in runs for name in run.compared.left_out}):
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
@@ -417,7 +425,8 @@ def group_means(
 ) -> list[GroupMean]:
     """Return the mean of each run by metric, and corpus, number of relevant shots or `given`."""
     if given is not None:
-        groups, order = list(given), sorted(set(given))
+        groups = list(given)
+        order = sorted(set(given))
     elif by is None:
         return []
     elif by == 'corpus' and videos is not None:

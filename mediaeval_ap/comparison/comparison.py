@@ -91,7 +91,10 @@ MOST_RUNS = 5  # their pairs are shown to people who did not ask for them
 # wider than over queries (docs/comparison.md).
 LEAST_VIDEOS = 50
 # Clusters in effect, and the share of one: beyond, intervals were simulated to cover 84 to 92 %.
-LEAST_CLUSTERS, LARGEST_SHARE = 30, 0.1
+LEAST_CLUSTERS = 30
+LARGEST_SHARE = 0.1
+FIRST_MINUS_SECOND = 'first {0.run} minus second'
+DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +170,8 @@ class Comparison(Described, Paged):
         width = max(len(shown(each.run)) for each in best)
         lines = [f'Comparison of {how}; {self.metrics[-1]}:']
         for each in best[:RUNS_IN_REPR]:
-            low, high = short(each.interval.low) or 'none', short(each.interval.high) or 'none'
+            low = short(each.interval.low) or 'none'
+            high = short(each.interval.high) or 'none'
             bounds = f'[{low}, {high}]'
             lines.append(f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} {bounds}')
         if n_more := len(best[RUNS_IN_REPR:]):
@@ -200,7 +204,8 @@ class Comparison(Described, Paged):
         return _caption(self, self.parameters['baseline'])
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        compared, terms = self.to_dict(), self._terms
+        compared = self.to_dict()
+        terms = self._terms
         warnings = list(map(str, self.warnings))
         read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
@@ -286,7 +291,8 @@ class Comparison(Described, Paged):
         for entry in map(asdict, getattr(self, at)):
             row: list[Any] = []
             for name in names:
-                value, columns = entry[name], BOUNDS.get(name)
+                value = entry[name]
+                columns = BOUNDS.get(name)
                 bounds = value.values() if isinstance(value, dict) else value
                 row += [value] if columns is None else bounds or [None] * len(columns)
             rows.append(row)
@@ -346,8 +352,10 @@ class ComparisonPlot(Plot):
     def __init__(self, comparison: Comparison) -> None:
         from mediaeval_ap.render import figures
 
-        self._comparison, self._figures = comparison, figures
-        self._runs, self._values = comparison.runs, comparison.values
+        self._comparison = comparison
+        self._figures = figures
+        self._runs = comparison.runs
+        self._values = comparison.values
         self._teams = [run.partition('_')[0] or run for run in comparison.runs]
         self._terms = comparison._terms
 
@@ -402,7 +410,8 @@ class ComparisonPlot(Plot):
         for run in a, b:
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
-        queries, name = self._comparison.queries, of_query(metric)
+        queries = self._comparison.queries
+        name = of_query(metric)
         return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self._terms)
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
@@ -419,7 +428,8 @@ class ComparisonPlot(Plot):
             A bar for each run, as long as there are queries.
         """
         metric = self._metric(metric)
-        values, name = self._values[metric].tolist(), of_query(metric)
+        values = self._values[metric].tolist()
+        name = of_query(metric)
         return self._figures.distribution(self._runs, values, metric=name, terms=self._terms)
 
     def map_by_k(self) -> altair.LayerChart:
@@ -439,7 +449,8 @@ class ComparisonPlot(Plot):
             )
         means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
-        cutoffs, metric = [k or 'all' for _, _, k in parts], parts[0][0]
+        cutoffs = [k or 'all' for _, _, k in parts]
+        metric = parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
     def _on_page(self) -> dict[str, Any]:
@@ -468,13 +479,10 @@ class ComparisonPlot(Plot):
         return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
 
 
-FIRST_MINUS_SECOND = 'first {0.run} minus second'
-DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
-
-
 def _caption(comparison: Comparison, baseline: str | None) -> str:
     """Return the caption of pairs with a baseline, or of all pairs without one."""
-    settings, terms = comparison.parameters, comparison._terms
+    settings = comparison.parameters
+    terms = comparison._terms
     queries = counted(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
     one, unit = names_of_units(settings)
@@ -500,7 +508,8 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
     """Return the sentence on what p is, and how it is corrected."""
     if not comparison.pairs:
         return ''
-    settings, runs = comparison.parameters, comparison._terms.runs
+    settings = comparison.parameters
+    runs = comparison._terms.runs
     pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
     flips = 'exact'
     if n_rounded := sum(not pair.exact for pair in pairs):
@@ -516,7 +525,8 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
 
 def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
-    baseline, metrics = comparison.parameters['baseline'], comparison.metrics
+    baseline = comparison.parameters['baseline']
+    metrics = comparison.metrics
     terms = comparison._terms
     for title, note, grid, _ in _asked_for(comparison):
         yield from (Heading(title, note), grid)
@@ -578,7 +588,8 @@ def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
 
 def _means(comparison: Comparison) -> Captioned:
     """Return means with intervals, and letters, or daggers for what differs from a baseline."""
-    baseline, alpha = comparison.parameters['baseline'], alpha_of(comparison.parameters['level'])
+    baseline = comparison.parameters['baseline']
+    alpha = alpha_of(comparison.parameters['level'])
     text = _caption(comparison, baseline)
     if baseline is not None:
         text += f' {DAGGER}: differs from {printable(baseline)}, corrected p ≤ {alpha:g}.'
@@ -639,7 +650,8 @@ def _bounds(interval: Interval) -> str:
 
 def _without_floor(comparison: Comparison) -> Iterator[Block]:
     """Return the means without queries that have no relevant shot, where there are any."""
-    n_without, board = comparison.counts.get('queries_without_relevant', 0), comparison.leaderboard
+    n_without = comparison.counts.get('queries_without_relevant', 0)
+    board = comparison.leaderboard
     if not n_without or all(one.map_without_floor is None for one in board):
         return
     floors = {one.metric: one.floor for one in board if one.floor is not None}
@@ -669,7 +681,8 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
 
 def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
-    settings, terms = comparison.parameters, comparison._terms
+    settings = comparison.parameters
+    terms = comparison._terms
     *others, metric = comparison.metrics
     if comparison.verdicts:
         of = f'{metric}, not of {", ".join(others)}' if others else metric
@@ -900,7 +913,8 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
     if settings.fail_if_worse is not None or settings.require_better:
         if len(runs.names) == 1:
-            baseline, run = printable(str(settings.baseline)), printable(runs.names[0])
+            baseline = printable(str(settings.baseline))
+            run = printable(runs.names[0])
             told = f'nothing to compare with {baseline}: found {run} alone'
             raise ParameterError(f'compare: {told}, expected two or more')
         if runs.lacking_claim:
@@ -935,7 +949,8 @@ def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
 
 def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
     """Return sentences about the floor, and about what stands for a cluster."""
-    notes, queries = [], terms_of(vars(settings)).queries
+    notes = []
+    queries = terms_of(vars(settings)).queries
     if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
@@ -959,9 +974,11 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
 
 
 def _warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
-    sizes, queries = units.sizes, terms_of(vars(settings)).queries
+    sizes = units.sizes
+    queries = terms_of(vars(settings)).queries
     if settings.cluster != 'none':
-        share, n_in_effect = sizes.max() / sizes.sum(), sizes.sum() ** 2 / np.square(sizes).sum()
+        share = sizes.max() / sizes.sum()
+        n_in_effect = sizes.sum() ** 2 / np.square(sizes).sum()
         if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
             finding = (
                 f'{counted(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '

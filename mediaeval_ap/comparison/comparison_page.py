@@ -87,8 +87,11 @@ class Paged(ABC):
 
 def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows of any comparison; of a campaign there is more."""
-    compared, figures, metrics = data['comparison'], data['figures'], data['metrics']
-    parameters, last = compared['manifest']['parameters'], metrics[-1]
+    compared = data['comparison']
+    figures = data['figures']
+    metrics = data['metrics']
+    parameters = compared['manifest']['parameters']
+    last = metrics[-1]
     of_values = {of_query(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
@@ -185,7 +188,8 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
     below = [row['run'] for row in board if row['rank'] > 1]
-    first, interval = board[0]['run'], board[0]['interval']
+    first = board[0]['run']
+    interval = board[0]['interval']
     score = f'{metric} {board[0]["map"]:.3f}'
     told = f'{score}.'
     if interval['low'] is not None:
@@ -236,7 +240,8 @@ class _Tests:
 
     def headline(self) -> str:
         """Say what the test says of the leader and the next run, and of all that are alike."""
-        alike, following = self.alike, next(iter(self.p))
+        alike = self.alike
+        following = next(iter(self.p))
         if not alike:
             return self._is_better(f'every other {self.terms.run}')
         if following in alike:
@@ -280,7 +285,8 @@ class _Tests:
 
 def _test(comparison: Mapping[str, Any]) -> str:
     """Name the test, its family and its units, and the p that it needs."""
-    parameters, counts = comparison['manifest']['parameters'], comparison['manifest']['counts']
+    parameters = comparison['manifest']['parameters']
+    counts = comparison['manifest']['counts']
     terms = terms_of(parameters)
     n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
     family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''

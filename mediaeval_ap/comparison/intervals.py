@@ -65,9 +65,12 @@ def plus2_interval(
     m is the `largest` difference that there can be, or that is seen (Bonett and Price, 2012, for
     differences of any size). If it bounds all differences, it bounds the interval, too.
     """
-    m, size = max(largest, float(np.abs(sums / sizes).max())), float(sizes.mean())
-    sums, sizes = np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size])
-    n_units, total = len(sums), math.fsum(sizes.tolist())
+    m = max(largest, float(np.abs(sums / sizes).max()))
+    size = float(sizes.mean())
+    sums = np.append(sums, [m * size, -m * size])
+    sizes = np.append(sizes, [size, size])
+    n_units = len(sums)
+    total = math.fsum(sizes.tolist())
     mean = math.fsum(sums.tolist()) / total
     # A ratio of two sums, whose variance is linearised (Cochran, 1977).
     away = sums - mean * sizes

@@ -46,7 +46,8 @@ APART_REMEDY = (
     'and equal systems of others apart in their columns'
 )
 N_FIRST_BYTES = 1 << 16  # which hold the header of some thousand systems
-LEAST, MOST = 1e-100, 1e100  # sizes whose cubes are doubles, and sums of these
+LEAST = 1e-100
+MOST = 1e100  # sizes whose cubes are doubles, and sums of these
 _TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
 _STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # which stand beside a mean
 TOTALS = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
@@ -203,7 +204,8 @@ def read_scores(
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
     if not is_declared:
-        low, high = float(values.min()), float(values.max())
+        low = float(values.min())
+        high = float(values.max())
     clusters = _groups(files, 'cluster', table.index)
     return Runs(
         names=table.columns.tolist(),
@@ -226,10 +228,12 @@ def _metrics(files: Sequence[Records], value: str) -> dict[str, str]:
     own = [records for records in files if isinstance(records.layout, _OwnLayout)]
     columns = [value]
     for records in files:
-        before, layout = columns, records.layout
+        before = columns
+        layout = records.layout
         columns = layout.values if isinstance(layout, _OwnLayout) else [value]
         if columns != before and records is not files[0]:
-            found, expected = f'values {", ".join(columns)}', f'{", ".join(before)} as before'
+            found = f'values {", ".join(columns)}'
+            expected = f'{", ".join(before)} as before'
             remedy = 'name one of all files by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', found, f'{expected}; {remedy}')
     for role in OWN_TEXTS:
@@ -250,7 +254,8 @@ def _apart(
     cells: pandas.DataFrame, origins: Sequence[Any], files: Sequence[Records], called: Sequence[str]
 ) -> pandas.DataFrame:
     """Name equal systems of several files by these, if each has no other; refuse an item twice."""
-    filled, keys = cells.dropna(subset='value'), ['item', 'system', 'file']
+    filled = cells.dropna(subset='value')
+    keys = ['item', 'system', 'file']
     if not len(again := filled[filled.duplicated(keys[:2])]):
         return cells
     in_one_file = filled[filled.duplicated(keys)]
@@ -263,7 +268,8 @@ def _apart(
         return _apart(named, origins, files, ())
     first, rows = _first(in_one_file if len(in_one_file) else again)
     records = files[first.file]
-    found, expected = f'{shown(first.item)} of {shown(first.system)} again', APART_REMEDY
+    found = f'{shown(first.item)} of {shown(first.system)} again'
+    expected = APART_REMEDY
     if len(in_one_file):
         alike = filled[(filled[keys] == [first.item, first.system, first.file]).all(axis=1)]
         found = f'{len(alike)} rows for {shown(first.item)} of {shown(first.system)}'
@@ -278,7 +284,8 @@ def _differing(table: Any, records: Records, rows: NDArray[np.intp]) -> list[str
     """Return the columns, of those that were not read, in which two rows of a table differ."""
     import pandas
 
-    origin, known = Origin.of(table), records.layout.by_role.values()
+    origin = Origin.of(table)
+    known = records.layout.by_role.values()
     frame = origin.value if origin.kind is OriginKind.FRAME else pandas.DataFrame()
     if origin.kind is OriginKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
@@ -295,7 +302,8 @@ def _differing(table: Any, records: Records, rows: NDArray[np.intp]) -> list[str
 
 def _refuse_numbers(records: Records, *, may_be_others: bool) -> None:
     """Refuse values that cannot be added, and columns of other numbers beside those of systems."""
-    by_role, numbers = records.layout.by_role, records.layout.numbers
+    by_role = records.layout.by_role
+    numbers = records.layout.numbers
     values = {role: records[role].to_numpy() for role, name in by_role.items() if name in numbers}
     outside = {}
     for role, column in values.items():
@@ -319,7 +327,8 @@ def _refuse_totals(
     """Refuse an item called as a total whose values are the means, or sums, of all other items."""
     totals = table.index[table.index.str.lower().str.fullmatch(TOTALS)]
     for item in totals:
-        others, values = table.drop(index=totals), table.loc[item].dropna()
+        others = table.drop(index=totals)
+        values = table.loc[item].dropna()
         most = ROUNDED * others.abs().max().clip(lower=1)
         for name, of_others in ('means', others.mean()), ('sums', others.sum()):
             if len(values) and ((values - of_others).abs() <= most)[values.index].all():
@@ -350,7 +359,8 @@ def _without_lacking(
     has_none_left = n_lacking == len(table) if missing == 'skip' else not n_common.all()
     if missing == 'error' or has_none_left:
         row, column = np.argwhere(table.isna().to_numpy())[0]
-        item, system = table.index[row], table.columns[column]
+        item = table.index[row]
+        system = table.columns[column]
         remedy = MISSING_REMEDY if missing == 'error' else ''
         raise ParameterError(
             f'compare: found {told}, as {shown(item)} of {shown(system)}, '
@@ -467,7 +477,8 @@ def _without_means(records: Records) -> Records:
     import pandas
     import pyarrow
 
-    by_role, runs = records.layout.by_role, records['system'].to_pandas()
+    by_role = records.layout.by_role
+    runs = records['system'].to_pandas()
     counts = pandas.Series(records[next(name for name in COUNTS if name in by_role)])
     are_means = records['item'].to_pandas().eq(ALL_QUERIES) & counts.notna()
     kept = ~are_means

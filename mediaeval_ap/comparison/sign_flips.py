@@ -37,16 +37,19 @@ class FlipTest(NamedTuple):
 def flip_test(differences: Floats, tolerance: float) -> FlipTest:
     """Test whether differences are symmetric about 0; sums within the tolerance are equal."""
     amounts = np.sort(np.abs(differences[differences != 0]))
-    n_nonzero, total = len(amounts), abs(math.fsum(differences.tolist()))
+    n_nonzero = len(amounts)
+    total = abs(math.fsum(differences.tolist()))
     if total <= tolerance:
         return FlipTest(1.0, n_nonzero, True)
     largest_sum = (math.fsum(amounts.tolist()) - total + tolerance) / 2
     amounts = amounts[amounts <= largest_sum]  # others are in no subset that is small enough
-    exact, step = len(amounts) <= MOST_ENUMERATED, 0.0
+    exact = len(amounts) <= MOST_ENUMERATED
+    step = 0.0
     if exact:
         share = _enumerated(amounts, largest_sum)
     elif (step := _common_step(amounts, largest_sum)) and _is_countable(amounts, largest_sum, step):
-        exact, share = True, _share(amounts, step, round(largest_sum / step))
+        exact = True
+        share = _share(amounts, step, round(largest_sum / step))
     elif len(amounts) <= MOST_ON_GRID:
         n_cells = max(WORK // len(amounts), LEAST_CELLS)
         # Rounding may push a sum that equals the observed one above it: two deviations count.
@@ -62,7 +65,8 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
 
 def _enumerated(amounts: Floats, largest_sum: float) -> float:
     """Return the share of subsets: each is one of every other amount, and one of the rest."""
-    first, second = _subset_sums(amounts[::2]), np.sort(_subset_sums(amounts[1::2]))
+    first = _subset_sums(amounts[::2])
+    second = np.sort(_subset_sums(amounts[1::2]))
     n_small = second.searchsorted(largest_sum - first, side='right').sum()
     return math.ldexp(float(n_small), -len(amounts))
 
@@ -103,7 +107,8 @@ def _share(amounts: Floats, step: float, most: int) -> float:
 
 def _counts(amounts: Floats, step: float, most: int) -> Floats:
     """Return the number of subsets of each sum, in steps from 0, by adding one after another."""
-    counts, largest = np.zeros(most + 1), 0
+    counts = np.zeros(most + 1)
+    largest = 0
     counts[0] = 1
     for multiple in np.rint(amounts / step).astype(np.intp).tolist():
         largest = min(largest + multiple, most)
@@ -114,7 +119,8 @@ def _counts(amounts: Floats, step: float, most: int) -> Floats:
 def _share_of_many(amounts: Floats, largest_sum: float) -> float:
     """Return the share where the sum of all but the largest amounts is taken as normal."""
     special = require('scipy.special', 'compare', 'compare')
-    rest, largest = amounts[:-MOST_ON_GRID], amounts[-MOST_ON_GRID:]
+    rest = amounts[:-MOST_ON_GRID]
+    largest = amounts[-MOST_ON_GRID:]
     step = float(largest.sum()) / CELLS
     step = float(largest.sum() / np.rint(largest / step).sum())  # so that their mean is right
     n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))

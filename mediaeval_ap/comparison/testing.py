@@ -166,7 +166,8 @@ def tests_of(
     orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
     numbered = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
-    leaderboard, every_pair = [], []
+    leaderboard = []
+    every_pair = []
     for at, (metric, units) in enumerate(zip(runs.metrics, units_by_metric, strict=True)):
         pairs = []
         for a, b in combinations(orders[at], 2):  # the better one first
@@ -244,7 +245,8 @@ def _counted_units(settings: Settings, n_units: int) -> str:
 
 def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) -> Interval:
     """Return the interval of the mean of a run."""
-    values, why_none = runs.values[at][run], _why_no_interval(settings, units)
+    values = runs.values[at][run]
+    why_none = _why_no_interval(settings, units)
     if np.ptp(values) <= units.rounding(run, run):
         why_none = f'all values are {values[0]:g}'
     if why_none:
@@ -262,7 +264,8 @@ def _of_difference(
     bounds = _bounds(runs, values)
     low, high = bounds or (0.0, 1.0)
     if bounds is None and runs.range is not None:
-        low, high = values.min(), values.max()
+        low = values.min()
+        high = values.max()
     largest = float(high - low)
     return plus2_interval(differences, units.sizes, settings.level, largest, bounds is not None)
 
@@ -293,14 +296,19 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
     """Return the units for the difference that is asked for, of each pair by the last metric."""
     if settings.power is None:
         return []
-    numbers, found = {name: number for number, name in enumerate(runs.names)}, []
+    numbers = {name: number for number, name in enumerate(runs.names)}
+    found = []
     for pair in (pair for pair in pairs if not pair.exploratory):
-        a, b = numbers[pair.a], numbers[pair.b]
+        a = numbers[pair.a]
+        b = numbers[pair.b]
         differences = units.differences(a, b)
-        n_units, size = len(differences), units.sizes.mean()
+        n_units = len(differences)
+        size = units.sizes.mean()
         away = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
         squares = float(np.square(away).sum())
-        sd, n_queries, reason = None, None, ''
+        sd = None
+        n_queries = None
+        reason = ''
         if n_units == 1:
             reason = f'{_counted_units(settings, 1)} has no standard deviation'
         elif (deviation := math.sqrt(squares / (n_units - 1))) <= units.rounding(a, b):
@@ -309,7 +317,8 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
             sd = deviation
             n_queries = queries_for_power(settings.power / sd, settings.level)
             if n_queries > MOST_QUERIES:
-                n_queries, reason = None, f'more than {MOST_QUERIES:,}'
+                n_queries = None
+                reason = f'more than {MOST_QUERIES:,}'
         fixed = pair.metric, pair.a, pair.b, settings.power
         found.append(Power(*fixed, sd, n_queries, reason))
     return found
@@ -318,10 +327,12 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
 def queries_for_power(dz: float, level: float) -> int:
     """Return the least number of queries for an effect size by the two-sided t test of one pair."""
     stats = require('scipy.stats', 'compare', 'compare')
-    size, tail = abs(dz), alpha_of(level) / 2
+    size = abs(dz)
+    tail = alpha_of(level) / 2
 
     def suffices(n_queries: int) -> bool:
-        df, shift = n_queries - 1, size * math.sqrt(n_queries)
+        df = n_queries - 1
+        shift = size * math.sqrt(n_queries)
         critical = stats.t.isf(tail, df)
         # Where a tail is next to 1, or to 0, SciPy may have nan for it.
         above = np.nan_to_num(stats.nct.sf(critical, df, shift), nan=1)
@@ -352,16 +363,19 @@ def _leaderboard(
     pairs: Sequence[Pair],
 ) -> list[Standing]:
     """Return the standing of each run by the metric of that number, best first."""
-    n_runs, baseline = len(best_first), settings.baseline
+    n_runs = len(best_first)
+    baseline = settings.baseline
     apart = np.zeros((n_runs, n_runs), dtype=bool)  # from which worse one, best first
     is_small = np.array([pair.p_adjusted for pair in pairs]) <= alpha_of(settings.level)
     apart[np.triu_indices(n_runs, 1)] = is_small
-    ranges, letters = rank_intervals(apart), group_letters(apart | apart.T)
+    ranges = rank_intervals(apart)
+    letters = group_letters(apart | apart.T)
     floor = runs.floor.get(runs.metrics[at])
     against = _against_baseline(pairs, settings)
     standings = []
     for run, rank_interval, group in zip(best_first, ranges, letters, strict=True):
-        name, (mean, rank, interval) = runs.names[run], of_runs[run]
+        name = runs.names[run]
+        (mean, rank, interval) = of_runs[run]
         why_none = 'the baseline itself' if name == baseline else 'no baseline'
         without_floor, n_queries, why_not = _without_floor(runs.values[at][run], runs.n_relevant)
         standings.append(
@@ -456,14 +470,17 @@ def verdicts_of(
 
     Beside them stands the number of units that a verdict needs; 0 if these units are enough.
     """
-    worst, found, n_most_needed = settings.fail_if_worse, [], 0
+    worst = settings.fail_if_worse
+    found = []
+    n_most_needed = 0
     if worst is None and not settings.require_better:
         return [], 0
     for one in leaderboard:
         if one.exploratory or one.difference is None or one.difference_interval is None:
             continue
         n_needed = _units_for_a_verdict(settings, runs, one.run, units)
-        low, high = one.difference_interval.low, one.difference_interval.high
+        low = one.difference_interval.low
+        high = one.difference_interval.high
         if low is None or high is None:
             n_units, needed = (_counted_units(settings, n) for n in (len(units.sizes), n_needed))
             raise ParameterError(
@@ -486,13 +503,15 @@ def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units)
     both = [name in (run, settings.baseline) for name in runs.names]
     bounds = _bounds(runs, runs.values[-1][both])
     low, high = bounds or (0.0, 1.0)
-    width, limit = high - low, settings.fail_if_worse or 0.0
+    width = high - low
+    limit = settings.fail_if_worse or 0.0
     if bounds is None or settings.require_better:
         limit = 0.0  # any difference may be scaled up; all of an interval may be above 0
     if limit >= width:
         expected = f'less than {width:g}, the largest difference that there can be'
         raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
-    n_units, sizes = len(units.sizes), units.sizes
+    n_units = len(units.sizes)
+    sizes = units.sizes
     if n_units >= FEWEST:
         worst = plus2_interval(-width * sizes, sizes, settings.level, width, is_bound=True)
         if worst.high is not None and worst.high < -limit:
@@ -505,7 +524,8 @@ def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
     `apart` says which run (a row, best first) is told apart from which worse one (a column).
     """
-    n_better, n_worse = apart.sum(axis=0), apart.sum(axis=1)
+    n_better = apart.sum(axis=0)
+    n_worse = apart.sum(axis=1)
     return list(zip((1 + n_better).tolist(), (len(apart) - n_worse).tolist(), strict=True))
 
 

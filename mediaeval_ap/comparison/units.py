@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 # Of the largest value: what is equal as fractions differs by less.
-ROUNDING, OF_SINGLES = 2.0**-44, 2.0**-22
+ROUNDING = 2.0**-44
+OF_SINGLES = 2.0**-22
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Units:
 
     def ranks(self, means: list[float]) -> list[int]:
         """Return ranks from 1, the best first; means that rounding tells apart share the better."""
-        of_runs, runs = np.array(means), range(len(means))
+        of_runs = np.array(means)
+        runs = range(len(means))
         rounding = np.maximum.outer(self.roundings, self.roundings)
         return [1 + int(np.count_nonzero(of_runs - means[run] > rounding[run])) for run in runs]
 

@@ -20,7 +20,8 @@ from mediaeval_ap.trec import evaluate_trec
 class _DefinedAP(measures.Measure):  # type: ignore[misc]
     """Average precision by a definition, with an order of ties."""
 
-    __name__ = NAME = 'DefinedAP'
+    __name__ = 'DefinedAP'
+    NAME = 'DefinedAP'
     SUPPORTED_PARAMS = {  # noqa: RUF012 - as the base declares it
         **{name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in ('cutoff', 'rel')},
         'definition': measures.ParamInfo(dtype=str, default='trec'),

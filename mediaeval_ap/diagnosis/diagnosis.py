@@ -280,7 +280,8 @@ class Diagnosis(Described):
             )
         row = self.queries.index(query)
         (loss,) = self._losses([row])
-        examined, (depth,) = self._examined, depths([self.k])
+        examined = self._examined
+        (depth,) = depths([self.k])
         found = examined.find([query], depth)
         return QueryDiagnosis(
             query,
@@ -375,7 +376,8 @@ class Diagnosis(Described):
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
         parts = {part: each.tolist() for part, each in self.parts.items()}
-        ap, n_relevant = self.ap.tolist(), self.n_relevant.tolist()
+        ap = self.ap.tolist()
+        n_relevant = self.n_relevant.tolist()
         return [
             QueryLoss(
                 *(self.queries[row], ap[row], n_relevant[row]),
@@ -396,7 +398,8 @@ class Diagnosis(Described):
         return Document(lambda: self._blocks(per_query, costliest), self.to_dict, self._rows)
 
     def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
-        ap, over = ap_column(self.k), counted(len(self.queries), 'query', 'queries')
+        ap = ap_column(self.k)
+        over = counted(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
         yield f'M{ap} {self.map:.3f} over {over}. The rest to 1:\n'
         n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in self.parts.items()}
@@ -437,7 +440,8 @@ class Diagnosis(Described):
 
     def _rows(self) -> Grid:
         """Return a row for each query, and one for all; the last column says what is not known."""
-        n_queries, means = len(self.queries), self.mean_parts
+        n_queries = len(self.queries)
+        means = self.mean_parts
         columns: dict[str, list[Any]] = {
             'query': [*self.queries, ALL_QUERIES],
             ap_column(self.k): [*self.ap.tolist(), self.map],
@@ -480,7 +484,8 @@ def _letters(letters: Sequence[str]) -> str:
 
 def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
     """Refuse two diagnoses that differ in more than the run."""
-    name, n_others = shown(b.definition.name), counted(len(b.queries), 'query', 'queries')
+    name = shown(b.definition.name)
+    n_others = counted(len(b.queries), 'query', 'queries')
     both = [a._examined.criteria, b._examined.criteria]
     references: Sequence[Any] = (None, None)
     subsets: Sequence[Any] = (None, None)
@@ -534,7 +539,8 @@ class DiagnosisPlot(Plot):
     def __init__(self, diagnosis: Diagnosis) -> None:
         from mediaeval_ap.render import figures
 
-        self._diagnosis, self._figures = diagnosis, figures
+        self._diagnosis = diagnosis
+        self._figures = figures
 
     def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
         """Draw the parts of the loss, of this run and of others.
@@ -618,12 +624,15 @@ def diagnose(
     number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
     names = list(number)
     rows = np.array([number[query] for query in asked])
-    definition, at = criteria.definition, depths(K)
+    definition = criteria.definition
+    at = depths(K)
     examined = ExaminedRun(criteria, run, names, near)
     found = examined.find(names, max(at))
-    n_relevant, n_ranked = found.counts.relevant, found.counts.ranked
+    n_relevant = found.counts.relevant
+    n_ranked = found.counts.ranked
     how = found.shots, found.ranks, found.counts, at, definition
-    values, added = average_precisions(*how), gains(*how)
+    values = average_precisions(*how)
+    added = gains(*how)
     ap = values[0][rows]
     evaluation = evaluation_of(run, asked, questions.source, ap, n_relevant[rows])
     found_before = run.warnings_with(questions.warnings)
@@ -678,7 +687,8 @@ def _lost_to(
 
     Before each stand the numbers of query and name. `added` is what the repair of each shot adds.
     """
-    returned, shots = found.returned, found.shots
+    returned = found.returned
+    shots = found.shots
     sizes = np.diff(run_starts([returned.query, returned.shot]), append=len(returned.shot))
     of_shot = np.lexsort((shots.shot, shots.query)).repeat(sizes)  # the row in `shots`
     rows = ((found.kinds == kind) & (shots.kind[of_shot] == kind)).nonzero()[0]
@@ -694,7 +704,8 @@ def _lost_to(
     for count, add, at, name_at, distance in zip(
         counts, adds, *(column.tolist() for column in columns), strict=True
     ):
-        query, name = queries[at], ranking.names.values[name_at]
+        query = queries[at]
+        name = ranking.names.values[name_at]
         letters = letters_that_differ(query, name)
         confused = ConfusedName(name, query, count, distance, letters, add)
         lost.append(((at, name_at), confused))
@@ -708,7 +719,8 @@ def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
     """Return the edits that make a name of a query, each at a position in the query, from 1."""
     edits = []
     for kind, in_query, in_name in Levenshtein.editops(query, name):
-        old, new = query[in_query : in_query + 1], name[in_name : in_name + 1]
+        old = query[in_query : in_query + 1]
+        new = name[in_name : in_name + 1]
         what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
         edits.append(printable(f'{what} at {in_query + 1}'))
     return tuple(edits)

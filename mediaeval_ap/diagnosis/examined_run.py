@@ -72,7 +72,8 @@ class ExaminedRun:
         self.counts = run.counts
         self.ranking: Ranking = run.ranking
         self._near = near
-        ranking, reference = run.ranking, criteria.reference
+        ranking = run.ranking
+        reference = criteria.reference
         self._places = np.argsort(ranking.shot_at, kind='stable')
         self._held = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
         self._starts = np.cumsum(self._held) - self._held
@@ -95,7 +96,8 @@ class ExaminedRun:
 
     def find(self, queries: Sequence[str], depth: int) -> Found:
         """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
-        reference, definition = self.criteria.reference, self.criteria.definition
+        reference = self.criteria.reference
+        definition = self.criteria.definition
         returned = self._returned(queries)
         ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
@@ -104,7 +106,10 @@ class ExaminedRun:
         distances_of = iter(self.ranking.names.measured(ranked))
         n_ranked = []
         nothing_tied = put_together([])
-        ties, tied, facts, corrected = [], [], [], {}
+        ties = []
+        tied = []
+        facts = []
+        corrected = {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             at = spans[number]
             ranking = self.ranking_of(query)
@@ -230,7 +235,8 @@ def _before(
     """Return what stands before each hit, by the rank of the hit."""
     if not len(hits):
         return {}
-    equal, tied = run_starts([distances]), run_starts([distances, confidences])
+    equal = run_starts([distances])
+    tied = run_starts([distances, confidences])
     equal = equal[equal.searchsorted(hits, side='right') - 1]
     tied = tied[tied.searchsorted(hits, side='right') - 1]
     is_hit = np.zeros(len(distances), dtype=np.bool_)
@@ -256,7 +262,8 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
     ids: list[Any] = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
-    returned, values = found.returned, run.ranking.names.values
+    returned = found.returned
+    values = run.ranking.names.values
     names: dict[int, dict[str, None]] = {}  # of each shot, in the order of the ranking
     for row in np.lexsort((returned.place, returned.distance)).tolist():
         names.setdefault(int(returned.shot[row]), {})[values[returned.name[row]]] = None
@@ -278,7 +285,8 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
 
 def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
     """Return that the reference has no such name, the nearest that it has, and about judgements."""
-    reference, counts = run.criteria.reference, run.counts
+    reference = run.criteria.reference
+    counts = run.counts
     notes = notes_of_judged(run.criteria.parameters, counts)
     if reference.n_relevant(query):
         return notes
@@ -292,10 +300,12 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
 
 def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
     """Return what the repair of each shot adds, after all that is repaired before it."""
-    counts, definition = found.counts, run.criteria.definition
+    counts = found.counts
+    definition = run.criteria.definition
 
     def all_in_front(n_shots: int) -> float:
-        ranks, n_ranked = np.arange(1, n_shots + 1), counts.ranked + n_shots - n_returned
+        ranks = np.arange(1, n_shots + 1)
+        n_ranked = counts.ranked + n_shots - n_returned
         ap = average_precision_of_hits(
             np.zeros_like(ranks), ranks, counts.relevant, n_ranked, [depth], definition
         )

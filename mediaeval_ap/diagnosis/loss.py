@@ -66,7 +66,8 @@ def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
         (returned.place, returned.distance, combine([returned.query, returned.shot]))
     )
     first = ranked[begins]
-    place, distance = returned.place[first], returned.distance[first]
+    place = returned.place[first]
+    distance = returned.distance[first]
     order = np.lexsort((place, distance, returned.query[first]))
     first = first[order]
     return ReturnedShots(
@@ -179,7 +180,8 @@ def gains(
 
     Kind by kind, and those of a kind by rank, each behind those that were moved before.
     """
-    query, n_rows = shots.query, len(shots.query)
+    query = shots.query
+    n_rows = len(shots.query)
     added = np.zeros((n_rows, len(K)))
     begins = run_starts([query])
     n_shots = np.diff(begins, append=n_rows)
@@ -189,7 +191,8 @@ def gains(
     turn[order] = ranks_in_runs(begins, n_rows)
     # A query has a state for each number of shots in front, from its own ones to all.
     n_states = n_shots - n_own + 1
-    of, n_moved = np.arange(len(begins)).repeat(n_states), ranges(n_own, n_states)
+    of = np.arange(len(begins)).repeat(n_states)
+    n_moved = ranges(n_own, n_states)
     values = np.empty((len(of), len(K)))
     blocks = run_starts([n_shots[of].cumsum() // RANKS_AT_ONCE])
     for states in np.split(np.arange(len(of)), blocks[1:]):

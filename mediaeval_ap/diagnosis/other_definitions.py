@@ -117,7 +117,8 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, listing: Listing, k: int, *sizes: int) -> Facts:
         """Return the facts of a listing, with the numbers that are facts themselves."""
-        relevant, kept = listing.relevant, listing.kept
+        relevant = listing.relevant
+        kept = listing.kept
         once = relevant[first_occurrences(listing.shots[relevant])]
         within = min(k, len(listing.shots))
         n_repeats = within - int(kept.searchsorted(within))
@@ -209,21 +210,25 @@ def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
     (at,) = depths([k])
     # The numbers of both are those that they have once repeated shots count as the other says.
     as_other = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
-    here, there = facts.quantities(as_other, at), facts.quantities(other, at)
+    here = facts.quantities(as_other, at)
+    there = facts.quantities(other, at)
     reasons = []
     if 'repeats' in fields and facts.n_repeats:
         where = 'the ranking' if k == ALL else f'the top {k}'
         n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
         reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
-    used, wanted = facts.n_relevant(in_use), facts.n_relevant(other)
+    used = facts.n_relevant(in_use)
+    wanted = facts.n_relevant(other)
     if 'repeats' in fields and used != wanted:
         times = 'each time' if other.counts_again else 'once'
         reasons.append(f'counts a row that the reference repeats {times}: R = {wanted}, not {used}')
     if 'depth' in fields:
-        one, another = _least((*other.depth, 'N'), there), _least((*in_use.depth, 'N'), here)
+        one = _least((*other.depth, 'N'), there)
+        another = _least((*in_use.depth, 'N'), here)
         reasons.append(f'adds precisions down to rank {one} instead of {another}')
     if 'denominator' in fields:
-        one, another = _least(other.denominator, there), _least(in_use.denominator, here)
+        one = _least(other.denominator, there)
+        another = _least(in_use.denominator, here)
         reasons.append(f'divides by {one} instead of {another}')
     return '; '.join(reasons)
 

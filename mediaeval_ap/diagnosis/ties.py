@@ -59,7 +59,8 @@ class TieBounds:
 
     def means(self) -> dict[str, Any]:
         """Return the means over the queries; if those of a query are not known, None and why."""
-        n_queries, reason = len(self.expected), None
+        n_queries = len(self.expected)
+        reason = None
         if self.reasons:
             what = f'have no known bounds: {self.reasons[min(self.reasons)]}'
             reason = str(Note(what, len(self.reasons), n_queries))
@@ -110,9 +111,11 @@ def tied_hits(
     drops = repeats is Repeats.DROP
     listed = np.arange(end.max(initial=0)) if drops else relevant
     first = listed[first_equal(shots[listed])]
-    again, first_of = listed[first < listed], first[first < listed]
+    again = listed[first < listed]
+    first_of = first[first < listed]
     again = again[starts[np.searchsorted(starts, again, side='right') - 1] <= first_of]
-    begin, size = again.searchsorted(above), end - above
+    begin = again.searchsorted(above)
+    size = end - above
     n_again = again.searchsorted(end) - begin
     if drops:  # ranks among the shots that are not dropped
         n_new = np.append(0, (first == listed).cumsum())
@@ -208,6 +211,7 @@ def _expected(ranking: NDArray[np.int64], blocks: TieBlocks, depth: int) -> _Ter
     """Return the mean of what each rank adds, down to a depth."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
     blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
-    ranking, n_ranks = ranking[n_ranks > 0], n_ranks[n_ranks > 0]
+    ranking = ranking[n_ranks > 0]
+    n_ranks = n_ranks[n_ranks > 0]
     values = expected_precisions(blocks, n_ranks)
     return _Terms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)

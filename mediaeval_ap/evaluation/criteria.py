@@ -113,9 +113,12 @@ def queries_or_default(
                 lack = 'no row of this reference is judged: all are dropped'
             raise ParameterError(f'{printable(reference)}: {lack}; give the queries to ask for')
         return list(by_default), 0, [], []
-    n_skipped, about_skipped = 0, []
+    n_skipped = 0
+    about_skipped = []
     if skip_or_count == 'skip':
-        column, name, n_queries = queries['person_name'], queries.source.name, len(queries)
+        column = queries['person_name']
+        name = queries.source.name
+        n_queries = len(queries)
         is_known = np.array([value in known for value in column.values])[column.codes]
         n_skipped = int(np.count_nonzero(~is_known))
         cause = '' if is_known.any() else likely_cause(column.values, known)
@@ -170,13 +173,15 @@ class Criteria:
 
     def repeated_rows(self) -> list[DataWarning]:
         """Return the warning that the reference repeats rows, if it does."""
-        table, known = self.reference.table, self.reference
+        table = self.reference.table
+        known = self.reference
         again = self.definition.counts_again
         n_rows = len(table) + (0 if again else known.n_repeated)
         return repeated_rows(table.source.name, n_rows, known.n_repeated, kept=again)
 
     def __str__(self) -> str:
-        name, names = shown(self.reference.table.source.name), self.reference.queries
+        name = shown(self.reference.table.source.name)
+        names = self.reference.queries
         subset = '' if self.subset is None else f'subset={shown(self.subset.source.name)}, '
         return (
             f'reference={name}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
@@ -219,7 +224,8 @@ class Criteria:
 
         if (store := as_store(run)) is None:
             return None
-        its, here = store.manifest.subset, self.subset
+        its = store.manifest.subset
+        here = self.subset
         digest = None if here is None else digest_of_videos(here)
         if digest == (its and its.videos):
             return store

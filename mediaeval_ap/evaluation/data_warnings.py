@@ -44,6 +44,22 @@ from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 
 QUERIES_IN_WARNING = 5  # enough to look at, on one line
+# All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
+# milliseconds, whatever the size of the file. Time grows with the sample.
+SAMPLED_IDS = 200
+LONGEST_SAMPLED = 64  # characters
+_without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
+_with_one_separator = partial(re.compile(r'[-_. ]+').sub, '_')
+_as_nfc = partial(unicodedata.normalize, 'NFC')
+_NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
+    'leading zeros': _without_leading_zeros,
+    'case': str.casefold,
+    'Unicode normalization': _as_nfc,
+    'separators': _with_one_separator,
+    'case, separators and leading zeros': lambda text: _without_leading_zeros(
+        _with_one_separator(_as_nfc(text).casefold())
+    ),
+}
 
 
 def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
@@ -124,29 +140,10 @@ def scores_above_one(
     return [DataWarning('score-above-one', printable(run), note, once)]
 
 
-# All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
-# milliseconds, whatever the size of the file. Time grows with the sample.
-SAMPLED_IDS = 200
-LONGEST_SAMPLED = 64  # characters
-
-_without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
-_with_one_separator = partial(re.compile(r'[-_. ]+').sub, '_')
-_as_nfc = partial(unicodedata.normalize, 'NFC')
-
-_NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
-    'leading zeros': _without_leading_zeros,
-    'case': str.casefold,
-    'Unicode normalization': _as_nfc,
-    'separators': _with_one_separator,
-    'case, separators and leading zeros': lambda text: _without_leading_zeros(
-        _with_one_separator(_as_nfc(text).casefold())
-    ),
-}
-
-
 def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
     """Return how an id nearly equals one of the others, or an empty text; no id is in both."""
-    ids, others = sorted(ids), sorted(others)  # so that the example is always the same
+    ids = sorted(ids)
+    others = sorted(others)  # so that the example is always the same
     for what, normal_form in _NORMAL_FORMS.items():
         there = {normal_form(text): text for text in others}
         for text in ids:
@@ -204,7 +201,8 @@ def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
         if cause := likely_cause(here[field], there[field]):
             return f'{field} is {cause}'
     if 'corpus_id' in strange and 'video_id' not in strange:
-        one, other = min(here['corpus_id']), min(there['corpus_id'])
+        one = min(here['corpus_id'])
+        other = min(there['corpus_id'])
         return f'corpus_id is another: {shown(one)} here, {shown(other)} there'
     return ''
 

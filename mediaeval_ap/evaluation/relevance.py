@@ -32,7 +32,8 @@ class Reference:
         shots = Shots.of(table)
         first = first_occurrences(combine([table['person_name'].codes, shots.codes]))
         self.n_repeated = len(table) - len(first)
-        names, codes = table['person_name'].values, table['person_name'].codes
+        names = table['person_name'].values
+        codes = table['person_name'].codes
         rows: list[int] = np.bincount(codes).tolist()
         distinct: list[int] = np.bincount(codes[first]).tolist()
         self._n_rows = dict(zip(names, rows, strict=True))

@@ -105,7 +105,8 @@ class Scorer:
         if self._is_condensed:
             unjudged_too = Scorer(self.ranking, self.relevance, self._K, self.definition)
             wholes = unjudged_too.top(queries, depth)
-        hits, shares = [], np.full((len(queries), len(self._K)), np.nan)
+        hits = []
+        shares = np.full((len(queries), len(self._K)), np.nan)
         for row, query in enumerate(tracked(queries, 'scoring', ' queries')):
             top = next(tops)
             places = (top if wholes is tops else next(wholes)).places
@@ -162,16 +163,20 @@ class CountedRun:
     @cached_property
     def scorer(self) -> Scorer:
         relevance = Relevance(self.criteria.reference, self.ranking.shots)
-        K, definition = self.criteria.K, self.criteria.definition
+        K = self.criteria.K
+        definition = self.criteria.definition
         return Scorer(self.ranking, relevance, K, definition, self.criteria.judgements)
 
     def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
         """Return what there is to warn of before a query is scored."""
-        name, n_hypotheses = self.ranking.source.name, len(self.ranking)
+        name = self.ranking.source.name
+        n_hypotheses = len(self.ranking)
         found = data_warnings.empty_run(name, self.n_read, n_hypotheses)
         found += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
         found += about_queries
-        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
+        reference = self.criteria.reference
+        ranking = self.ranking
+        shots = self.ranking.shots
         if not n_hypotheses or not len(reference.table) or self.scorer.relevance.n_in_both:
             return found
         of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
@@ -182,7 +187,9 @@ class CountedRun:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Sizes of the reference, the run and the subset, by name."""
-        reference, ranking, shots = self.criteria.reference, self.ranking, self.ranking.shots
+        reference = self.criteria.reference
+        ranking = self.ranking
+        shots = self.ranking.shots
         counts = {
             'reference_rows': len(reference.table),
             'hypotheses': len(ranking),
@@ -207,10 +214,12 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     ranking: Ranking
     if (store := criteria.open_run(run)) is not None:
-        ranking, n_read = store.ranking, store.manifest.counts.read
+        ranking = store.ranking
+        n_read = store.manifest.counts.read
     else:
         table = criteria.read_run(run)
-        n_read, counted = len(table), in_subset(table, criteria.subset)
+        n_read = len(table)
+        counted = in_subset(table, criteria.subset)
         is_ready = isinstance(run, Ranking) and len(counted) == n_read
         ranking = run if is_ready else Ranking(counted)
     return CountedRun(criteria, ranking, n_read)
@@ -227,7 +236,8 @@ class Questions(NamedTuple):
 
 def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
     """Return the queries in their order, by default those of the reference."""
-    reference, source = criteria.reference, criteria.reference.table.source.name
+    reference = criteria.reference
+    source = criteria.reference.table.source.name
     names, n_skipped, found, about_skipped = queries_or_default(
         queries, reference.queries, reference.names, source, criteria.queries_without_relevant
     )
@@ -303,10 +313,13 @@ def completed(
 
     Behind the warnings that were found before stand those about the values of all queries.
     """
-    counts, inputs, definition = evaluation.counts, evaluation.inputs, evaluation.definition
+    counts = evaluation.counts
+    inputs = evaluation.inputs
+    definition = evaluation.definition
     if SKIPPED in counts:
         counts = {**counts, SKIPPED: n_skipped}
-    reference, run = printable(inputs['reference'].name), inputs['hypothesis'].name
+    reference = printable(inputs['reference'].name)
+    run = inputs['hypothesis'].name
     above = above_one(evaluation.ap, evaluation.queries)
     about_values = [
         *scores_above_one(above, len(evaluation.queries), run, definition),

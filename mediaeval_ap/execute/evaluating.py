@@ -80,7 +80,8 @@ class Clock:
 
     def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:  # rows for each of them
         """Return whether starting processes pays off for `factor` times the work done so far."""
-        seconds, cpu_seconds = perf_counter() - self._began[0], process_time() - self._began[1]
+        seconds = perf_counter() - self._began[0]
+        cpu_seconds = process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
             return False
         costs = n_packed / PACKED_ROWS + START_SECONDS + GAIN_SECONDS
@@ -156,7 +157,8 @@ class RunInBlocks:
         store = criteria.open_run(self.hypothesis)
         run = read_counted(criteria, self.hypothesis if store is None else store)
         if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
-            source, planned = run.ranking.source, self.folder.plan['runs'][self.number]['sha256']
+            source = run.ranking.source
+            planned = self.folder.plan['runs'][self.number]['sha256']
             if (found := source.sha256 if store is None else store.sha256) != planned:
                 expected = f'{planned}, as before; it was changed; begin again in another folder'
                 raise FormatError(source.name, '', 'SHA-256', f'{found}', expected)
@@ -202,7 +204,8 @@ class RunInBlocks:
                 with hidden():
                     _scored(*here, blocks[0][:1])
         with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
-            clock, n_packed = Clock(), len(run.ranking) if isinstance(given, Ranking) else 0
+            clock = Clock()
+            n_packed = len(run.ranking) if isinstance(given, Ranking) else 0
             while isinstance(jobs, int) and n_here < len(blocks):
                 self._take(numbers[n_here], _scored(*here, blocks[n_here]))
                 bar.add()
@@ -245,7 +248,8 @@ def in_blocks(
     asked: Asked, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
 ) -> list[RunInBlocks]:
     """Return runs that are scored in blocks, kept in memory or in a folder too."""
-    folder, names = None, names or [''] * len(runs)
+    folder = None
+    names = names or [''] * len(runs)
     if path is not None:
         planned = [_planned(asked.criteria, run) for run in runs]
         runs = [run for _, run in planned]
@@ -261,7 +265,8 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
     """Return all that the values of runs depend on, as JSON."""
     from mediaeval_ap.execute import pools
 
-    criteria, versions = asked.criteria, asked.measures and pools.versions()
+    criteria = asked.criteria
+    versions = asked.measures and pools.versions()
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,
@@ -341,12 +346,14 @@ def _side_by_side(
     order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
     paths = [runs[i].hypothesis for i in order]
     done: dict[int, Evaluation | Exception] = {}
-    shared, n_given = pickle.dumps(runs[0].asked), 0
+    shared = pickle.dumps(runs[0].asked)
+    n_given = 0
     with closing(pools.finished(jobs, evaluate_file, shared, paths)) as finished:
         for number, result in tracked(finished, 'scoring', ' runs'):
             done[order[number]] = result
             while n_given in done:
-                result, name = done.pop(n_given), runs[n_given].name
+                result = done.pop(n_given)
+                name = runs[n_given].name
                 yield result._called(name) if isinstance(result, Evaluation) else result
                 n_given += 1
 

@@ -143,13 +143,15 @@ def _at_cutoffs(
     if 'k' in definition.depth:
         known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
     inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
-    n_inside, n_outside = len(inside), n_unjudged - len(inside)
+    n_inside = len(inside)
+    n_outside = n_unjudged - len(inside)
     if 'H' in definition.denominator:  # any number of shots outside goes with any of those inside
         best = worst = np.arange(n_inside + 1).repeat(n_outside + 1)
         m = best + np.tile(np.arange(n_outside + 1), n_inside + 1)
     else:  # a shot of the ranking is never worse to have than one outside
         m = np.arange(n_unjudged + 1)
-        best, worst = np.minimum(m, n_inside), np.maximum(m - n_outside, 0)
+        best = np.minimum(m, n_inside)
+        worst = np.maximum(m - n_outside, 0)
     ranks, first, last = _earliest_and_latest(inside)
     order = np.concatenate([ranks, known]).argsort()
     all_ranks = np.concatenate([ranks, known])[order]
@@ -216,7 +218,8 @@ class UnjudgedPool:
     """The shots that some run returned for a query and that are not judged for it."""
 
     def __init__(self, queries: Sequence[str], counts_again: bool) -> None:
-        self._queries, self._counts_again = queries, counts_again
+        self._queries = queries
+        self._counts_again = counts_again
         self._shots: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._all: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._brought: defaultdict[str, int] = defaultdict(int)
@@ -226,7 +229,8 @@ class UnjudgedPool:
         self, name: str, run: CountedRun, tops: Sequence[Top], returned: Sequence[Ranks]
     ) -> None:
         """Add a run: its rankings, and the positions of these that count as returned."""
-        shots, judged = run.ranking.shots, run.scorer.judged
+        shots = run.ranking.shots
+        judged = run.scorer.judged
         assert judged is not None
         shares = []
         for query, top, at in zip(self._queries, tops, returned, strict=True):
@@ -258,9 +262,11 @@ class UnjudgedPool:
 
     def bounds_of(self, run: CountedRun, tops: Sequence[Top], reference: Reference) -> BoundsOfRun:
         """Return the bounds of a run; `reference` is that of this pool."""
-        criteria, ranking = run.criteria, run.ranking
+        criteria = run.criteria
+        ranking = run.ranking
         relevance = Relevance(reference, ranking.shots)
-        n_returned, K = run.scorer.n_ranked(ranking), depths(criteria.K)
+        n_returned = run.scorer.n_ranked(ranking)
+        K = depths(criteria.K)
         by_query = []
         for query, top in zip(self._queries, tops, strict=True):
             ranked = ranking.shot_at[top.places]

@@ -89,7 +89,8 @@ class PoolPairs:
     def _are_in(self, table: Table) -> NDArray[np.bool_]:
         """Return whether each pair is in a table of shots and names."""
         numbers = {name: number for number, name in enumerate(self.queries)}
-        name, shot = table['person_name'], self.shots.find(table)
+        name = table['person_name']
+        shot = self.shots.find(table)
         query = np.array([numbers.get(each, -1) for each in name.values], dtype=np.int64)
         query = query[name.codes]
         keys = (query * len(self.shots) + shot)[(query >= 0) & (shot >= 0)]
@@ -121,7 +122,8 @@ def pool_pairs(
     names, _, about_queries, _ = names_asked(criteria, queries)
     whole = replace(criteria, judgements=None)  # all that was returned is ranked
     found = {str(each): each for each in about_queries}
-    read_runs, of_runs = [], []
+    read_runs = []
+    of_runs = []
     for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
         run = read_counted(whole, hypothesis)
         found |= {str(each): each for each in run.warnings_with([])}
@@ -134,10 +136,13 @@ def pool_pairs(
     ]
     pairs = np.unique(np.concatenate(keys))
     shape = len(runs), len(pairs)
-    ranks, distances, confidences = np.zeros(shape, np.int64), np.ones(shape), np.zeros(shape)
+    ranks = np.zeros(shape, np.int64)
+    distances = np.ones(shape)
+    confidences = np.zeros(shape)
     for row, (each, of_run) in enumerate(zip(of_runs, keys, strict=True)):
         first = first_occurrences(of_run)
-        at, sure = pairs.searchsorted(of_run[first]), each.confidence[first]
+        at = pairs.searchsorted(of_run[first])
+        sure = each.confidence[first]
         ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
         confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
     has_any = len(criteria.reference.table) > 0
@@ -176,12 +181,14 @@ class _First(NamedTuple):
 
 
 def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: float) -> _First:
-    ranking, parts = run.ranking, []
+    ranking = run.ranking
+    parts = []
     for number, top in enumerate(run.scorer.top(queries, depth)):
         at = returned(run, top, depth, near)
         places = top.places[at]
         distances = top.distances[ranking.name_at[places]]
-        query, sure = np.full(len(at), number), ranking.confidence_at[places]
+        query = np.full(len(at), number)
+        sure = ranking.confidence_at[places]
         parts.append((query, ranking.shot_at[places], at + 1, distances, sure))
     return _First(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -198,7 +205,8 @@ def _numbered_shots(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'
         )
     table = read(list(texts), JUDGED_SHOTS)
-    shots, numbers = Shots.of(table), []
+    shots = Shots.of(table)
+    numbers = []
     for run in runs:
         number = np.full(len(run.ranking.shots), -1)
         its = run.ranking.shots.find(table)

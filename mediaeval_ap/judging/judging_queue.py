@@ -208,8 +208,10 @@ class Queue(Described):
         ParameterError
             When no run returned the shot, the name is no query, or the relevance not 0 or 1.
         """
-        pairs, by = self._chooser.pairs, self._chooser.by
-        shot, rest = tuple(judgement[: len(SHOT)]), list(judgement[len(SHOT) :])
+        pairs = self._chooser.pairs
+        by = self._chooser.by
+        shot = tuple(judgement[: len(SHOT)])
+        rest = list(judgement[len(SHOT) :])
         names = dict.fromkeys(rest, 1)
         if by == 'pair':
             if len(rest) != 2 or f'{rest[1]}' not in ('0', '1'):
@@ -222,7 +224,8 @@ class Queue(Described):
         if strangers := names.keys() - set(pairs.queries):
             expected = 'the name of a query; leave others out'
             raise ParameterError(f'judgement: found {shown(min(strangers))}, expected {expected}')
-        labels, of_shot = self._labels.copy(), pairs.shot == pairs.texts.index(shot)
+        labels = self._labels.copy()
+        of_shot = pairs.shot == pairs.texts.index(shot)
         if by == 'shot':
             labels[of_shot] = 0
         for name, is_relevant in names.items():

@@ -44,8 +44,10 @@ class RelevanceModel:
 
     def __init__(self, pairs: PoolPairs) -> None:
         self._optimize = require('scipy.optimize', 'compare', 'judge-next')
-        self._query, self._n_queries = pairs.query, len(pairs.queries)
-        is_returned, reciprocal = pairs.ranks > 0, pairs.reciprocal_ranks
+        self._query = pairs.query
+        self._n_queries = len(pairs.queries)
+        is_returned = pairs.ranks > 0
+        reciprocal = pairs.reciprocal_ranks
         mean = reciprocal.mean(axis=0)
         self.prior = np.clip(mean, *PRIOR_BOUNDS)
         n_anchors = min(len(pairs), MOST_ANCHORS)
@@ -107,7 +109,8 @@ class RelevanceModel:
 
     def _found_in_query(self, labels: Labels) -> Floats:
         """Return how many more of a query's other judged pairs are relevant than expected."""
-        known, query = labels >= 0, self._query
+        known = labels >= 0
+        query = self._query
         more = np.where(known, labels - self.prior, 0)
         of_query = np.bincount(query, more, minlength=self._n_queries)[query] - more
         n_others = np.bincount(query, known, minlength=self._n_queries)[query] - known
@@ -149,7 +152,8 @@ class ExpectedAP:
 
     def counted(self, p: Floats) -> tuple[NDArray[np.bool_], Floats]:
         """Return whether each place counts, and the expected denominators of all rankings."""
-        definition, query = self._pairs.criteria.definition, self._pairs.query
+        definition = self._pairs.criteria.definition
+        query = self._pairs.query
         n_queries = self._shape[1]
         with np.errstate(divide='ignore'):
             none = np.exp(np.bincount(query, np.log1p(-p), minlength=n_queries))  # is relevant

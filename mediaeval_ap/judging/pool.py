@@ -253,7 +253,8 @@ class Pool(Described):
         yield Heading('Each run without what only its own team returned')
         rows = []
         for run in self.runs:
-            before, after = self.means[run][metric], self.without_own(run)[metric]
+            before = self.means[run][metric]
+            after = self.without_own(run)[metric]
             rank = self._of_team[self.teams[run]].ranks[run]
             rows.append([run, self.teams[run], before, after, self.ranks[run], rank])
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
@@ -263,7 +264,8 @@ class Pool(Described):
             yield ''.join(f'{note}\n' for note in self.notes)
 
     def _blocks_of_bounds(self, metric: str) -> Iterator[Block]:
-        n_unjudged, n_all = self.counts['unjudged'], self.counts['pool']
+        n_unjudged = self.counts['unjudged']
+        n_all = self.counts['pool']
         yield Heading(
             'Bounds: what unjudged shots could change',
             f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
@@ -367,7 +369,8 @@ class PoolPlot(Plot):
         """
         from mediaeval_ap.render import figures
 
-        pool, known = self._pool, tuple(self._pool.means[self._pool.runs[0]])
+        pool = self._pool
+        known = tuple(self._pool.means[self._pool.runs[0]])
         metric = known[-1] if metric is None else check_policy('metric', metric, known)
         bounds = [pool.bounds.get(run) for run in pool.runs]
         return figures.pool(
@@ -394,7 +397,8 @@ def _means(
     run: CountedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
 ) -> dict[str, float]:
     """Return MAP of a run at each cutoff by another reference, from its rankings."""
-    ranking, criteria = run.ranking, run.criteria
+    ranking = run.ranking
+    criteria = run.criteria
     relevance = Relevance(reference, ranking.shots)
     scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
     hits = [
@@ -421,8 +425,11 @@ class Pooling:
                 "pool: found unjudged='skip', expected 'nonrelevant': a shot that gets judged "
                 'enters condensed lists again, so no label leaves the ranks of the others'
             )
-        self._criteria, self._given, self._teams = criteria, queries, teams
-        self._depth, self._near = depth, near
+        self._criteria = criteria
+        self._given = queries
+        self._teams = teams
+        self._depth = depth
+        self._near = near
         self.queries, self._n_skipped, about_queries, _ = names_asked(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
         self._pooled: dict[str, tuple[CountedRun, list[Top]]] = {}
@@ -447,8 +454,11 @@ class Pooling:
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
-        criteria, names, pooled = self._criteria, self.queries, self._pooled
-        reference, asked = criteria.reference, set(names)
+        criteria = self._criteria
+        names = self.queries
+        pooled = self._pooled
+        reference = criteria.reference
+        asked = set(names)
         rows = list(zip(*map(reference.table.texts, (*SHOT, 'person_name')), strict=True))
         times = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in asked)
         every_team = sorted(set(self._teams.values()))
@@ -494,7 +504,8 @@ class Pooling:
         means: Mapping[str, Mapping[str, float]],
     ) -> Iterator[WithoutTeam]:
         """Yield the runs without what one team found, for each team."""
-        reference, names = self._criteria.reference, self.queries
+        reference = self._criteria.reference
+        names = self.queries
         had = [name for name in names if reference.n_relevant(name)]
         for team in tracked(teams, 'leaving out', ' teams'):
             alone = {row for row, of in self._finders.items() if of == {team}}
@@ -502,7 +513,8 @@ class Pooling:
             others = [*reference.names, *reference.elsewhere]
             reduced = Reference(kept, reference.counts_again, others)
             its = {name: _means(*each, names, reduced) for name, each in self._pooled.items()}
-            ranks, both = ranks_of(_last(its)), [[*_last(of).values()] for of in (means, its)]
+            ranks = ranks_of(_last(its))
+            both = [[*_last(of).values()] for of in (means, its)]
             order = agreement('the whole reference', both[0], f'that without {team}', both[1])
             n_emptied = sum(not reduced.n_relevant(name) for name in had)
             yield WithoutTeam(team, len(alone), n_emptied, its, ranks, order.tau, order.reason)
@@ -513,7 +525,8 @@ class Pooling:
         """Return the bounds of runs and the orders that are certain, where something is judged."""
         if self._unjudged is None:
             return {}, [], {}
-        unjudged, reference = self._unjudged, self._unjudged.reference
+        unjudged = self._unjudged
+        reference = self._unjudged.reference
         tracked_runs = tracked(runs, 'bounding', ' runs')
         found = {name: unjudged.bounds_of(*self._pooled[name], reference) for name in tracked_runs}
         metrics = _names(self._criteria.K)

@@ -218,7 +218,8 @@ class Hypotheses:
         """Return all hypotheses as a table, name by name."""
         name, confidence, shot = _columns(self._in_order())
         order = self.shots.order()
-        videos, video = self.shots.videos.values, order.video[shot]
+        videos = self.shots.videos.values
+        video = order.video[shot]
         columns = {
             'corpus_id': column_of([corpus for _, corpus in videos], video),
             'video_id': column_of([video_id for video_id, _ in videos], video),
@@ -325,7 +326,8 @@ class LiveRanking(NearestFirst):
         # A new segment for each name that changed, in its order.
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
         name, confidence, shot = hypotheses.of_names(changed.tolist())
-        shots, videos = self._shot_order.positions(shot), self._shot_order.videos(shot)
+        shots = self._shot_order.positions(shot)
+        videos = self._shot_order.videos(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
         order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
         held = np.bincount(name, minlength=n_names)[changed]
@@ -360,7 +362,8 @@ class LiveRanking(NearestFirst):
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
         confidence, temporal_rank, shot, name = self._rows.at(positions)
-        shots, names = self._shot_order.positions(shot), self._name_positions[name]
+        shots = self._shot_order.positions(shot)
+        names = self._name_positions[name]
         first = first_in_order((blocks, confidence, temporal_rank, shots, names), depth)
         chosen: NDArray[np.int64] = positions[first]
         return chosen

@@ -166,7 +166,8 @@ class Live(Session):
         with self._lock:
             if self._open().changed:
                 self._ranking = LiveRanking(self._hypotheses, self._ranking)
-            ranking, criteria = self._ranking, self._criteria
+            ranking = self._ranking
+            criteria = self._criteria
         return Scorer(
             ranking, self._relevance, criteria.K, criteria.definition, criteria.judgements
         )
@@ -191,7 +192,8 @@ class Live(Session):
         -----
         Takes the time of `snapshot`, and time in proportion to queries times distinct names.
         """
-        name, asked = check_name(name), self._criteria.read_queries(queries)
+        name = check_name(name)
+        asked = self._criteria.read_queries(queries)
         run = read_counted(self._criteria, self.snapshot())
         evaluation = evaluate_run(run, names_asked(self._criteria, asked))._called(name)
         warn_caller(evaluation.warnings)

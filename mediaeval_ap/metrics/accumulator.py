@@ -12,6 +12,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, shown
 
+# A finite double is an integer of 53 bits times a power of two. For each power that occurs, these
+# integers are added in two halves, as 64 bits would soon overflow with whole ones. A high half has
+# 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are users.
+MANTISSA_BITS = 53
+LOW_BITS = 26
+
 
 class Accumulator(ABC):
     """A metric that is updated piece by piece, and can be merged with another.
@@ -91,13 +97,6 @@ class Accumulator(ABC):
     def __repr__(self) -> str:
         settings = ', '.join(f'{name}={value}' for name, value in self._settings().items())
         return f'{type(self).__name__}({settings})'
-
-
-# A finite double is an integer of 53 bits times a power of two. For each power that occurs, these
-# integers are added in two halves, as 64 bits would soon overflow with whole ones. A high half has
-# 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are users.
-MANTISSA_BITS = 53
-LOW_BITS = 26
 
 
 class ExactSums:

@@ -202,7 +202,8 @@ class GlobalAveragePrecision(Accumulator):
     def compute(self) -> float:
         if not self.n_true:
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
-        confidence, correct = np.concatenate(self._confidence), np.concatenate(self._correct)
+        confidence = np.concatenate(self._confidence)
+        correct = np.concatenate(self._correct)
         return float(precisions_at_correct(confidence, correct, self.ties).sum()) / self.n_true
 
 

@@ -83,9 +83,11 @@ def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
         import pyarrow
 
         codes = pyarrow.concat_arrays([truth, predictions]).dictionary_encode().indices.to_numpy()
-        of_truth, of_predictions = codes[: len(truth)], codes[len(truth) :]
+        of_truth = codes[: len(truth)]
+        of_predictions = codes[len(truth) :]
     else:
-        of_truth, of_predictions = truth.to_numpy(), predictions.to_numpy()
+        of_truth = truth.to_numpy()
+        of_predictions = predictions.to_numpy()
     return LabelLists(of_truth, truth_offsets), LabelLists(of_predictions, offsets)
 
 
@@ -136,7 +138,8 @@ def same_kind(
     import pyarrow
 
     # An array without a label has no kind of its own, and gets that of the other.
-    null, text = pyarrow.null(), pyarrow.large_string()
+    null = pyarrow.null()
+    text = pyarrow.large_string()
     kind = next((each.type for each in (one, other) if each.type != null), pyarrow.int64())
     one, other = (each.cast(kind) if each.type == null else each for each in (one, other))
     expected, found = ('text' if each.type == text else 'integers' for each in (one, other))
@@ -270,7 +273,8 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
     hits = _possible_hits(truth, predictions)
     rows = predictions.offsets.searchsorted(hits, side='right') - 1
     codes, n_codes = _small(np.concatenate([truth.codes, predictions.codes[hits]]), len(truth))
-    true_keys, keys = codes[: len(truth.codes)], codes[len(truth.codes) :]
+    true_keys = codes[: len(truth.codes)]
+    keys = codes[len(truth.codes) :]
     true_keys += np.repeat(np.arange(len(truth)) * n_codes, truth.lengths)
     keys += rows * n_codes
     ascending = np.sort(true_keys, kind='stable')  # fast: only labels of one short list are moved
@@ -281,7 +285,8 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
         _expect_equal(np.append(true_keys, keys[found]), words)
     if repeats is Repeats.IRRELEVANT:
         found = found[first_occurrences(keys[found])]
-    hits, rows = hits[found], rows[found]
+    hits = hits[found]
+    rows = rows[found]
     n_relevant = truth.lengths  # repeated labels count again only if repeated predictions do
     if repeats is not Repeats.COUNT:
         repeated = ascending[1:][ascending[1:] == ascending[:-1]]
@@ -294,7 +299,8 @@ def map_blocks(
     score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
 ) -> list[Result]:
     """Score blocks of lists on all cores, and return the results in order: at least one."""
-    y_true, y_pred = collected(y_true), collected(y_pred)
+    y_true = collected(y_true)
+    y_pred = collected(y_pred)
     try:
         return _map_text(score, y_true, y_pred)
     except Unproved:
@@ -331,7 +337,8 @@ def _texts(
         raise Unproved
     for begin in range(0, len(y_true), USERS_AT_ONCE):
         some = slice(begin, begin + USERS_AT_ONCE)
-        truth, predictions = y_true[some], y_pred[some]
+        truth = y_true[some]
+        predictions = y_pred[some]
         lengths = np.array([lengths_of(truth, ORDERED | {set}), lengths_of(predictions)])
         for block in _blocks(np.append(0, lengths.sum(axis=0).cumsum()), LABELS_IN_BLOCK):
             n_labels = int(lengths[:, block].sum())
@@ -369,17 +376,20 @@ def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) 
     order = np.argsort(keys, kind='stable')
     ascending = keys[order]
     again = np.flatnonzero(ascending[1:] == ascending[:-1])
-    one, other = order[again], order[again + 1]
+    one = order[again]
+    other = order[again + 1]
     if any((word[one] != word[other]).any() for word in words):
         raise Unproved
 
 
 def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64], int]:
     """Return codes from 0 and their number, such that `list * number + code` fits in 64 bits."""
-    low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
+    low = int(codes.min(initial=0))
+    high = int(codes.max(initial=0))
     if (high - low + 1) * n_lists > np.iinfo(np.int64).max:
         distinct, codes = np.unique(codes, return_inverse=True)
-        low, high = 0, len(distinct) - 1
+        low = 0
+        high = len(distinct) - 1
     return np.subtract(codes, low, dtype=np.int64), high - low + 1
 
 

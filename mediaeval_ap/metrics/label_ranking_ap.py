@@ -179,12 +179,14 @@ class LabelRankingAveragePrecision(Accumulator):
             raise ParameterError('sample_weight: found some, expected none with label_weighted')
         weights = _weights(sample_weight, len(scores))
         # A later block may be wrong: a piece is merged when all of it was right.
-        piece, n_classes = self._piece(truth), truth.shape[1]
+        piece = self._piece(truth)
+        n_classes = truth.shape[1]
         values = np.ones(len(scores))
         step = max(1, SCORES_IN_BLOCK // n_classes)
         for begin in range(0, len(scores), step):
             block = slice(begin, begin + step)
-            true, some = truth[block], scores[block]
+            true = truth[block]
+            some = scores[block]
             if is_sparse(true):
                 true = true.toarray()
             _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
@@ -228,7 +230,8 @@ class LabelRankingAveragePrecision(Accumulator):
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
-        found, expected = len(other._n_labels), len(self._n_labels)
+        found = len(other._n_labels)
+        expected = len(self._n_labels)
         if self.n_samples and other.n_samples and found != expected:
             raise ParameterError(f'merge: found {found} classes, expected {expected}')
 
@@ -262,7 +265,8 @@ class LabelRankingAveragePrecision(Accumulator):
     def _piece(self, truth: Any) -> Self:
         """Return an empty accumulator of as many classes, which must be as many as before."""
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
-            found, expected = truth.shape[1], len(self._n_labels)
+            found = truth.shape[1]
+            expected = len(self._n_labels)
             raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
         piece = type(self)(label_weighted=self.label_weighted)
         piece._make_room(truth.shape[1])
@@ -294,7 +298,8 @@ def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
     if len(names) == 2 and names[0] != names[1]:
         raise ParameterError('y_score: found other columns, expected those of y_true, in order')
     if truth.shape != scores.shape:
-        found, expected = scores.shape, truth.shape
+        found = scores.shape
+        expected = truth.shape
         raise ParameterError(f'y_score: found shape {found}, expected {expected} as y_true')
     return truth, scores
 
@@ -339,7 +344,8 @@ def _precisions(
         middle = (low + high) // 2
         # A search that has ended may stand behind the last score, and is not moved by any.
         below = ascending[rows, np.minimum(middle, n_classes - 1)] < at
-        low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
+        low = np.where(below, middle + 1, low)
+        high = np.where(below, high, middle)
     # |L| is the number of true labels among these: those from the first of equal ones on.
     order = np.lexsort((at, rows))
     starts = run_starts([rows, at[order]])  # rows ascend

@@ -50,12 +50,14 @@ def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> T
     def between(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
         high, low = edges
         inside = (low <= confidence) & (confidence < high)
-        right, wrong = confidence[inside & correct], confidence[inside & ~correct]
+        right = confidence[inside & correct]
+        wrong = confidence[inside & ~correct]
         return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
 
     ranges = list(pairwise(_edges(confidence)))
     parts, totals, rights = zip(*on_all_cores(between, ranges), strict=True)
-    above, correct_above = np.cumsum([0, *totals]), np.cumsum([0, *rights])
+    above = np.cumsum([0, *totals])
+    correct_above = np.cumsum([0, *rights])
     shifted = [
         part._replace(above=part.above + n, correct_above=part.correct_above + n_correct)
         for part, n, n_correct in zip(parts, above, correct_above, strict=False)
@@ -78,13 +80,16 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> Ti
     right.sort()
     wrong.sort()
     starts = run_starts([right])
-    levels, n_correct = right[starts], np.diff(starts, append=len(right))
+    levels = right[starts]
+    n_correct = np.diff(starts, append=len(right))
     upto = wrong.searchsorted(levels, side='right')
     tied = np.flatnonzero(upto)
     tied = tied[wrong[upto[tied] - 1] == levels[tied]]
     n_wrong = np.zeros_like(upto)
     n_wrong[tied] = upto[tied] - wrong.searchsorted(levels[tied])
-    n_correct, n_wrong, wrong_above = n_correct[::-1], n_wrong[::-1], len(wrong) - upto[::-1]
+    n_correct = n_correct[::-1]
+    n_wrong = n_wrong[::-1]
+    wrong_above = len(wrong) - upto[::-1]
     correct_above = n_correct.cumsum() - n_correct
     return TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
 
@@ -98,7 +103,8 @@ def expected_precisions(
     these, (r - 1)/(n - 1) of the ranks before it in the block are. With `n_ranks`, so many first
     ranks of each block are returned.
     """
-    size, shown = blocks.size, blocks.size if n_ranks is None else n_ranks
+    size = blocks.size
+    shown = blocks.size if n_ranks is None else n_ranks
     before = ranges(np.zeros_like(shown), shown)
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
     hits = np.repeat(blocks.correct_above + 1, shown) + before * np.repeat(share, shown)

@@ -86,11 +86,13 @@ class EditsByLength:
         begin = longer[0].begin if longer else len(self.edits)
         merged = [LengthRange(0, begin, self.length), *longer] if begin else longer
         farthest: dict[LengthRange, int] = {}
-        n_names, radius = 0, 0.0
+        n_names = 0
+        radius = 0.0
         for next_, names, edits in merge(*map(self._ascending, merged)):
             if n_names >= count and next_ > radius:
                 break
-            radius, farthest[names] = next_, edits
+            radius = next_
+            farthest[names] = edits
             n_names += int(np.count_nonzero(self.edits[names.begin : names.end] == edits))
         within = [
             (self.edits[names.begin : names.end] <= edits).nonzero()[0] + names.begin

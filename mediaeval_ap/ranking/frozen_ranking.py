@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
 GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
+PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
+PLACE_MASK = (1 << PLACE_BITS) - 1
+MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
+FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
 
 
 class NearestFirst(ABC):
@@ -95,14 +99,17 @@ class NearestFirst(ABC):
             names = distances.nearest(count)
             near = distances[names]
             order = near.argsort()
-            names, near = names[order], near[order]
+            names = names[order]
+            near = near[order]
             held = self.held[names].cumsum()
             if held[-1] >= depth:
                 break
             count *= GROWTH
         farthest = near[held.searchsorted(depth)]
-        begin, end = near.searchsorted(farthest), near.searchsorted(farthest, side='right')
-        names, near = names[:end], near[:end]
+        begin = near.searchsorted(farthest)
+        end = near.searchsorted(farthest, side='right')
+        names = names[:end]
+        near = near[:end]
         # Tie blocks are counted from equal doubles, which are equal distances.
         blocks = np.zeros(end, dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
@@ -111,12 +118,6 @@ class NearestFirst(ABC):
         if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
             lent[begin:] = self._lent_by_tied(names[begin:], wanted)
         return names, blocks, lent
-
-
-PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
-PLACE_MASK = (1 << PLACE_BITS) - 1
-MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
-FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
 
 
 class Ranking(NearestFirst):
@@ -220,7 +221,8 @@ class Ranking(NearestFirst):
     def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the places of the hypotheses of some names, ordered as if they had one name."""
         places = self.places[ranges(self._starts[names], self.held[names])].astype(np.int64)
-        one, shot = np.zeros(len(places), dtype=np.int64), self.shot_at[places]
+        one = np.zeros(len(places), dtype=np.int64)
+        shot = self.shot_at[places]
         confidence = -self.confidence_at[places]
         times, _ = temporal_ranks(one, confidence, shot, self.shots.videos_of(shot))
         return places[in_order(*TieKeys(confidence, times, shot, one))]

@@ -37,7 +37,8 @@ class Shots:
     @classmethod
     def of(cls, table: Table) -> Shots:
         """Find the shots of a table."""
-        corpus, video = table['corpus_id'].sorted(), table['video_id'].sorted()
+        corpus = table['corpus_id'].sorted()
+        video = table['video_id'].sorted()
         shot = table['shot_id'].sorted(key=shot_order)
         video_keys, videos = numbered(
             _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
@@ -79,7 +80,8 @@ class Shots:
 
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
         """Return corpus, video and shot id of some shots, by field."""
-        ids, codes = self.ids, self.codes_of(shots)
+        ids = self.ids
+        codes = self.codes_of(shots)
         return {field: texts_at(ids[field], codes[field]) for field in ids}
 
     def find(self, table: Table) -> NDArray[np.int64]:
@@ -100,7 +102,8 @@ class Shots:
         return Column(np.empty(0, dtype=np.int32), self.ids[field]).find(table[field])
 
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
-        corpus, video = self._find_ids('corpus_id', table), self._find_ids('video_id', table)
+        corpus = self._find_ids('corpus_id', table)
+        video = self._find_ids('video_id', table)
         video_keys = _keys(video, len(self.video_ids), corpus, len(self.corpus_ids))
         code = find(self.video_keys, video_keys)
         return np.where((corpus >= 0) & (video >= 0), code, -1)

@@ -18,7 +18,8 @@ from mediaeval_ap.render.page import COLOURS, DASHES
 Row = dict[str, Any]
 Values = Sequence[Any]
 
-WIDTH, HEIGHT = 640, 320
+WIDTH = 640
+HEIGHT = 320
 STEP = 20  # pixels of a row
 NAME = 170  # pixels of names at the left
 DIGITS = '.4f'
@@ -60,7 +61,8 @@ class Figure(alt.LayerChart):
             return show()
         # Altair's default is HTML that loads scripts from elsewhere.
         with alt.renderers.enable('png', ppi=144):
-            spec, (bundle, size) = self.to_dict(), show()
+            spec = self.to_dict()
+            (bundle, size) = show()
         # Altair 6 writes a type that no notebook may have: v6.json.
         vega_lite = f'application/vnd.vegalite.{alt.SCHEMA_VERSION[:2]}+json'
         return {vega_lite: spec, **bundle}, size
@@ -112,7 +114,8 @@ def pool(
     """Draw the runs, best first: each a point with its bounds, and a tick without its own shots."""
     runs = drawn_names(runs)
     rows = _rows(runs, value=maps, low=lows, high=highs, without=without)
-    tick, marks = "without its own team's shots", {metric: 'blue'}
+    tick = "without its own team's shots"
+    marks = {metric: 'blue'}
     told = [('run:N', 'run'), ('value:Q', metric, DIGITS)]
     if has_bounds := any(row['low'] is not None for row in rows):
         marks['bounds'] = 'silver'
@@ -246,12 +249,14 @@ def scatter(
         listed = f'{", ".join(names[:_LISTED])}{more}'
         rows.append({'x': x, 'y': y, 'count': len(names), 'names': listed})
     drawn = [terms.low, terms.high, *(row[axis] for row in rows for axis in 'xy')]
-    low, high = min(drawn), max(drawn)
+    low = min(drawn)
+    high = max(drawn)
     ends = alt.Scale(domain=[low, high], nice=False)
     size = alt.Scale(type='linear', domain=[0, max(len(queries), 1)], range=[30, 1500])
     blue = _light('blue')
     # Vega makes code of the titles of fields, and undoes escapes in them; those of axes stay text.
-    across, up = _ticks(), _ticks()
+    across = _ticks()
+    up = _ticks()
     across.title, up.title = (f'{metric} of {printable(run)}' for run in (run_a, run_b))
     circles = alt.Chart().mark_point(
         filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
@@ -308,8 +313,10 @@ def map_by_k(
         best.setdefault(team, run)
     n_colours = len(RUN_COLOURS)
     named = runs if len(runs) <= n_colours else [*best.values()][: n_colours - 1]  # but for grey
-    positions, title = [str(cutoff) for cutoff in cutoffs], f'{metric}@K'
-    runs, named = drawn_names(runs), drawn_names(named)
+    positions = [str(cutoff) for cutoff in cutoffs]
+    title = f'{metric}@K'
+    runs = drawn_names(runs)
+    named = drawn_names(named)
     lines = dict(zip(runs, maps, strict=True))
     grey = [run for run in runs if run not in named]
     rows: list[Row] = [
@@ -318,9 +325,11 @@ def map_by_k(
         for position, value in zip(positions, lines[run], strict=True)
     ]
     numbers = [row['value'] for row in rows if row['value'] is not None]
-    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    low = min(numbers, default=0.0)
+    high = max(numbers, default=1.0)
     margin = 0.05 * (high - low) or 0.05
-    low, high = low - margin, high + margin
+    low = low - margin
+    high = high + margin
     scale = alt.Scale(type='point', domain=positions, padding=0.1)
     axis = alt.Axis(labelAngle=0, labelOverlap=True)
     x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
@@ -382,7 +391,8 @@ def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[fl
     gap = _LINE * pixel
     blocks: list[tuple[float, int]] = []  # middle and number of labels that touch each other
     for value, _ in order:
-        middle, size = value, 1
+        middle = value
+        size = 1
         while blocks and middle - blocks[-1][0] < gap * (size + blocks[-1][1]) / 2:
             above, n_above = blocks.pop()
             middle = (middle * size + above * n_above) / (size + n_above)

@@ -39,6 +39,7 @@ _LATEX = {
     '≤': r'\ensuremath{\leq}',
 }
 _escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {'-'}))).sub
+TEXT_FORMATS = ('table', 'json')  # of a document without rows
 
 
 class AlignedText:
@@ -77,7 +78,8 @@ class AlignedText:
 
     def remarks(self, remarks: Remarks) -> str:
         """Return a line for each, as GNU's tools write them, and each remedy once."""
-        lines, told = [], set()
+        lines = []
+        told = set()
         for each in remarks.remarks:
             head = f'{printable(each.file)}:{each.line}: {each.severity}'
             lines.append(f'{head}: [{each.kind}] {each.text}\n')
@@ -152,7 +154,8 @@ class Markdown(AlignedText):
     """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
 
     suffixes = ('.md',)
-    is_folded, is_for_papers = False, True
+    is_folded = False
+    is_for_papers = True
     bold = '**{}**'
 
     def table(
@@ -182,7 +185,8 @@ class Latex(AlignedText):
     """Tables of LaTeX with booktabs."""
 
     suffixes = ('.tex',)
-    is_folded, is_for_papers = False, True
+    is_folded = False
+    is_for_papers = True
     bold = r'\textbf{{{}}}'
 
     def table(
@@ -346,7 +350,8 @@ class AlignedAnswers:
 
 
 # The formats of documents, and of a stream of answers. A new format is a class with its suffixes.
-_TABLE, _LINES = AlignedText(), JsonLines()
+_TABLE = AlignedText()
+_LINES = JsonLines()
 FORMATS: dict[str, AlignedText | Csv | Json | JsonLines] = {
     'table': _TABLE,
     'csv': Csv(),
@@ -355,7 +360,6 @@ FORMATS: dict[str, AlignedText | Csv | Json | JsonLines] = {
     'markdown': Markdown(),
     'latex': Latex(),
 }
-TEXT_FORMATS = ('table', 'json')  # of a document without rows
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
     'tsv': Tsv(),

@@ -127,7 +127,8 @@ def prose(text: str) -> str:
     parser.enable('table').disable('image').validateLink = _is_link
     tokens = parser.parse(text)
     headings = [token for token in tokens if token.type in ('heading_open', 'heading_close')]
-    least, level = min((int(token.tag[1]) for token in headings), default=1), 1
+    least = min((int(token.tag[1]) for token in headings), default=1)
+    level = 1
     for token in headings:
         if token.type == 'heading_open':  # no level is left out, as screen readers expect
             level = min(int(token.tag[1]) - least + 2, level + 1)

@@ -61,7 +61,8 @@ class Plot:
         """Write figures, some of them drawn with other than the default arguments."""
         from mediaeval_ap.render.page import drawn
 
-        form, methods = check_policy('format', format, FORMATS), self._methods()
+        form = check_policy('format', format, FORMATS)
+        methods = self._methods()
         names = (
             None
             if figures is None

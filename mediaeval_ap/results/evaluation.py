@@ -56,7 +56,8 @@ class ResultByQuery(Result):
     @property
     def notes(self) -> list[str]:
         """Sentences about queries that are special, and about names that were not asked for."""
-        counts, n_queries = self.counts, len(self.queries)
+        counts = self.counts
+        n_queries = len(self.queries)
         n_skipped = counts.get(SKIPPED, 0)
         sentences = notes_of_skipped(n_skipped, n_queries, NO_RELEVANT)
         if n_without := int(np.count_nonzero(self.n_relevant == 0)):
@@ -270,7 +271,8 @@ class Evaluation(ResultByQuery):
 
     @property
     def _over(self) -> str:
-        n_queries, counts = len(self.queries), self.mean_counts
+        n_queries = len(self.queries)
+        counts = self.mean_counts
         fewer = sorted({count for count in counts.values() if count < n_queries})
         if not fewer:
             return ''
@@ -437,7 +439,8 @@ class Evaluation2015(ResultByQuery):
         return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}
 
     def _compared(self) -> Compared:
-        values, floor = {'MAP': self.ap}, {'MAP': self._floor}
+        values = {'MAP': self.ap}
+        floor = {'MAP': self._floor}
         if self.correct is not None:
             values['EwMAP'] = self.ap * self.correct
             floor['EwMAP'] = 0.0

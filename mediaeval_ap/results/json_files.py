@@ -141,7 +141,9 @@ def _score(value: Fields, columns: dict[str, list[Any]], **manifest: Any) -> Sco
     import pandas
     import pyarrow
 
-    metric, means, kind = value['metric'], value['means'], kind_of_metric(value['metric'])
+    metric = value['metric']
+    means = value['means']
+    kind = kind_of_metric(value['metric'])
     table = pandas.DataFrame(value['queries'])
     counts = {name: np.array(columns[name], np.int64) for name in COUNTS if name in columns}
     names = [name for name in columns if name not in ('query', 'label', *counts)]

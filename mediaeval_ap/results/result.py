@@ -41,6 +41,9 @@ SKIPPED = 'queries_skipped'  # the count of queries that were left out, where th
 NO_RELEVANT = 'have no relevant shot'
 NO_LABEL = 'have no true label'
 Path = str | os.PathLike[str]
+SCHEMA = 'mediaeval-ap/results/1'
+MEANS_IN_REPR = 6  # a few lines
+Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 
 
 class Described(ABC):
@@ -217,11 +220,6 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     return Note(f'{NO_RELEVANT}: each counts {counts_as:g}{empty_run}', n_without, n_queries)
 
 
-SCHEMA = 'mediaeval-ap/results/1'
-MEANS_IN_REPR = 6  # a few lines
-Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
-
-
 class Result(Described):
     """Values by query and in the mean, notes, and what they were computed from."""
 
@@ -304,7 +302,8 @@ class Result(Described):
     def _with_all(self, columns: Columns) -> dict[str, NDArray[Any] | Sequence[Any]]:
         """Return columns with a last value for all queries, and what each mean is over."""
         (first, queries), *others = columns.items()
-        mean, nothing = self._mean_row(), [None] * len(queries)
+        mean = self._mean_row()
+        nothing = [None] * len(queries)
         whole: dict[str, Any] = {first: [*queries, ALL_QUERIES]}
         whole |= {name: _with_mean(column, mean.get(name)) for name, column in others}
         for name, count in self._count_columns().items():
@@ -345,7 +344,8 @@ class Result(Described):
     def __repr__(self) -> str:
         how = f' ({self._subtitle()})' if self._subtitle() else ''
         n_queries = counted(self.counts['queries'], 'query', 'queries')
-        means, counts = self._means(), self.mean_counts
+        means = self._means()
+        counts = self.mean_counts
         width = max(map(len, means))
         lines = [f'{type(self).__name__} of {shown(self.run)}{how}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
@@ -469,7 +469,8 @@ def describe(
 
 def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
     details = [result._detail(per_query) for result in results]
-    are_several, are_means_alone = len(results) > 1, all(detail is None for detail in details)
+    are_several = len(results) > 1
+    are_means_alone = all(detail is None for detail in details)
     if not are_several or not are_means_alone:
         for result, detail in zip(results, details, strict=True):
             yield from _about_one(result, detail)
@@ -498,7 +499,8 @@ def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
         yield _grid(detail)
     if result._over:
         yield f'{result._over}\n'
-    means, counts = result._means(), result.mean_counts
+    means = result._means()
+    counts = result.mean_counts
     if len(set(counts.values())) == 1:
         over = counted(next(iter(counts.values())), *result._unit)
         yield Grid([result._TITLE, over], list(means.items()))
@@ -551,7 +553,8 @@ def _together(grids: Sequence[Grid]) -> Grid:
     headers = list(grids[0].headers)
     for grid in grids:
         if list(grid.headers) != headers:
-            found, expected = ', '.join(grid.headers), ', '.join(headers)
+            found = ', '.join(grid.headers)
+            expected = ', '.join(headers)
             raise ParameterError(f'results: found the columns {found}, expected {expected}')
     return Grid(headers, [row for grid in grids for row in grid.rows])
 

@@ -123,7 +123,8 @@ def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[
     for table in tables:
         inputs.append(Input(table.source.name, table.source.sha256, len(table)))
         if table.integers:  # a store does not know what was one
-            field, expected = min(table.integers), f'text in what is indexed{AS_TEXT}'
+            field = min(table.integers)
+            expected = f'text in what is indexed{AS_TEXT}'
             raise FormatError(table.source.name, '', field, 'integers', expected)
         if subset is not None:
             table = table.select(table.within(subset))
@@ -145,7 +146,8 @@ def _tables(run: Any) -> Iterator[Table]:
     elif plain_text(run) == STANDARD_INPUT or not os.path.isdir(run):
         yield read(run, HYPOTHESIS)
     else:
-        name, path = ByteSource(run).name, os.fsdecode(run)
+        name = ByteSource(run).name
+        path = os.fsdecode(run)
         with opening(name):
             walked = os.walk(path, onerror=_raise)
             inside = [os.path.join(folder, file) for folder, _, files in walked for file in files]

@@ -174,7 +174,8 @@ def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
 
 def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray[Any]:
     """Map the file of a column; its content is checked where it was changed, or copied."""
-    file, shown = os.path.join(folder, name + SUFFIX), f'{path}/{name}{SUFFIX}'
+    file = os.path.join(folder, name + SUFFIX)
+    shown = f'{path}/{name}{SUFFIX}'
     with reading(shown):
         status = os.stat(file)
         if status.st_size != column.size:

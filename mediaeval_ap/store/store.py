@@ -46,7 +46,8 @@ class StoredRanking(Ranking):
     def __init__(
         self, source: Source, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
     ) -> None:
-        counts, held = manifest.counts, columns['held']
+        counts = manifest.counts
+        held = columns['held']
         if (held < 0).any() or held.sum() != counts.hypotheses:
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'

@@ -54,7 +54,8 @@ def write_store(
 
 def _columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield the columns by place, then those of names and of distinct shots."""
-    names, shots = ranking.names, ranking.shots
+    names = ranking.names
+    shots = ranking.shots
     yield 'shot_at', ranking.shot_at
     yield 'name_at', ranking.name_at
     yield 'confidence', ranking.confidence_at

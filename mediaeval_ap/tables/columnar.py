@@ -134,7 +134,8 @@ def list_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
 
     column = _without_missing(column, field, source)
     lists = column.cast(pyarrow.large_list(column.type.value_type)).combine_chunks()
-    offsets, labels = lists.offsets.to_numpy(), pyarrow.chunked_array([lists.flatten()])
+    offsets = lists.offsets.to_numpy()
+    labels = pyarrow.chunked_array([lists.flatten()])
     if not len(labels):
         labels = labels.cast(pyarrow.large_string())
     (texts,) = text_array(labels, field, source).chunks

@@ -11,6 +11,13 @@ from functools import cached_property
 from mediaeval_ap.errors import shown
 
 _find_comment = re.compile(rb'(?m)^[ \t]*#[ \t]+[^ \t\n]').search
+UNNAMED = 'Unnamed: 0'
+IN_PARQUET = '__index_level_0__'
+# The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
+# by `reset_index`. It would be scored as a class.
+_is_saved_index = re.compile(
+    r'|Unnamed: [0-9]+|__index_level_[0-9]+__|index|level_[0-9]+'
+).fullmatch
 
 
 @dataclass(frozen=True)
@@ -135,14 +142,6 @@ def column_at(position: int) -> str:
     """Return how messages call a column of a file without a header; positions begin at 1."""
     return f'column {position}'
 
-
-UNNAMED, IN_PARQUET = 'Unnamed: 0', '__index_level_0__'
-
-# The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
-# by `reset_index`. It would be scored as a class.
-_is_saved_index = re.compile(
-    r'|Unnamed: [0-9]+|__index_level_[0-9]+__|index|level_[0-9]+'
-).fullmatch
 
 REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')

@@ -157,7 +157,8 @@ def read_one_of(
 ) -> Table:
     """Read a table of one of several layouts, which its columns tell apart."""
     given = Origin.of(origin)
-    value, first = given.value, layouts[0]
+    value = given.value
+    first = layouts[0]
     match given.kind:
         case OriginKind.TEXT:
             return _read_text(value, layouts, may_be_empty)
@@ -196,7 +197,8 @@ def read_one_of(
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
     with source.open() as stream:
-        layout, blocks = layouts[0], format.whole_lines(stream.read)
+        layout = layouts[0]
+        blocks = format.whole_lines(stream.read)
         if len(layouts) > 1:
             row, blocks = _first_row(blocks, layouts)
             layout = _of_length(format.count_fields(row), layouts)
@@ -254,7 +256,8 @@ def read_leniently(
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     """Yield the lines of standard input, with their numbers, each as soon as it is there."""
-    name, n_lines = '<stdin>', 0
+    name = '<stdin>'
+    n_lines = 0
     with opening(name):
         arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
         for block in format.whole_lines(unpacked(name, arriving).read1):

@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 COPIED_BYTES = 1 << 20  # a copy takes little of the time of reading
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
 IN_NO_LINE = '\0|\r(?:[^\n]|$)'
+LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
+_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class Records(NumberedRows):
                 self._refuse(PADDED_LABEL, role, not_padded(other.source))
 
     def _refuse(self, pattern: str, role: str, expected: str) -> None:
-        texts, rows = self[role], np.arange(len(self))
+        texts = self[role]
+        rows = np.arange(len(self))
         if is_list(texts):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
         if len(wrong := _matching(texts, pattern)):
@@ -181,7 +184,8 @@ def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     records = Records(layout, columns.combine_chunks(), source.described(), lines)
     for role, name in layout.by_role.items():
         if name in layout.numbers:
-            at, numbers = columns.column_names.index(name), _optional_numbers(records, role)
+            at = columns.column_names.index(name)
+            numbers = _optional_numbers(records, role)
             columns = columns.set_column(at, name, pyarrow.array(numbers))
     return replace(records, columns=columns.combine_chunks())
 
@@ -235,7 +239,8 @@ def from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: So
     columns = {}
     for name in layout.columns(table.column_names):
         if name not in layout.texts:
-            column, may_lack = table[name], name in layout.numbers
+            column = table[name]
+            may_lack = name in layout.numbers
             if layout.classes and column.type == pyarrow.bool_():
                 column = column.cast(pyarrow.int8())
             columns[name] = pyarrow.array(number_array(column, name, source, may_lack=may_lack))
@@ -246,16 +251,12 @@ def from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: So
         columns[name] = text_array(table[name], name, source).fill_null('')
         (texts,) = columns[name].chunks
         if holds_any(texts, '\0\r') and len(wrong := _matching(texts, IN_NO_LINE)):
-            row, value = int(wrong[0]) + 1, shown(texts[wrong[0]].as_py())
+            row = int(wrong[0]) + 1
+            value = shown(texts[wrong[0]].as_py())
             expected = 'text without NUL, and without CR but in CR LF'
             raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
-
-
-LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
-
-_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
 
 
 def parse_csv(
@@ -322,7 +323,8 @@ def _proved(
     """Return the columns of text without quotes if all of it is right, and None on any doubt."""
     import pyarrow
 
-    text, number = pyarrow.large_string(), pyarrow.float64()
+    text = pyarrow.large_string()
+    number = pyarrow.float64()
     texts = layout.by_role.values()  # numbers where nothing may stand are read as text first
     types = {name: text if name in texts else number for name in layout.columns(header)}
     skipped = int(layout.has_header)
@@ -348,7 +350,8 @@ def _explained(
 
     names = layout.columns(header)
     at = [header.index(name) for name in names]
-    rows, lines = [], []
+    rows = []
+    lines = []
     faults = Faults('line')
     for line, record in records:
         if isinstance(record, Wrong):

@@ -45,11 +45,13 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, name: str = '<rows>') -> T
 
 def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     """Read a pandas DataFrame that has the fields of a layout among its columns."""
-    name, names = '<DataFrame>', column_names(frame)
+    name = '<DataFrame>'
+    names = column_names(frame)
     check_names(names, layout, name)
     if not len(frame):
         raise no_rows(name, layout)
-    columns, integers = [], set()
+    columns = []
+    integers = set()
     for field in layout.fields:
         values = frame.iloc[:, names.index(field)].tolist()
         if type(values[0]) is int and field != layout.number and str not in set(map(type, values)):
@@ -64,7 +66,8 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
 
 def from_array(array: NDArray[Any], layout: Layout) -> Table:
     """Read an array with a row for each row, in which numbers may be written as in a file."""
-    name, n_columns = f'<{type(array).__name__}>', array.shape[1]
+    name = f'<{type(array).__name__}>'
+    n_columns = array.shape[1]
     if n_columns != len(layout.fields):
         found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
         raise FormatError(name, '', '', found, layout.expected)

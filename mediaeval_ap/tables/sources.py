@@ -270,7 +270,8 @@ class ByteSource:
     def open_stored(self) -> Iterator[Any]:
         """Open the stream of bytes as stored; a change meanwhile is the error, whatever else is."""
         with self._file() as file:
-            before, cause = self._version or version_of(file), None
+            before = self._version or version_of(file)
+            cause = None
             is_text = self.is_open and isinstance(file.read(0), str)
             try:
                 yield io.BytesIO(file.read().encode()) if is_text else file
@@ -366,7 +367,8 @@ def parsed_lines(
     stream: Iterable[bytes], name: str, expected: str, *, nan: bool = False
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the objects of JSON lines, and the number of the line of each."""
-    values, numbers = [], []
+    values = []
+    numbers = []
     for number, line in enumerate(stream, 1):
         if line.strip():
             try:

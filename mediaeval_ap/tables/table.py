@@ -22,6 +22,21 @@ if TYPE_CHECKING:
     import pandas
     from _typeshed import SupportsRead
 
+FEW = 100  # so many texts are decoded sooner one by one than together
+TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
+ROWS_IN_HTML = 10  # the first rows, of how many there may be
+PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers as `str` does not write them
+_is_padded = re.compile(PADDED).fullmatch
+File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
+Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
+Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'
+Names: TypeAlias = 'Frame | NDArray[Any] | Iterable[str]'
+Labels: TypeAlias = Iterable[str | int]
+Lists: TypeAlias = Iterable[Labels]
+OptionalLabels: TypeAlias = Iterable[str | float | None]
+OptionalNumbers: TypeAlias = Iterable[float | None]
+Matrix: TypeAlias = 'ArrayLike | SparseMatrix'
+
 
 @dataclass(frozen=True)
 class LineNumbers:
@@ -68,10 +83,6 @@ class LineCounter:
         if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
             return LineNumbers('line')
         return LineNumbers('line', np.concatenate([np.asarray(part) for part in self._parts]))
-
-
-FEW = 100  # so many texts are decoded sooner one by one than together
-TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 
 
 def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -154,9 +165,6 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
     return [as_bytes[a:b].decode() for a, b in parts]
 
 
-ROWS_IN_HTML = 10  # the first rows, of how many there may be
-
-
 @dataclass(frozen=True)
 class Source:
     """The source of a table: its name, and the SHA-256 of its bytes as they are stored."""
@@ -195,10 +203,6 @@ class NumberedRows:
         """Return the error of rows that are wrong in a field: it names the first, counts others."""
         place = self.place(rows[0])
         return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
-
-
-PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers as `str` does not write them
-_is_padded = re.compile(PADDED).fullmatch
 
 
 def not_padded(other: Source) -> str:
@@ -417,14 +421,3 @@ class SparseMatrix(Protocol):
     """A sparse matrix of scipy."""
 
     def tocsr(self) -> Any: ...
-
-
-File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
-Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
-Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'
-Names: TypeAlias = 'Frame | NDArray[Any] | Iterable[str]'
-Labels: TypeAlias = Iterable[str | int]
-Lists: TypeAlias = Iterable[Labels]
-OptionalLabels: TypeAlias = Iterable[str | float | None]
-OptionalNumbers: TypeAlias = Iterable[float | None]
-Matrix: TypeAlias = 'ArrayLike | SparseMatrix'

@@ -39,7 +39,8 @@ from mediaeval_ap.trec.other_tools import (
 )
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
-TOPIC, DOCUMENT = 'qid', 'docno'
+TOPIC = 'qid'
+DOCUMENT = 'docno'
 BLOCK_BYTES = 3 << 16  # twice as many take 8 MiB more memory; half, a tenth more time
 MARKS_FOR_EACH = 16  # this makes one key in 16 or fewer a candidate without reason
 ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
@@ -86,12 +87,14 @@ class Entries(NumberedRows):
             )
             return one.rows_of(other, rows)
         topic = self.topic.find(others.topic)[rows]
-        rows, topic = rows[topic >= 0], topic[topic >= 0]
+        rows = rows[topic >= 0]
+        topic = topic[topic >= 0]
         keys = pair_keys(topic, others.document[rows])
         order = keys.argsort()
         candidates = _maybe_in(keys, self._keys)
         places = find(keys[order], self._keys[candidates])
-        candidates, same = candidates[places >= 0], order[places[places >= 0]]
+        candidates = candidates[places >= 0]
+        same = order[places[places >= 0]]
         is_same = self.topic.codes[candidates] == topic[same]
         is_same &= self.document[candidates] == others.document[rows[same]]
         if not is_same.all():  # different pairs have one key

@@ -135,7 +135,8 @@ def needs_nonrelevant(measure: Any) -> bool:
 
 def counts_nonrelevant(measure: Any) -> bool:
     """Return whether documents that are judged not relevant count as others do that are."""
-    parameters, gains = measure.params, measure.params.get('gains') or {}
+    parameters = measure.params
+    gains = measure.params.get('gains') or {}
     return (
         parameters.get('rel', 1) <= 0
         or parameters.get('min_rel', 0) < 0

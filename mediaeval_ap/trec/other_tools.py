@@ -146,7 +146,9 @@ def _from_lines(rows: Rows, lines: LineNumbers, layout: Layout, name: str) -> Ta
 
 def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
     """Read records, or what `write_predictions` of sentence-transformers (6.2.0) writes."""
-    name, known, seen = source.name, layouts_of(layout), set()
+    name = source.name
+    known = layouts_of(layout)
+    seen = set()
     expected = f'records of {" or ".join(",".join(each.fields) for each in known)}'
     if layout.number == RUN.number:
         expected = f'{A_LINE}, or {expected}'
@@ -167,7 +169,8 @@ def _from_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         place = f'{unit} {number}'
         try:
             if 'results' in first:
-                query, results = value['query_id'], value['results']
+                query = value['query_id']
+                results = value['results']
                 ranked = [(query, each['corpus_id'], each['score']) for each in results]
                 if str(query) in seen:
                     again = f'{shown(query)} again'

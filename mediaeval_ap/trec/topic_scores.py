@@ -166,7 +166,8 @@ def evaluate_trec(
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
         check_judged(parsed, judged)
-    topics, judged_name = judged.topic.values, judged.source.name
+    topics = judged.topic.values
+    judged_name = judged.source.name
     topic = judged.topic.find(returned.topic).astype(np.int32)  # -1 where it is not judged
     is_relevant = judged.number >= level
     hit = np.zeros(len(returned), dtype=np.bool_)
@@ -180,10 +181,14 @@ def evaluate_trec(
     lacking = (n_returned == 0) & scored
     warnings = [] if hit.any() else _no_overlap(judged, returned)
     warnings += _topics_of_one_file(judged, returned, topic, lacking, policy)
-    ranked, of_ranked, n_ranked = returned, topic, n_returned
+    ranked = returned
+    of_ranked = topic
+    n_ranked = n_returned
     if unjudged == 'skip':
         is_judged = _are_judged(judged, returned, level)
-        ranked, of_ranked, hit = returned.select(is_judged), topic[is_judged], hit[is_judged]
+        ranked = returned.select(is_judged)
+        of_ranked = topic[is_judged]
+        hit = hit[is_judged]
         n_ranked = np.bincount(of_ranked + 1, minlength=len(topics) + 1)[1:]
     terms = precisions(ranked, of_ranked, hit, n_ranked, ties)
     ap = average_precision_of_terms(*terms, n_relevant, n_ranked, depths(cutoffs), definition)
@@ -279,7 +284,8 @@ def _read(qrels: Origin, run: Origin, part: str | None) -> tuple[Entries, Entrie
 
 def _no_overlap(judged: Entries, returned: Entries) -> list[DataWarning]:
     """Return the warning that no topic of the run is judged, or else no document."""
-    here, there = set(returned.topic.values), set(judged.topic.values)
+    here = set(returned.topic.values)
+    there = set(judged.topic.values)
     what = 'topics'
     if here & there:
         here, there = (
@@ -300,9 +306,11 @@ def _topics_of_one_file(
     policy: IdPolicy,
 ) -> list[DataWarning]:
     """Refuse topics that are in one file alone, or warn of them where they may be."""
-    run, truth = printable(returned.source.name), printable(judged.source.name)
+    run = printable(returned.source.name)
+    truth = printable(judged.source.name)
     found: list[DataWarning] = []
-    unknown, missing = np.flatnonzero(topic < 0), np.flatnonzero(lacking)
+    unknown = np.flatnonzero(topic < 0)
+    missing = np.flatnonzero(lacking)
     if len(unknown):
         all_are = len(unknown) == len(topic)
         cause = likely_cause(returned.topic.values, judged.topic.values) if all_are else ''
@@ -334,10 +342,13 @@ def precisions(
     """Return the precisions of hits by topic and rank; a topic that is not judged is -1."""
     score = compared(returned.number, ties)
     order = None
-    later, equal = topic[1:] > topic[:-1], topic[1:] == topic[:-1]
+    later = topic[1:] > topic[:-1]
+    equal = topic[1:] == topic[:-1]
     if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
         order = np.lexsort((-score, topic))
-        topic, score, hit = topic[order], score[order], hit[order]
+        topic = topic[order]
+        score = score[order]
+        hit = hit[order]
     ties_with_last = np.zeros(len(topic), dtype=np.bool_)
     ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
     begins = len(topic) - n_returned[::-1].cumsum()[::-1]  # for each judged topic, its first row
@@ -370,7 +381,9 @@ def _expected(
     size = np.diff(starts, append=len(hit))
     n_hits = np.add.reduceat(hit, starts, dtype=np.int64)
     held = n_hits > 0
-    starts, size, n_hits = starts[held], size[held], n_hits[held]
+    starts = starts[held]
+    size = size[held]
+    n_hits = n_hits[held]
     topic = topic[starts]
     by_topic = np.bincount(topic, weights=n_hits, minlength=len(begins)).astype(np.int64)
     hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]

@@ -75,7 +75,8 @@ def topics(
     ranked = [ranking.shot_at[top.places] for top in scorer.top(distinct, k)]
     # Most shots are ranked for more than one query.
     shots, numbers = np.unique(np.concatenate([NO_SHOTS, *ranked]), return_inverse=True)
-    ids, shot_codes = ranking.shots.ids, ranking.shots.codes_of(shots)
+    ids = ranking.shots.ids
+    shot_codes = ranking.shots.codes_of(shots)
     documents = _documents((ids[field], shot_codes[field]) for field in SHOT)
     of_rank = iter([documents[number] for number in numbers.tolist()])
     documents_of = _judged_documents(run.criteria.judgements)

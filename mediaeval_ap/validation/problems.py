@@ -21,20 +21,6 @@ SCHEMA = 'mediaeval-ap/problems/1'
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
 Severity = Literal['error', 'warning']
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
-
-    name: str
-    severity: Severity
-    remedy: str = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-
 _ERRORS = {
     'long-line': 'end each row with a line end',
     'encoding': 'save the file as UTF-8 text with LF or CR LF line ends',
@@ -68,6 +54,20 @@ _WARNINGS = {
     'unreferenced-video': 'check the ids of the video; none of its shots can be relevant',
     'unreferenced-name': 'check the spelling; the person may be in no shot of the reference',
 }
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
+
+    name: str
+    severity: Severity
+    remedy: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 KINDS = {
     **{name: Kind(name, 'error', remedy) for name, remedy in _ERRORS.items()},
     **{name: Kind(name, 'warning', remedy) for name, remedy in _WARNINGS.items()},
@@ -121,7 +121,8 @@ class Finding:
 
 def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str = '') -> Problem:
     """Return the problem of a kind in a line; its remedy may be that of the kind."""
-    known, source = KINDS[kind], table.source.name
+    known = KINDS[kind]
+    source = table.source.name
     return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
 
 
@@ -148,7 +149,9 @@ class Findings:
         rows: Mapping[str, int],
         max_problems: int = MAX_PROBLEMS,
     ) -> None:
-        self.rules, self.inputs, self.rows = rules, inputs, rows
+        self.rules = rules
+        self.inputs = inputs
+        self.rows = rows
         self.max_problems = max_problems
         self._findings: dict[Kind, list[Finding]] = {}
         order = list(KINDS.values())
@@ -251,7 +254,8 @@ def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
 
 
 def _value(findings: Findings, most: int | None) -> dict[str, Any]:
-    listed, counts = findings.by_kind(most), findings.counts
+    listed = findings.by_kind(most)
+    counts = findings.counts
     n_left = {kind.name: count - len(listed[kind]) for kind, count in counts.items()}
     left_out = {kind: count for kind, count in n_left.items() if count}
     return {

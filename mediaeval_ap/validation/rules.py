@@ -106,7 +106,8 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 
 def wrong_format(file: LenientTable) -> Iterator[Finding]:
     """Find what is wrong with any file: lines that are no rows, numbers, times, no row at all."""
-    table, number = file.table, file.table.layout.number
+    table = file.table
+    number = file.table.layout.number
     for cause in Cause:
         kind = number or '' if cause is Cause.NUMBER else cause  # a confidence or a timestamp
         if cause in file.faults.counts:
@@ -201,7 +202,8 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
     for position, name in enumerate(names):
         near = [shortened[name]] if name in shortened else []
         for at in range(len(name) if len(name) <= LONGEST_NAME else 0):
-            shorter, blank = name[:at] + name[at + 1 :], f'{name[:at]}\n{name[at + 1 :]}'
+            shorter = name[:at] + name[at + 1 :]
+            blank = f'{name[:at]}\n{name[at + 1 :]}'
             near += [whole[shorter]] if shorter in whole else []
             shortened.setdefault(shorter, position)
             near.append(blanked.setdefault(blank, position))

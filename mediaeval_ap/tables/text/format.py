@@ -35,6 +35,36 @@ INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
 AS_INTEGERS = f"{AS_TEXT}, or as integers (dtype='Int64'), of which missing values make floats"
+BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
+NUMBER_BYTES = b'0123456789+-.eE'
+INTEGER_BYTES = b'0123456789+-'
+DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
+QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
+find_fields = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode()).findall
+_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
+_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
+Fields: TypeAlias = Sequence[bytes]  # of a column
+MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
+# Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
+# the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
+BLOCK_BYTES = 2 << 20
+Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
+LONGEST = 1 << 12  # a longer line is no row that somebody wrote with other separators
+SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
+MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
+_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
+_has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
+_is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
+_separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
+_OF_EVALUATE = HYPOTHESIS, REFERENCE
+_TREC = 'evaluate-trec QRELS RUN'
+_2015 = 'evaluate-2015 REFERENCE RUN --shots SHOTS'
+_OF_OTHER_COMMANDS = {  # files that may be given to a command which does not read them
+    'TREC run': (RUN, _TREC),
+    '2015 hypothesis': (HYPOTHESIS_2015, _2015),
+    '2015 reference': (REFERENCE_2015, _2015),
+}
 
 
 @dataclass(frozen=True)
@@ -112,21 +142,6 @@ def no_row_of_text(source: str, layout: Layout, n_lines: int) -> FormatError:
     """Make the error of a file without rows, which may have lines that hold nothing."""
     passed_over = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
     return no_rows(source, layout, passed_over if n_lines else 'an empty file')
-
-
-BYTE_ORDER_MARK = b'\xef\xbb\xbf'
-LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
-NUMBER_BYTES = b'0123456789+-.eE'
-INTEGER_BYTES = b'0123456789+-'
-DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
-QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
-
-find_fields = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode()).findall
-_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
-_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
-
-
-Fields: TypeAlias = Sequence[bytes]  # of a column
 
 
 class Piece(NamedTuple):
@@ -236,7 +251,8 @@ def holds_text(lines: bytes) -> bool:
 def is_utf8(text: bytes) -> bool:
     if text.isascii():
         return True
-    decode, size = getincrementaldecoder('utf-8')().decode, DECODER_BLOCK_BYTES
+    decode = getincrementaldecoder('utf-8')().decode
+    size = DECODER_BLOCK_BYTES
     try:
         for begin in range(0, len(text), size):
             decode(text[begin : begin + size], begin + size >= len(text))
@@ -286,14 +302,6 @@ def is_number(field: bytes, layout: Layout) -> bool:
     return bool(not layout.integers or _is_integer(field)) and is_finite_decimal(field)
 
 
-MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
-# Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
-# the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
-BLOCK_BYTES = 2 << 20
-
-Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
-
-
 def whole_lines(
     read: Read, block_bytes: int | None = None, *, goes_on: bool = False
 ) -> Iterator[bytes | None]:
@@ -310,14 +318,16 @@ def whole_lines(
             yield None
             if not goes_on:
                 return
-            pieces, pending = [], 0
+            pieces = []
+            pending = 0
             while b'\n' not in chunk and (chunk := next(chunks, b'')):
                 pass
             chunk = chunk.partition(b'\n')[2]
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
             yield b''.join((*pieces, head, newline))
-            pieces, pending = [], 0
+            pieces = []
+            pending = 0
         pieces.append(tail)
         pending += len(tail)
     if pending:
@@ -345,16 +355,6 @@ def split(block: bytes) -> list[bytes]:
 def endless() -> Wrong:
     """Explain a line that is too long."""
     return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
-
-
-LONGEST = 1 << 12  # a longer line is no row that somebody wrote with other separators
-SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
-MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
-
-_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
-_has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
-_is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
-_separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
 
 
 def _remedy(line: bytes, layout: Layout) -> str:
@@ -408,15 +408,6 @@ def _instead(line: bytes, separator: str, fields: Sequence[str], layout: Layout)
 
 def _is_header(words: Sequence[str]) -> bool:
     return all(word.casefold() in _FIELD_NAMES for word in words)
-
-
-_OF_EVALUATE = HYPOTHESIS, REFERENCE
-_TREC, _2015 = 'evaluate-trec QRELS RUN', 'evaluate-2015 REFERENCE RUN --shots SHOTS'
-_OF_OTHER_COMMANDS = {  # files that may be given to a command which does not read them
-    'TREC run': (RUN, _TREC),
-    '2015 hypothesis': (HYPOTHESIS_2015, _2015),
-    '2015 reference': (REFERENCE_2015, _2015),
-}
 
 
 def other_file(line: bytes, layout: Layout) -> str:

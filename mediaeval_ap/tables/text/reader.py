@@ -66,7 +66,8 @@ def _by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
         yield Piece(b'', 1, [], [], (), {0: (Cause.LENGTH, b'')})
     end = 0
     while block and end < len(block):
-        begin, end = end, block.find(b'\n', end + PROVED_BYTES - 1) + 1 or len(block)
+        begin = end
+        end = block.find(b'\n', end + PROVED_BYTES - 1) + 1 or len(block)
         part = block[begin:end]
         yield prove(part, layout) or _line_by_line(part, layout)
 
@@ -190,7 +191,8 @@ class _Reading:
             self._numbers.append(np.asarray(piece.numbers, np.float64))
 
     def _explained(self, line: bytes, cause: Cause) -> Wrong:
-        wrong, other = format.explain(line, cause, self.layout), self._other_of_wrong
+        wrong = format.explain(line, cause, self.layout)
+        other = self._other_of_wrong
         if other and not wrong.remedy and format.other_file(line, self.layout) == other:
             return replace(wrong, remedy=format.exchanged(other, self.layout))
         return wrong
@@ -289,5 +291,6 @@ def parse_leniently(
     reading = _Reading(layout, most)
     for piece in pieces(format.whole_lines(stream.read, goes_on=True), layout, by_python):
         reading.add(piece)
-    table, n_lines = reading.table(Source('')), reading.lines.next_line - 1
+    table = reading.table(Source(''))
+    n_lines = reading.lines.next_line - 1
     return LenientTable(table, reading.faults, n_lines, reading.other)
