@@ -15,7 +15,7 @@ from timing import command_of, duration, in_turns, median_taken
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.scoring import read_counted
+from mediaeval_ap.evaluation.scoring import prepare_run
 from mediaeval_ap.judging.pool import Pool
 
 K = [1, 10, 100]
@@ -33,7 +33,7 @@ def shots_of(average_precision: AveragePrecision, runs: list[Path], queries: Pat
     names = queries.read_text().split()
     found: set[Shot] = set()
     for path in runs:
-        run = read_counted(average_precision._criteria, path)
+        run = prepare_run(average_precision.criteria, path)
         for top in run.scorer.top(names, DEPTH):
             places = top.places[top.distances[run.ranking.name_at[top.places]] <= NEAR]
             ids = run.ranking.shots.ids_of(run.ranking.shot_at[places])
@@ -100,7 +100,7 @@ def measure(reference: Path, queries: Path, subset: Path, runs: list[Path], made
             for seed in SEEDS:
                 judged = write_judged(made / 'judged', shots, share, seed)
                 average_precision = AveragePrecision(
-                    reference, K=K, subset=subset, judged=judged, judged_only=True
+                    reference, K=K, subset=subset, judged=judged, drop_unjudged_rows=True
                 )
                 pools.append(average_precision.pool(campaign, queries))
             n_pairs = len(campaign) * (len(campaign) - 1) // 2
@@ -129,7 +129,7 @@ def measure(reference: Path, queries: Path, subset: Path, runs: list[Path], made
     command += ['--queries', queries, '--subset', subset]
     commands = {
         'pool': command,
-        'pool --judged': [*command, '--judged', judged, '--judged-only'],
+        'pool --judged': [*command, '--judged', judged, '--drop-unjudged-rows'],
     }
     times = []
     for who, processes in in_turns(commands, REPEATS).items():

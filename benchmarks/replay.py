@@ -143,7 +143,7 @@ def played(folder: Path, by: JudgedBy, K: int, definition: str, most: int) -> li
     subset, queries = (folder / 'reference' / name for name in ('test.eval', 'queries.txt'))
     evaluator = AveragePrecision(reference, [K], subset=subset, definition=definition)
     pairs = evaluator.judge_next(runs, queries, by=by, strategy='depth')._chooser.pairs
-    truth, rows, found = evaluator._criteria.reference, [], []
+    truth, rows, found = evaluator.criteria.reference, [], []
     for name, chooser in choosers(pairs, by, runs).items():
         steps = list(steps_of(chooser, truth, most))
         for kind, field in ('expected MAP', 'expected_tau'), ('MAP', 'tau'):

@@ -17,8 +17,8 @@ from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .discovery_2015 import PersonDiscovery2015 as PersonDiscovery2015
 from .evaluation.session import Answer as Answer
 from .evaluation.session import Session as Session
-from .execute.evaluating import Part as Part
-from .execute.folder import collect as collect
+from .execute.block_folder import collect as collect
+from .execute.run_in_blocks import Part as Part
 from .judging.judging_queue import Queue as Queue
 from .judging.pool import Pool as Pool
 from .live import Live as Live

@@ -13,9 +13,9 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
-from mediaeval_ap.evaluation.scoring import names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import prepare_run, select_queries
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.execute.evaluating import ask, in_blocks
+from mediaeval_ap.execute.run_in_blocks import ask, in_blocks
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
-    from mediaeval_ap.execute.evaluating import Part
+    from mediaeval_ap.execute.run_in_blocks import Part
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.live import Live
@@ -62,7 +62,7 @@ class AveragePrecision:
     unjudged : {'nonrelevant', 'skip'}
         What becomes of returned shots that nobody judged: they count as not relevant, or leave the
         ranking (condensed lists). Order and temporal ranks are those of the whole run.
-    judged_only : bool
+    drop_unjudged_rows : bool
         Drop rows of the reference about shots that are not judged, which are an error otherwise.
 
     Raises
@@ -100,29 +100,29 @@ class AveragePrecision:
         queries_without_relevant: choices.WithoutRelevant = 'count',
         judged: Rows | None = None,
         unjudged: choices.Unjudged = 'nonrelevant',
-        judged_only: bool = False,
+        drop_unjudged_rows: bool = False,
     ) -> None:
         how = definition, subset, queries_without_relevant
-        self._criteria = Criteria.read(reference, K, *how, judged, unjudged, judged_only)
-        warn_caller(self._criteria.repeated_rows())
+        self.criteria = Criteria.read(reference, K, *how, judged, unjudged, drop_unjudged_rows)
+        warn_caller(self.criteria.repeated_rows())
 
     def __repr__(self) -> str:
-        return f'AveragePrecision({self._criteria})'
+        return f'AveragePrecision({self.criteria})'
 
     @property
     def K(self) -> list[Cutoff]:
         """The cutoffs, as they were given."""
-        return list(self._criteria.K)
+        return list(self.criteria.K)
 
     @property
     def definition(self) -> Definition:
         """The AP definition."""
-        return self._criteria.definition
+        return self.criteria.definition
 
     @property
     def queries(self) -> list[str]:
         """The names in the reference, sorted, without placeholders such as ``?unknown?``."""
-        return list(self._criteria.reference.queries)
+        return list(self.criteria.reference.queries)
 
     def __call__(self, hypothesis: Run) -> Session:
         """Begin a session that answers one query after another.
@@ -137,9 +137,9 @@ class AveragePrecision:
         Session
             A primed coroutine: ``send(query)`` returns ``(ap, n_relevant)``.
         """
-        run = read_counted(self._criteria, hypothesis)
+        run = prepare_run(self.criteria, hypothesis)
         warn_caller(run.warnings_with([]))
-        return Session(run.scorer, self._criteria)
+        return Session(run.scorer, self.criteria)
 
     @shows_progress
     def evaluate(
@@ -219,7 +219,7 @@ class AveragePrecision:
         """
         n_jobs = choices.check_jobs(jobs)
         name = check_name(name)
-        asked = ask(self._criteria, queries, measures)
+        asked = ask(self.criteria, queries, measures)
         (run,) = in_blocks(asked, [hypothesis], resume, [name])
         run.compute(n_jobs)
         evaluation = run.evaluation()
@@ -271,7 +271,7 @@ class AveragePrecision:
         n_jobs = choices.check_jobs(jobs)
         if resume is None:
             raise ParameterError('resume: found None, expected the path of a folder')
-        (run,) = in_blocks(ask(self._criteria, queries, measures), [hypothesis], resume)
+        (run,) = in_blocks(ask(self.criteria, queries, measures), [hypothesis], resume)
         return run.compute_part(part, n_jobs)
 
     def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:
@@ -305,8 +305,8 @@ class AveragePrecision:
         query = check_query(query)
         depth = max(definitions.depths(self.K)) if k is None else check_cutoff(k)
         cutoff = ALL if k is None and ALL in self.K else depth
-        run = read_counted(replace(self._criteria, K=[cutoff]), hypothesis)
-        about_query = self._criteria.reference.about_unknown([query])
+        run = prepare_run(replace(self.criteria, K=[cutoff]), hypothesis)
+        about_query = self.criteria.reference.about_unknown([query])
         warn_caller(run.warnings_with(about_query))
         ((places, hits, distances),) = run.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
@@ -369,7 +369,7 @@ class AveragePrecision:
         >>> diagnosis.near_misses[0].letters
         ('+e at 4',)
         """
-        cutoffs = check_cutoffs([k], self._criteria.definition, 'k')
+        cutoffs = check_cutoffs([k], self.criteria.definition, 'k')
         return self.explain_at(hypothesis, queries, K=cutoffs, near=near, name=name)[0]
 
     @shows_progress
@@ -406,14 +406,14 @@ class AveragePrecision:
         """
         from mediaeval_ap.diagnosis.diagnosis import diagnose
 
-        criteria = self._criteria
+        criteria = self.criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
         name = check_name(name)
         near = choices.check_near(near)
         asked = criteria.read_queries(queries)
-        found = diagnose(criteria, read_counted(criteria, hypothesis), asked, cutoffs, near)
+        found = diagnose(criteria, prepare_run(criteria, hypothesis), asked, cutoffs, near)
         warn_caller(found[0].warnings)  # all have the same
-        return [each._called(name) for each in found]
+        return [each.called(name) for each in found]
 
     @shows_progress
     def report(
@@ -477,7 +477,7 @@ class AveragePrecision:
         from mediaeval_ap.campaign.collected import collect, named, teams_of
         from mediaeval_ap.comparison.testing import check_run, checked_settings
 
-        criteria = self._criteria
+        criteria = self.criteria
         by_default = 100 if 100 in criteria.K else criteria.K[-1]
         (loss_at,) = check_cutoffs([by_default if k is None else k], criteria.definition, 'k')
         near = choices.check_near(near)
@@ -571,10 +571,10 @@ class AveragePrecision:
 
         by_name = named(runs)
         of_runs = teams_of(teams, by_name)
-        asked = self._criteria.read_queries(queries)
+        asked = self.criteria.read_queries(queries)
         depth = check_cutoff(depth, 'depth')
         near = choices.check_near(near)
-        return self._criteria, by_name, asked, of_runs, depth, near
+        return self.criteria, by_name, asked, of_runs, depth, near
 
     @shows_progress
     def judge_next(
@@ -659,7 +659,7 @@ class AveragePrecision:
         """
         from mediaeval_ap.live import Live
 
-        live = Live(self._criteria)
+        live = Live(self.criteria)
         if hypothesis is not None:
             live.extend(hypothesis)
         return live
@@ -713,8 +713,8 @@ class AveragePrecision:
         """
         from mediaeval_ap.trec.topics import export, topics
 
-        criteria = self._criteria
-        asked, _, about_queries, _ = names_asked(criteria, criteria.read_queries(queries))
-        counted = read_counted(criteria, hypothesis)
+        criteria = self.criteria
+        asked, _, about_queries, _ = select_queries(criteria, criteria.read_queries(queries))
+        counted = prepare_run(criteria, hypothesis)
         warn_caller(counted.warnings_with(about_queries))
         export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)

@@ -106,11 +106,11 @@ def check_without_relevant(policy: object) -> WithoutRelevant:
     return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
 
 
-def check_unjudged(policy: object, judged_only: bool, judged: object) -> Unjudged:
+def check_unjudged(policy: object, drop_unjudged_rows: bool, judged: object) -> Unjudged:
     """Return what becomes of unjudged shots as plain text; refuse it where nothing was judged."""
     checked = check_policy('unjudged', policy, UNJUDGED)
-    if judged is None and (judged_only or checked != 'nonrelevant'):
-        name = 'judged_only' if judged_only else f'unjudged={checked!r}'
+    if judged is None and (drop_unjudged_rows or checked != 'nonrelevant'):
+        name = 'drop_unjudged_rows' if drop_unjudged_rows else f'unjudged={checked!r}'
         raise ParameterError(f'{name}: found no judgements, expected what was judged: judged=…')
     return checked
 

@@ -37,7 +37,7 @@ from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Column, Table, layouts, read
-from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, Origin, OriginKind
+from mediaeval_ap.tables.reading import WITH_ALL_FIELDS, InputKind, TableInput
 from mediaeval_ap.tables.table import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
@@ -115,7 +115,7 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._without_relevant = check_without_relevant(queries_without_relevant)
-        known = _read_shots(Origin.of(shots))
+        known = _read_shots(TableInput.of(shots))
         relevant = read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': known.source, 'reference': relevant.source}
         self._known = Shots.of(_with_corpus(known))
@@ -360,12 +360,12 @@ def closest(
     return chosen, ratios
 
 
-def _read_shots(shots: Origin) -> Table:
+def _read_shots(shots: TableInput) -> Table:
     """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
     whole = layouts.SHOTS_2015
     ids = layouts.SHOT_IDS_2015
-    if shots.kind is OriginKind.ROWS:
-        shots = Origin.of(map(_ids_of_whole, shots.value))
+    if shots.kind is InputKind.ROWS:
+        shots = TableInput.of(map(_ids_of_whole, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
     return read(shots, whole if shots.kind in WITH_ALL_FIELDS and not has_ids_alone else ids)
 

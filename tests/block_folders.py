@@ -7,8 +7,8 @@ import pytest
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
-from mediaeval_ap.execute import folder as kept
-from mediaeval_ap.execute.evaluating import ask, in_blocks
+from mediaeval_ap.execute import block_folder
+from mediaeval_ap.execute.run_in_blocks import ask, in_blocks
 
 N_NAMES = 40
 
@@ -18,7 +18,7 @@ def campaign(tmp_path, monkeypatch):
     """Files of a campaign in the present folder; its queries are in blocks of three."""
     write_campaign(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kept, 'BLOCK_QUERIES', 3)
+    monkeypatch.setattr(block_folder, 'BLOCK_QUERIES', 3)
     return tmp_path
 
 
@@ -55,4 +55,4 @@ def part_of(
 
 def kept_in(folder, average_precision, runs):
     """Runs whose blocks are kept in a folder."""
-    return in_blocks(ask(average_precision._criteria, None, ()), runs, folder)
+    return in_blocks(ask(average_precision.criteria, None, ()), runs, folder)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mediaeval_ap import Evaluation, definitions
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 
 def evaluation(
@@ -26,7 +26,7 @@ def evaluation(
         ap,
         np.ones(len(ap), dtype=np.int64) if n_relevant is None else np.array(n_relevant),
         definitions.get(definition),
-        {'reference': Source('reference.txt', sha256), 'hypothesis': Source(name, name)},
+        {'reference': Provenance('reference.txt', sha256), 'hypothesis': Provenance(name, name)},
         {'queries': len(ap)},
         {each: np.array(column, dtype=np.float64) for each, column in dict(measures).items()},
         dict(parameters),

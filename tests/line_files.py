@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.text import reader
-from mediaeval_ap.tables.text.format import whole_lines
+from mediaeval_ap.tables.text.line_rules import whole_lines
 
 LAYOUTS = st.sampled_from([REFERENCE, HYPOTHESIS, SUBSET, QUERIES, QRELS, RUN])
 DECIMAL = r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?'

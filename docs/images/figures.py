@@ -49,7 +49,7 @@ def pool():
     reference, run = (SAMPLES / 'reference.txt').read_text().splitlines(), sample_run()
     shots = sorted({tuple(row.split()[:3]) for row in reference} | {row[:3] for row in run})
     judged = [shot for number, shot in enumerate(shots, 1) if number % 5]
-    settings = {'K': [100], 'definition': 'trec', 'judged': judged, 'judged_only': True}
+    settings = {'K': [100], 'definition': 'trec', 'judged': judged, 'drop_unjudged_rows': True}
     average_precision = AveragePrecision(SAMPLES / 'reference.txt', **settings)
     confident = [row for row in run if row[-1] >= CONFIDENT]
     found = average_precision.pool({'a_all': run, 'a_sure': confident, 'b_late': run[-9000:]})

@@ -200,7 +200,7 @@ class CampaignReport(Paged):
             diagnosis = self.diagnoses[run]
             notes = evaluation.notes
             notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
-            source = printable(evaluation._source.name)
+            source = printable(evaluation.source.name)
             notes += [
                 warning.finding if warning.about == source else str(warning)
                 for warning in evaluation.warnings
@@ -255,9 +255,9 @@ class CampaignReport(Paged):
         shared = [
             (role, source)
             for role, source in self._any_evaluation.inputs.items()
-            if role != Evaluation._RUN
+            if role != Evaluation.run_role
         ]
-        read = shared + [('run', self.evaluations[run]._source) for run in runs]
+        read = shared + [('run', self.evaluations[run].source) for run in runs]
         return [
             {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in read
         ]

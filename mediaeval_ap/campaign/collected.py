@@ -20,11 +20,11 @@ from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
-    CountedRun,
+    PreparedRun,
     Top,
     evaluate_run,
-    names_asked,
-    read_counted,
+    prepare_run,
+    select_queries,
 )
 from mediaeval_ap.judging.pool import Pooling
 from mediaeval_ap.progress import tracked
@@ -56,7 +56,7 @@ def collect(
     alternatives: dict[str, Alternatives] = {}
     losses: dict[str, dict[str, dict[str, float]]] = {}
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
-    questions = names_asked(criteria, queries)
+    questions = select_queries(criteria, queries)
     in_order = questions.names
     asked = sorted(in_order)  # as compare sorts
     rankings = Rankings(criteria, asked, len(runs))
@@ -64,10 +64,10 @@ def collect(
     if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds are of whole rankings
         pooling = Pooling(criteria, queries, teams, max(depths(criteria.K)), near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
-        run = read_counted(criteria, hypothesis)
-        evaluations[name] = evaluate_run(run, questions)._called(name)
+        run = prepare_run(criteria, hypothesis)
+        evaluations[name] = evaluate_run(run, questions).called(name)
         found_at = dict(zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True))
-        diagnoses[name], at_last = found_at[k]._called(name), found_at[criteria.K[-1]]
+        diagnoses[name], at_last = found_at[k].called(name), found_at[criteria.K[-1]]
         losses[name] = {f'M{ap_column(each)}': found_at[each].mean_parts for each in criteria.K}
         alternatives[name] = Alternatives.of(at_last)
         # Each run is ranked once for its rankings and for the pool.
@@ -114,7 +114,7 @@ class Rankings:
         )
         self._runs: dict[str, dict[str, Any]] = {}
 
-    def add(self, name: str, run: CountedRun, tops: Sequence[Top]) -> None:
+    def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
         """Add the rankings of a run, down to `depth`."""
         shown = [
             top.places[: self._n_shown] if answerable else top.places[:0]

@@ -26,7 +26,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.records import Records, decimals, explain_number
 from mediaeval_ap.tables.table import Frame
-from mediaeval_ap.tables.text.format import EXACT_NUMBER
+from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 
 if TYPE_CHECKING:
     import pyarrow

@@ -23,7 +23,7 @@ from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
-from mediaeval_ap.tables.reading import Origin
+from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records
 
 if TYPE_CHECKING:
@@ -78,15 +78,15 @@ class Files:
         of_truth, of_predictions = _layouts_of_files(task, **given)
         self.policy = IdPolicy(missing, unknown)
         if of_predictions[0].other_numbers:  # whose names a truth of 0 and 1 has, too
-            self.predictions = read_records(Origin.of(predictions), of_predictions)
+            self.predictions = read_records(TableInput.of(predictions), of_predictions)
             classes = frozenset(self.classes)
             of_truth = [replace(each, classes=classes) for each in of_truth]
             if isinstance(truth, np.ndarray):
                 of_truth = of_truth[-1:]
                 truth = self._named(truth, of_truth[0].by_role['id'])
-        self.truth = read_records(Origin.of(truth), of_truth)
+        self.truth = read_records(TableInput.of(truth), of_truth)
         if not of_predictions[0].other_numbers:
-            self.predictions = read_records(Origin.of(predictions), of_predictions)
+            self.predictions = read_records(TableInput.of(predictions), of_predictions)
         for records in self.truth, self.predictions:
             first = records['id'][0].as_py()
             if not records.layout.has_header and _heads_ids(first.strip()):

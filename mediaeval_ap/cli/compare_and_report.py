@@ -31,6 +31,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, printable, require,
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
+from mediaeval_ap.render.plot import write_figures
 
 if TYPE_CHECKING:
     from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 CRITERIA = (
     *('reference', 'subset', 'cutoffs', 'definition'),
-    *('queries_without_relevant', 'judged', 'unjudged', 'judged_only'),
+    *('queries_without_relevant', 'judged', 'unjudged', 'drop_unjudged_rows'),
 )
 FAILED = 3  # no error: errors exit with 1 and 2
 PROCEDURE = options.together(
@@ -65,10 +66,17 @@ COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
 OF_GATE = ('--fail-if-worse', '--require-better')
 OF_SCORING = (
     *('--queries', '--cutoffs', '--definition', '--measures', '--also-definitions'),
-    *('--queries-without-relevant', '--judged', '--unjudged', '--judged-only'),
+    *('--queries-without-relevant', '--judged', '--unjudged', '--drop-unjudged-rows'),
 )
 OF_TREC = '--ties', '--relevance-level', '--unknown', '--part'
-NOT_OF_TREC = '--queries', '--subset', '--judged', '--judged-only', '--also-definitions', '--range'
+NOT_OF_TREC = (
+    '--queries',
+    '--subset',
+    '--judged',
+    '--drop-unjudged-rows',
+    '--also-definitions',
+    '--range',
+)
 FIGURES = (
     *('leaderboard', 'loss', 'map_by_k', 'scatter', 'distribution', 'precision_recall', 'confused'),
 )
@@ -260,7 +268,7 @@ def compare(
         judged = Judged.read(path)
         criteria['judged'] = judged.table
     results = _score(by_name, every, queries, measures, **{**criteria, **tables})
-    if criteria['judged_only']:
+    if criteria['drop_unjudged_rows']:
         tables['reference'] = tables['reference'].select(~judged.lacking_of(tables['reference']))
     best = [*results.pop(definition).values(), *scored]
     _write(_compared(best, **tables, also=results or None, **settings), pairs, format, output)
@@ -284,7 +292,7 @@ def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> No
     """Write a comparison, and exit with the status of a run that did not pass."""
     from mediaeval_ap.comparison.testing import FAILING
 
-    write_document(compared._document(pairs=pairs), format, output)
+    write_document(compared.document(pairs=pairs), format, output)
     failed = [each for each in compared.verdicts if each.verdict in FAILING]
     for each in failed:
         tell(f'{printable(each.run)} is {each.words}: {each.metric} {each.difference:+.4f}')
@@ -360,14 +368,14 @@ def _score(
     if not runs:
         return results
     evaluators = {each: options.read_reference(definition=each, **criteria) for each in every}
-    asked = evaluators[every[0]]._criteria.read_queries(queries)
+    asked = evaluators[every[0]].criteria.read_queries(queries)
     for name, run in tracked(runs.items(), 'scoring', ' runs'):
         store = as_store(run)
         hypotheses = read(run, HYPOTHESIS) if store is None else store
         for each, evaluator in evaluators.items():
             added = measures if each == every[0] else ()
             result = evaluator.evaluate(hypotheses, asked, measures=added)
-            results[each][name] = result._called(name)
+            results[each][name] = result.called(name)
     return results
 
 
@@ -390,10 +398,10 @@ def _score_trec(
     if not options.first_given('--definition'.__eq__):
         criteria['definition'] = 'trec'
     criteria['missing'], settings['missing'] = settings['missing'], 'error'
-    K, *_ = (criteria.pop(each) for each in ('cutoffs', 'subset', 'judged', 'judged_only'))
+    K, *_ = (criteria.pop(each) for each in ('cutoffs', 'subset', 'judged', 'drop_unjudged_rows'))
     by_name = zip(options.names_of(runs), runs, strict=True)
     return [
-        evaluate_trec(qrels, run, K, **criteria)._called(name)
+        evaluate_trec(qrels, run, K, **criteria).called(name)
         for name, run in tracked(list(by_name), 'scoring', ' runs')
     ]
 
@@ -429,7 +437,7 @@ def _read_results(path: RunFile) -> list[Result]:
     results = _read_first(read_results, path)
     if (name := path.given) and len({each.run for each in results}) > 1:
         raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
-    return [each._called(name) for each in results] if name else results
+    return [each.called(name) for each in results] if name else results
 
 
 def _check_results(known: str | None, scores_others: bool, settings: Mapping[str, object]) -> None:
@@ -604,16 +612,16 @@ def report(
     if figures is None:
         write(str(made.to_html(title=title, intro=text, links=links)), output)
     else:
-        _write_figures(made.plot, figures, query, format, output)
+        _write_figure_files(made.plot, figures, query, format, output)
 
 
-def _write_figures(
+def _write_figure_files(
     plot: ComparisonPlot, figures: list[str], query: str | None, format: str, output: Output
 ) -> None:
     """Write one figure to a file, or several to a folder."""
     arguments = {'precision_recall': [query]}
     if _to_folder(figures, output):
-        plot._save(os.fspath(output), figures or None, format, arguments)
+        write_figures(plot, os.fspath(output), figures or None, format, arguments)
     else:
         (figure,) = figures
         write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)

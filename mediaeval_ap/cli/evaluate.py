@@ -22,7 +22,7 @@ from mediaeval_ap.errors import ParameterError, printable, shown, warn_caller
 from mediaeval_ap.render.document import Document, Grid
 
 if TYPE_CHECKING:
-    from mediaeval_ap.execute.evaluating import Part, RunInBlocks
+    from mediaeval_ap.execute.run_in_blocks import Part, RunInBlocks
     from mediaeval_ap.results.evaluation import Evaluation
 
 OF_THE_RESULT = HEADINGS['Output'].split()
@@ -92,24 +92,24 @@ def evaluate(
     options.check_cutoffs(criteria['cutoffs'], criteria['definition'], measures)
     runs = options.with_names(runs, names)
     average_precision = options.read_reference(reference=reference, **criteria)
-    from mediaeval_ap.execute import evaluating
+    from mediaeval_ap.execute import run_in_blocks
 
     with ExitStack() as stack:
         workers: Any = jobs
         if scheduler is not None:
-            from mediaeval_ap.execute.pools import connected
+            from mediaeval_ap.execute.worker_processes import connected
 
             workers = stack.enter_context(connected(scheduler))
         try:
-            asked = evaluating.ask(average_precision._criteria, queries, measures)
-            blocks = evaluating.in_blocks(asked, runs, resume, options.names_of(runs))
+            asked = run_in_blocks.ask(average_precision.criteria, queries, measures)
+            blocks = run_in_blocks.in_blocks(asked, runs, resume, options.names_of(runs))
             parts = [] if part is None else [each.compute_part(part, jobs) for each in blocks]
         except ParameterError as error:
             raise click.UsageError(str(error)) from error
         if part is not None:
             _tell_part(part, parts, blocks)
             return
-        results = stack.enter_context(closing(evaluating.evaluate_runs(blocks, workers)))
+        results = stack.enter_context(closing(run_in_blocks.evaluate_runs(blocks, workers)))
         reporting.write(runs, lambda _: [_given_out(next(results))])
 
 
@@ -167,14 +167,14 @@ def _put_together(folder: str, reporting: Reporting) -> None:
             f'{option} needs REFERENCE and RUN: --resume alone puts together what DIR has'
         )
     _check_output(reporting.output, folder)
-    from mediaeval_ap.execute.folder import collect
+    from mediaeval_ap.execute.block_folder import collect
 
     reporting.show(collect(folder))
 
 
 def _check_output(output: Output, folder: str) -> None:
     """Refuse to write the result over a file of the folder."""
-    from mediaeval_ap.execute.folder import PLAN, is_block
+    from mediaeval_ap.execute.block_folder import PLAN, is_block
 
     path = os.fspath(output)
     name = os.path.basename(path)
@@ -274,18 +274,18 @@ def explain(
                 'a second run is given with --against, a file of names with --queries'
             )
     average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
-    read = average_precision._criteria.read_queries(queries)
+    read = average_precision.criteria.read_queries(queries)
     asked: Any = read if query is None else [query]
     runs = [hypothesis] if against is None else [hypothesis, against]
     name, *others = options.names_of(runs)
-    diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near)._called(name)
+    diagnosis = average_precision.explain(hypothesis, asked, k=cutoff, near=near).called(name)
     if against is not None:
-        other = average_precision.explain(against, asked, k=cutoff, near=near)._called(*others)
-        document = diagnosis.against(other)._document(per_query=per_query, costliest=costliest)
+        other = average_precision.explain(against, asked, k=cutoff, near=near).called(*others)
+        document = diagnosis.against(other).document(per_query=per_query, costliest=costliest)
     elif query is not None:
-        document = diagnosis.of(query)._document()
+        document = diagnosis.of(query).document()
     else:
-        document = diagnosis._document(per_query=per_query, costliest=costliest)
+        document = diagnosis.document(per_query=per_query, costliest=costliest)
     write_document(document, format, output)
 
 

@@ -29,7 +29,7 @@ from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 @options.NAMES
 @options.SCORING
 @options.JUDGED
-@options.JUDGED_ONLY
+@options.DROP_UNJUDGED_ROWS
 @options.integer(
     '--depth',
     default=None,
@@ -64,7 +64,7 @@ def pool(
     if format in FIGURE_FORMATS:
         write_figure(made.plot.leaderboard(), format, output)
     else:
-        write_document(made._document(), format, output)
+        write_document(made.document(), format, output)
 
 
 @main.command(
@@ -80,7 +80,7 @@ def pool(
 @options.RUNS
 @options.NAMES
 @options.JUDGED
-@options.JUDGED_ONLY
+@options.DROP_UNJUDGED_ROWS
 @options.SCORING
 @options.integer('-n', default=choices.TO_JUDGE, help='Lines of the queue.')
 @options.choice('--by', choices.JUDGED_BY, 'shot', 'Judge a {words}; a shot for all names.')
@@ -112,4 +112,4 @@ def judge_next(
         require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**settings)
     queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
-    write_document(queue._document(), format, output)
+    write_document(queue.document(), format, output)

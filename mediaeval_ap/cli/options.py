@@ -288,8 +288,8 @@ QUERIES_WITHOUT_RELEVANT = choice(
     'Queries without a relevant item: count (as defined) or skip.',
 )
 JUDGED = input_file('--judged', 'What was looked at: shots, pairs with relevance, or qrels.')
-JUDGED_ONLY = flag(
-    '--judged-only', help='Drop rows of REFERENCE that are not judged, instead of an error.'
+DROP_UNJUDGED_ROWS = flag(
+    '--drop-unjudged-rows', help='Drop rows of REFERENCE that are not judged, instead of an error.'
 )
 UNJUDGED = choice(
     '--unjudged',
@@ -297,7 +297,7 @@ UNJUDGED = choice(
     'nonrelevant',
     'Returned shots that are not judged: {words} (they leave the ranking).',
 )
-JUDGEMENTS = together(JUDGED, UNJUDGED, JUDGED_ONLY)
+JUDGEMENTS = together(JUDGED, UNJUDGED, DROP_UNJUDGED_ROWS)
 MEASURES = option(
     '--measures',
     metavar='NAME,...',
@@ -369,7 +369,7 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
     """Return the evaluator that the arguments and options of a command ask for."""
     check_cutoffs(cutoffs, definition)
     if settings.get('judged') is None:
-        for name in ('unjudged', 'judged_only'):
+        for name in ('unjudged', 'drop_unjudged_rows'):
             if settings.get(name) in ('skip', True):
                 given = name.replace('_', '-') + ' skip' * (name == 'unjudged')
                 raise click.UsageError(f'--{given} needs --judged FILE: what was looked at')
@@ -415,7 +415,7 @@ class Reporting:
         for number, (run, *other) in enumerate(given, 1):
             which = f'run {number} of {len(runs)}: ' if len(runs) > 1 else ''
             try:
-                results += [each._called(names[number - 1]) for each in score(run, *other)]
+                results += [each.called(names[number - 1]) for each in score(run, *other)]
             except ParameterError as error:  # no file is needed to see it
                 raise click.UsageError(str(error)) from error
             except (Error, DataWarning) as error:
@@ -435,7 +435,7 @@ class Reporting:
         from mediaeval_ap.results.result import describe
 
         if self.sort_queries:
-            results = [each._worst_first() for each in results]
+            results = [each.worst_first() for each in results]
         per_query = self.per_query or self.sort_queries
         document = describe(results, per_query=per_query, sort=self.sort, failed=failed)
         write_document(document, self.format, self.output)

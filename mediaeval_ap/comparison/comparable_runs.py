@@ -26,7 +26,7 @@ from mediaeval_ap.results.result import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.tables import REFERENCE, SUBSET, Source, read
+from mediaeval_ap.tables import REFERENCE, SUBSET, Provenance, read
 
 SHARED = ('reference', 'truth', 'shots', 'subset', 'judged', 'consensus', 'evidence_reference')
 BY_DEFAULT = {'queries_without_relevant': 'count'}  # of settings that a manifest may lack
@@ -49,14 +49,14 @@ class Runs:
     metrics: list[str]
     queries: list[str]
     values: NDArray[np.float64]  # (n_metrics, n_runs, n_queries)
-    sources: Mapping[str, Source]
+    sources: Mapping[str, Provenance]
     notes: list[str]
     kind: str
     lacking_claim: str = ''  # the first measure, if some queries have no value of it
     n_relevant: NDArray[np.int64] | None = None
     floor: Mapping[str, float] = field(default_factory=dict)
     definition: str | None = None
-    inputs: Mapping[str, Source] = field(default_factory=dict)
+    inputs: Mapping[str, Provenance] = field(default_factory=dict)
     n_skipped: int | None = None  # queries that were left out; None where these count
     clusters: Sequence[str] | None = None  # of each query, in a score table
     groups: Sequence[str] | None = None
@@ -114,7 +114,7 @@ def read_runs(results: object) -> Runs:
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
     metrics.sort(key=claimed.__eq__)
     values = [[each[metric] for each in known] for metric in metrics]
-    manifest = result._of_manifest()
+    manifest = result.manifest_settings()
     no_mean = kind_of_metric(metrics[-1]).no_mean
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
     if 'definition' in manifest:
@@ -124,9 +124,9 @@ def read_runs(results: object) -> Runs:
         metrics=metrics,
         queries=list(compared.queries),
         values=np.array(values, dtype=np.float64),
-        sources={run.name: run.results[0]._source for run in runs},
+        sources={run.name: run.results[0].source for run in runs},
         notes=_notes(runs),
-        kind=result._KIND,
+        kind=result.kind,
         n_relevant=None if no_mean else compared.n_relevant,
         floor=compared.floor,
         definition=None if definition is None else str(definition),
@@ -134,7 +134,7 @@ def read_runs(results: object) -> Runs:
         lacking_claim='' if claimed in metrics else claimed,
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
-        whole=[run.results[0]._worth() for run in runs],
+        whole=[run.results[0].sort_value() for run in runs],
         n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),
     )
@@ -154,7 +154,7 @@ def _by_name(results: object) -> dict[str, list[Result]]:
         listed = _listed(results)
         for name, each in zip(names_of(listed), listed, strict=True):
             known = named.setdefault(name, [])
-            if known and each._source.sha256 is None:  # perhaps another table in memory
+            if known and each.source.sha256 is None:  # perhaps another table in memory
                 raise _found_twice(name)
             known.append(each)
     if not named:
@@ -176,7 +176,7 @@ def _scored(name: str, results: Sequence[Result]) -> _ScoredRun:
     """Put the results of one run side by side: they are scores at several cutoffs."""
     if not results:
         raise ParameterError(f'compare: found no result of {shown(name)}, expected one or more')
-    first, *others = (each._compared() for each in results)
+    first, *others = (each.compared_values() for each in results)
     values = dict(first.values)
     floor = dict(first.floor)
     for result, each in zip(results[1:], others, strict=True):
@@ -218,8 +218,8 @@ def _refuse_others(first: _ScoredRun, other: _ScoredRun) -> None:
     refuse_unequal('metrics', *map(', '.join, metrics))
     refuse_unequal('results', *(len(run.results) for run in both))
     for before, after in zip(first.results, other.results, strict=True):
-        expected = before._of_manifest()
-        found = after._of_manifest()
+        expected = before.manifest_settings()
+        found = after.manifest_settings()
         definition = expected.get('definition')
         of_other = found.get('definition')
         # A score that was read from JSON has the name alone, among its parameters.
@@ -281,7 +281,7 @@ def _notes(runs: Sequence[_ScoredRun]) -> list[str]:
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
     lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
-    notes += notes_of_judged(result._of_manifest()['parameters'], result.counts)
+    notes += notes_of_judged(result.manifest_settings()['parameters'], result.counts)
     if n_repeated := len(compared.queries) - len(set(compared.queries)):
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')
     inputs = [item for run in runs for item in run.results[0].inputs.items()]

@@ -59,7 +59,7 @@ from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Headi
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
-from mediaeval_ap.tables import STANDARD_INPUT, Source
+from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Comparison(Described, Paged):
         clusters of them).
     notes : list of str
         Sentences that are needed to read the tables.
-    sources, inputs : mapping of str to Source
+    sources, inputs : mapping of str to Provenance
         Where each run was read from; what all runs share, such as the ``reference``.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
@@ -158,8 +158,8 @@ class Comparison(Described, Paged):
     parameters: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: list[str]
-    sources: Mapping[str, Source]
-    inputs: Mapping[str, Source]
+    sources: Mapping[str, Provenance]
+    inputs: Mapping[str, Provenance]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
     power: Sequence[Power] = ()
     verdicts: Sequence[Verdict] = ()
@@ -179,11 +179,11 @@ class Comparison(Described, Paged):
         return '\n'.join(lines)
 
     @property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
         return terms_of(self.parameters)
 
     def _counted(self, joined: str = ', ') -> str:
-        run, runs, query, queries, *_ = self._terms
+        run, runs, query, queries, *_ = self.terms
         both = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
         return joined.join(both)
 
@@ -205,7 +205,7 @@ class Comparison(Described, Paged):
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
         compared = self.to_dict()
-        terms = self._terms
+        terms = self.terms
         warnings = list(map(str, self.warnings))
         read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
@@ -298,8 +298,19 @@ class Comparison(Described, Paged):
             rows.append(row)
         return Grid(list(chain(*(BOUNDS.get(name, [name]) for name in names))), rows)
 
-    def _document(self, *, pairs: bool = False) -> Document:
-        """Describe the comparison; its rows are runs, or pairs of runs if asked for."""
+    def document(self, *, pairs: bool = False) -> Document:
+        """Describe the comparison for all output formats.
+
+        Parameters
+        ----------
+        pairs : bool
+            Show all pairs of runs, and make them the rows of tables for programs.
+
+        Returns
+        -------
+        Document
+            Blocks for people and for papers, an object for JSON, and a table for programs.
+        """
         return Document(
             lambda: _blocks(self, pairs),
             self.to_dict,
@@ -357,7 +368,7 @@ class ComparisonPlot(Plot):
         self._runs = comparison.runs
         self._values = comparison.values
         self._teams = [run.partition('_')[0] or run for run in comparison.runs]
-        self._terms = comparison._terms
+        self.terms = comparison.terms
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their intervals and groups.
@@ -381,7 +392,7 @@ class ComparisonPlot(Plot):
             [each.interval.high for each in standings],
             groups=[each.group for each in standings],
             metric=metric,
-            terms=self._terms,
+            terms=self.terms,
         )
 
     def scatter(
@@ -404,7 +415,7 @@ class ComparisonPlot(Plot):
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
-            raise ParameterError(f'scatter: found one {self._terms.run}, expected two or more')
+            raise ParameterError(f'scatter: found one {self.terms.run}, expected two or more')
         a = self._runs[0] if a is None else a
         b = self._runs[1] if b is None else b
         for run in a, b:
@@ -412,7 +423,7 @@ class ComparisonPlot(Plot):
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
         queries = self._comparison.queries
         name = of_query(metric)
-        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self._terms)
+        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self.terms)
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
         """Draw how many queries of each run have a value of 0, of 1, and between them.
@@ -430,7 +441,7 @@ class ComparisonPlot(Plot):
         metric = self._metric(metric)
         values = self._values[metric].tolist()
         name = of_query(metric)
-        return self._figures.distribution(self._runs, values, metric=name, terms=self._terms)
+        return self._figures.distribution(self._runs, values, metric=name, terms=self.terms)
 
     def map_by_k(self) -> altair.LayerChart:
         """Draw the mean of each run against the cutoff.
@@ -462,7 +473,7 @@ class ComparisonPlot(Plot):
         ends = values.max(axis=0), values.min(axis=0)  # as far as the scatter goes
         charts = {f'distribution {each}': self.distribution(each) for each in self._values}
         charts['scatter'] = self._figures.scatter(
-            '', '', self._comparison.queries, *ends, terms=self._terms
+            '', '', self._comparison.queries, *ends, terms=self.terms
         )
         if len(self._values) > 1:
             with suppress(ParameterError):  # of other metrics than one at several cutoffs
@@ -482,7 +493,7 @@ class ComparisonPlot(Plot):
 def _caption(comparison: Comparison, baseline: str | None) -> str:
     """Return the caption of pairs with a baseline, or of all pairs without one."""
     settings = comparison.parameters
-    terms = comparison._terms
+    terms = comparison.terms
     queries = counted(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
     one, unit = names_of_units(settings)
@@ -509,7 +520,7 @@ def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
     if not comparison.pairs:
         return ''
     settings = comparison.parameters
-    runs = comparison._terms.runs
+    runs = comparison.terms.runs
     pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
     flips = 'exact'
     if n_rounded := sum(not pair.exact for pair in pairs):
@@ -527,7 +538,7 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables for people."""
     baseline = comparison.parameters['baseline']
     metrics = comparison.metrics
-    terms = comparison._terms
+    terms = comparison.terms
     for title, note, grid, _ in _asked_for(comparison):
         yield from (Heading(title, note), grid)
     yield _means(comparison)
@@ -565,7 +576,7 @@ def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
 
 def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
     """Return the tables of a paper: captioned, the best of each column bold."""
-    terms = comparison._terms
+    terms = comparison.terms
     for title, note, grid, label in _asked_for(comparison):
         yield Captioned(grid, f'{title}: {note}.', f'{LABEL}-{label}')
     means = _means(comparison)
@@ -594,7 +605,7 @@ def _means(comparison: Comparison) -> Captioned:
     if baseline is not None:
         text += f' {DAGGER}: differs from {printable(baseline)}, corrected p ≤ {alpha:g}.'
     elif comparison.pairs:
-        runs = comparison._terms.runs.capitalize()
+        runs = comparison.terms.runs.capitalize()
         text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
 
     def cell_of(one: Standing) -> Marked:
@@ -616,7 +627,7 @@ def _by_run(comparison: Comparison, cell_of: Callable[[Standing], Any]) -> Grid:
     cells = {(one.metric, one.run): cell_of(one) for one in comparison.leaderboard}
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
-    return Grid([comparison._terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
+    return Grid([comparison.terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
 
 
 def _rank(one: Standing) -> Marked:
@@ -670,7 +681,7 @@ def _orders(comparison: Comparison) -> Grid:
 
 def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
     sizes = {each.group: each.n_queries for each in comparison.groups_by}
-    headers = [comparison._terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
+    headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
     means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
     for metric in comparison.metrics if sizes else ():
         of_run = [
@@ -682,7 +693,7 @@ def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
 def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
     """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
     settings = comparison.parameters
-    terms = comparison._terms
+    terms = comparison.terms
     *others, metric = comparison.metrics
     if comparison.verdicts:
         of = f'{metric}, not of {", ".join(others)}' if others else metric
@@ -708,7 +719,7 @@ def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
 
 def _asked_on_page(comparison: Comparison) -> Iterator[tuple[str, str, str, Grid]]:
     """Return the tables of a page that were asked for: id, title, note and grid."""
-    terms = comparison._terms
+    terms = comparison.terms
     for title, note, grid, label in _asked_for(comparison):
         yield label, title, note, grid
     for metric, grid in _means_by_group(comparison):
@@ -923,7 +934,9 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
     check_run('baseline', settings.baseline, runs.names)
 
 
-def _groups(runs: Runs, by: Any, name: str | None) -> tuple[Sequence[str] | None, Source | None]:
+def _groups(
+    runs: Runs, by: Any, name: str | None
+) -> tuple[Sequence[str] | None, Provenance | None]:
     """Return the group of each query, by a column or a file of groups, and this file."""
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None

@@ -23,15 +23,15 @@ from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, printable, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
 from mediaeval_ap.results.run_names import run_names
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.columnar import names_of_columns, read_columns
 from mediaeval_ap.tables.layouts import IN_PARQUET, UNNAMED, RecordLayout
-from mediaeval_ap.tables.reading import Origin, OriginKind
+from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_lines
 from mediaeval_ap.tables.table import Frame, LineNumbers
-from mediaeval_ap.tables.text.format import EXACT_NUMBER
+from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 
 if TYPE_CHECKING:
     import pandas
@@ -56,7 +56,7 @@ ROUNDED = 0.005  # of the largest value, or of 1: totals may have two digits
 OWN_TEXTS = ('metric', 'definition', 'n_relevant')
 COUNTS = (N_QUERIES, 'n_labels')
 _is_value = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
-KINDS = (OriginKind.TEXT, OriginKind.COLUMNAR, OriginKind.FRAME)
+KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
 Tables = list[tuple[str, Any]]
 
 
@@ -69,7 +69,7 @@ def tables_in(results: object) -> Tables | None:
         given = [
             (getattr(each, 'given', '') if isinstance(each, str) else '', each) for each in listed
         ]
-    are_tables = all(Origin.of(each).kind in KINDS for _, each in given)
+    are_tables = all(TableInput.of(each).kind in KINDS for _, each in given)
     return given if given and are_tables else None
 
 
@@ -284,12 +284,12 @@ def _differing(table: Any, records: Records, rows: NDArray[np.intp]) -> list[str
     """Return the columns, of those that were not read, in which two rows of a table differ."""
     import pandas
 
-    origin = Origin.of(table)
+    origin = TableInput.of(table)
     known = records.layout.by_role.values()
-    frame = origin.value if origin.kind is OriginKind.FRAME else pandas.DataFrame()
-    if origin.kind is OriginKind.COLUMNAR:
+    frame = origin.value if origin.kind is InputKind.FRAME else pandas.DataFrame()
+    if origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
-    elif origin.kind is OriginKind.TEXT and origin.value.is_stored:
+    elif origin.kind is InputKind.TEXT and origin.value.is_stored:
         with origin.value.open() as stream:
             if _start(origin.value).startswith('{'):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
@@ -400,9 +400,9 @@ def _groups(files: Sequence[Records], role: str, items: Iterable[str]) -> list[s
     return [known[item] for item in items]
 
 
-def groups_in_file(origin: Frame, items: Sequence[str]) -> tuple[list[str], Source]:
+def groups_in_file(origin: Frame, items: Sequence[str]) -> tuple[list[str], Provenance]:
     """Return the group of each item by a table of item,group, and its source."""
-    records = read_records(Origin.of(origin), [GROUPS])
+    records = read_records(TableInput.of(origin), [GROUPS])
     records.refuse_empty('item')
     return _groups([records], 'group', items) or [], records.source
 
@@ -454,8 +454,8 @@ def _layouts(
 
 def _read(table: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
-    origin = Origin.of(table)
-    is_json = origin.kind is OriginKind.TEXT and _start(origin.value).startswith('{')
+    origin = TableInput.of(table)
+    is_json = origin.kind is InputKind.TEXT and _start(origin.value).startswith('{')
     try:
         records = _from_json(origin.value, layouts) if is_json else read_records(origin, layouts)
     except FormatError as error:

@@ -55,10 +55,10 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
-    CountedRun,
+    PreparedRun,
     completed,
     evaluation_of,
-    names_asked,
+    select_queries,
 )
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -67,7 +67,7 @@ from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described, names_of, notes_of
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import Provenance, Table
 
 if TYPE_CHECKING:
     import altair
@@ -159,9 +159,20 @@ class Diagnosis(Described):
         """The name of the run."""
         return self.evaluation.run
 
-    def _called(self, name: str) -> Diagnosis:
-        """Return the diagnosis under the name that was given to the run, if one was."""
-        return replace(self, evaluation=self.evaluation._called(name))
+    def called(self, name: str) -> Diagnosis:
+        """Return the diagnosis under another name of the run.
+
+        Parameters
+        ----------
+        name : str
+            The name; an empty one changes nothing.
+
+        Returns
+        -------
+        Diagnosis
+            The same findings.
+        """
+        return replace(self, evaluation=self.evaluation.called(name))
 
     @property
     def k(self) -> Cutoff:
@@ -201,7 +212,7 @@ class Diagnosis(Described):
         return {part: math.fsum(each) / n_queries for part, each in self.parts.items()}
 
     @property
-    def inputs(self) -> Mapping[str, Source]:
+    def inputs(self) -> Mapping[str, Provenance]:
         """The tables that were read, by their role."""
         return self.evaluation.inputs
 
@@ -393,8 +404,21 @@ class Diagnosis(Described):
             for level, each in self.ties.items()
         }
 
-    def _document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
-        """Describe the diagnosis; people see all queries if asked, else the costliest."""
+    def document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
+        """Describe the diagnosis for all output formats.
+
+        Parameters
+        ----------
+        per_query : bool
+            Show all queries to people, not only the costliest.
+        costliest : int
+            How many queries to show without `per_query`.
+
+        Returns
+        -------
+        Document
+            Blocks for people, an object for JSON, and a table for programs.
+        """
         return Document(lambda: self._blocks(per_query, costliest), self.to_dict, self._rows)
 
     def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
@@ -616,10 +640,10 @@ class DiagnosisPlot(Plot):
 
 
 def diagnose(
-    criteria: Criteria, run: CountedRun, queries: Table | None, K: Sequence[Cutoff], near: float
+    criteria: Criteria, run: PreparedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:
     """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
-    questions = names_asked(criteria, queries)
+    questions = select_queries(criteria, queries)
     asked = questions.names
     number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
     names = list(number)

@@ -36,7 +36,7 @@ from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import without_placeholders
-from mediaeval_ap.evaluation.scoring import CountedRun
+from mediaeval_ap.evaluation.scoring import PreparedRun
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import Distances
@@ -65,7 +65,7 @@ class ExaminedRun:
     """A run, its criteria, and the distinct queries whose names are persons."""
 
     def __init__(
-        self, criteria: Criteria, run: CountedRun, queries: Sequence[str], near: float
+        self, criteria: Criteria, run: PreparedRun, queries: Sequence[str], near: float
     ) -> None:
         self.criteria = criteria
         self.scorer = run.scorer

@@ -273,7 +273,7 @@ class QueryDiagnosis(Described):
                     del each['before']['unjudged']
         return {('loss' if name == 'parts' else name): each for name, each in value.items()}
 
-    def _document(self) -> Document:
+    def document(self) -> Document:
         """Describe the query; the rows are its relevant shots."""
         return Document(
             self._blocks, lambda: json_value('query-diagnosis', self.to_dict()), self._rows
@@ -396,7 +396,7 @@ class Difference(Described):
             ],
         }
 
-    def _document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
+    def document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
         """Describe the difference; people see all queries if asked, else the most different."""
         return Document(
             lambda: self._blocks(per_query, costliest),

@@ -37,7 +37,7 @@ from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
-from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Source, Table, read
+from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Provenance, Table, read
 from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import Names, Rows, consistent
 
@@ -149,13 +149,13 @@ class Criteria:
         queries_without_relevant: WithoutRelevant,
         judged: Rows | None,
         unjudged: Unjudged,
-        judged_only: bool,
+        drop_unjudged_rows: bool,
     ) -> Criteria:
         """Check and read what `AveragePrecision` is given."""
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET)
-        policy = check_unjudged(unjudged, judged_only, judged)
+        policy = check_unjudged(unjudged, drop_unjudged_rows, judged)
         may_be_empty = judged is not None
         whole = read_one_of(reference, [REFERENCE]) if may_be_empty else read(reference, REFERENCE)
         table = in_subset(whole, videos)
@@ -165,7 +165,7 @@ class Criteria:
         judgements = None
         if judged is not None:
             listed = Judged.read(judged).within(videos)
-            table, n_dropped = listed.applied(table, drop=judged_only)
+            table, n_dropped = listed.applied(table, drop=drop_unjudged_rows)
             judgements = Judged(listed.table, policy, n_dropped)
         known = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
@@ -196,7 +196,7 @@ class Criteria:
         unjudged = {} if judgements is None else {'unjudged': judgements.unjudged}
         return {**parameter_of_skipped(self.queries_without_relevant), **unjudged}
 
-    def sources(self, queries: Source | None) -> dict[str, Source]:
+    def sources(self, queries: Provenance | None) -> dict[str, Provenance]:
         """Return the inputs by their roles; `queries` is where these were given, if so."""
         sources = {
             'reference': self.reference.table.source,

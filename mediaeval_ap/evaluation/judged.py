@@ -69,7 +69,7 @@ class Judged:
             whom = f' for {shown(reference["person_name"].text(rows[0]))}' * self.is_of_pairs
             expected = (
                 f'a shot that {printable(self.table.source.name)} lists{whom}; drop such rows by '
-                '--judged-only, in Python judged_only=True'
+                '--drop-unjudged-rows, in Python drop_unjudged_rows=True'
             )
             raise reference.error(rows, 'shot_id', found, expected)
         kept = reference.select(~is_unjudged)

@@ -27,11 +27,12 @@ from mediaeval_ap.evaluation.judged import Judged, JudgedShots
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.ranking.base_ranking import BaseRanking
 from mediaeval_ap.ranking.edit_distances import Distances
-from mediaeval_ap.ranking.frozen_ranking import NearestFirst, Ranking
+from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import Provenance, Table
 
 NO_HITS = np.empty(0, dtype=np.int64)
 
@@ -52,7 +53,7 @@ class Scorer:
 
     def __init__(
         self,
-        ranking: NearestFirst,
+        ranking: BaseRanking,
         relevance: Relevance,
         K: Sequence[Cutoff],
         definition: Definition,
@@ -67,9 +68,9 @@ class Scorer:
         self._is_condensed = judgements is not None and judgements.unjudged == 'skip'
         if judgements is not None:
             self.judged = JudgedShots(judgements, relevance.shots)
-        self._condensed: NearestFirst | None = None  # where one is that of all names
+        self._condensed: BaseRanking | None = None  # where one is that of all names
 
-    def ranking_of(self, query: str) -> NearestFirst:
+    def ranking_of(self, query: str) -> BaseRanking:
         """Return the run, or its condensed list for a query: without what is not judged for it.
 
         Order and temporal ranks stay those of the whole run (T. Sakai, "Alternatives to Bpref",
@@ -140,7 +141,7 @@ class Scorer:
         )
         return ap, n_relevant
 
-    def n_ranked(self, ranking: NearestFirst) -> int:
+    def n_ranked(self, ranking: BaseRanking) -> int:
         """Return how many hypotheses, or shots, are ranked: N of the definitions."""
         return ranking.n_shots if self._distinct else len(ranking)
 
@@ -153,7 +154,7 @@ class Scorer:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedRun:
+class PreparedRun:
     """The hypotheses of a run that are in the subset, ready to be ranked and scored."""
 
     criteria: Criteria
@@ -210,7 +211,7 @@ class CountedRun:
         return counts
 
 
-def read_counted(criteria: Criteria, run: Any) -> CountedRun:
+def prepare_run(criteria: Criteria, run: Any) -> PreparedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     ranking: Ranking
     if (store := criteria.open_run(run)) is not None:
@@ -222,19 +223,19 @@ def read_counted(criteria: Criteria, run: Any) -> CountedRun:
         counted = in_subset(table, criteria.subset)
         is_ready = isinstance(run, Ranking) and len(counted) == n_read
         ranking = run if is_ready else Ranking(counted)
-    return CountedRun(criteria, ranking, n_read)
+    return PreparedRun(criteria, ranking, n_read)
 
 
-class Questions(NamedTuple):
+class SelectedQueries(NamedTuple):
     """The names to ask for, how many others were left out, warnings, and where they were given."""
 
     names: list[str]
     n_skipped: int
     warnings: list[DataWarning]
-    source: Source | None = None  # none of the names of the reference
+    source: Provenance | None = None  # none of the names of the reference
 
 
-def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
+def select_queries(criteria: Criteria, queries: Table | None) -> SelectedQueries:
     """Return the queries in their order, by default those of the reference."""
     reference = criteria.reference
     source = criteria.reference.table.source.name
@@ -242,7 +243,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
         queries, reference.queries, reference.names, source, criteria.queries_without_relevant
     )
     if queries is None:
-        return Questions(names, n_skipped, found)
+        return SelectedQueries(names, n_skipped, found)
     distinct = queries['person_name'].values
     if not len(reference.table) or any(name in reference for name in distinct):
         found += reference.about_unknown(distinct)
@@ -250,7 +251,7 @@ def names_asked(criteria: Criteria, queries: Table | None) -> Questions:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
         cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
         found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
-    return Questions(names, n_skipped, found + about_skipped, queries.source)
+    return SelectedQueries(names, n_skipped, found + about_skipped, queries.source)
 
 
 def nearest_of(queries: Sequence[str], reference: Reference) -> str:
@@ -262,13 +263,13 @@ def nearest_of(queries: Sequence[str], reference: Reference) -> str:
     return ''
 
 
-def evaluate_run(run: CountedRun, questions: Questions) -> Evaluation:
+def evaluate_run(run: PreparedRun, questions: SelectedQueries) -> Evaluation:
     """Score a run on all names that are asked for."""
     evaluation = score_names(run, questions.names, questions.source)
     return completed(evaluation, questions.n_skipped, run.warnings_with(questions.warnings))
 
 
-def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Evaluation:
+def score_names(run: PreparedRun, names: list[str], queries: Provenance | None) -> Evaluation:
     """Score a run on names, all queries or a block of them, without warnings."""
     if run.scorer.judged is None:
         return evaluation_of(run, names, queries, *run.scorer.score(names))
@@ -277,9 +278,9 @@ def score_names(run: CountedRun, names: list[str], queries: Source | None) -> Ev
 
 
 def evaluation_of(
-    run: CountedRun,
+    run: PreparedRun,
     names: list[str],
-    queries: Source | None,
+    queries: Provenance | None,
     ap: NDArray[np.float64],
     n_relevant: NDArray[np.int64],
 ) -> Evaluation:

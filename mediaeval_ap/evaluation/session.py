@@ -49,13 +49,13 @@ class Session(Generator[Answer, str | None, None]):
 
     def __init__(self, scorer: Scorer, criteria: Criteria) -> None:
         self._scorer = scorer
-        self._criteria = criteria
+        self.criteria = criteria
         self._is_closed = False
         self._unknown: set[str] = set()  # the queries that were warned of
 
     def __repr__(self) -> str:
         closed = 'closed, ' if self._is_closed else ''
-        return f'{type(self).__name__}({closed}{self._run()}, {self._criteria})'
+        return f'{type(self).__name__}({closed}{self._run()}, {self.criteria})'
 
     def _run(self) -> str:
         ranking = self._scorer.ranking
@@ -96,9 +96,9 @@ class Session(Generator[Answer, str | None, None]):
         ap, n_relevant = scorer.score([name])
         run = scorer.ranking.source.name
         found = scores_above_one(above_one(ap, [name]), 1, run, scorer.definition)
-        if name not in self._unknown and not self._criteria.reference.has(name):
+        if name not in self._unknown and not self.criteria.reference.has(name):
             self._unknown.add(name)
-            found = self._criteria.reference.about_unknown([name]) + found
+            found = self.criteria.reference.about_unknown([name]) + found
         warn_caller(found)
         return Answer(ap[0].tolist(), int(n_relevant[0]))
 

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition, depths
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import CountedRun, Top
+from mediaeval_ap.evaluation.scoring import PreparedRun, Top
 from mediaeval_ap.judging.candidates import shot_texts
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import mean, mean_average_precision
-from mediaeval_ap.tables import REFERENCE, Source, Table
+from mediaeval_ap.tables import REFERENCE, Provenance, Table
 from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
@@ -226,7 +226,7 @@ class UnjudgedPool:
         self._judged: dict[str, dict[str, float | None]] = {}
 
     def add(
-        self, name: str, run: CountedRun, tops: Sequence[Top], returned: Sequence[Ranks]
+        self, name: str, run: PreparedRun, tops: Sequence[Top], returned: Sequence[Ranks]
     ) -> None:
         """Add a run: its rankings, and the positions of these that count as returned."""
         shots = run.ranking.shots
@@ -256,11 +256,11 @@ class UnjudgedPool:
         """The reference in which all unjudged pairs would be relevant."""
         rows = [(*shot, query) for query, shots in self._shots.items() for shot in sorted(shots)]
         name = '<unjudged>'
-        empty = Table.empty(REFERENCE, Source(name))
+        empty = Table.empty(REFERENCE, Provenance(name))
         table = from_rows(rows, REFERENCE, name=name) if rows else empty
         return Reference(table, self._counts_again)
 
-    def bounds_of(self, run: CountedRun, tops: Sequence[Top], reference: Reference) -> BoundsOfRun:
+    def bounds_of(self, run: PreparedRun, tops: Sequence[Top], reference: Reference) -> BoundsOfRun:
         """Return the bounds of a run; `reference` is that of this pool."""
         criteria = run.criteria
         ranking = run.ranking

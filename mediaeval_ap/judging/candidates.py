@@ -15,7 +15,7 @@ from mediaeval_ap.definitions import ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.scoring import CountedRun, Top, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import PreparedRun, Top, prepare_run, select_queries
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
@@ -103,7 +103,7 @@ def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[tuple[str, ..
     return list(zip(*(ids[field] for field in SHOT), strict=True))
 
 
-def returned(run: CountedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
+def returned(run: PreparedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
     """Return the positions, from 0, of the first ranks whose name is near enough to the query."""
     names = run.ranking.name_at[top.places[:depth]]
     at: NDArray[np.int64] = np.flatnonzero(top.distances[names] <= near)
@@ -119,13 +119,13 @@ def pool_pairs(
     near: float,
 ) -> PoolPairs:
     """Read runs, and return the pairs that stand in the first ranks of one of them."""
-    names, _, about_queries, _ = names_asked(criteria, queries)
+    names, _, about_queries, _ = select_queries(criteria, queries)
     whole = replace(criteria, judgements=None)  # all that was returned is ranked
     found = {str(each): each for each in about_queries}
     read_runs = []
     of_runs = []
     for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
-        run = read_counted(whole, hypothesis)
+        run = prepare_run(whole, hypothesis)
         found |= {str(each): each for each in run.warnings_with([])}
         read_runs.append(run)
         of_runs.append(_first_ranks(run, names, depth, near))
@@ -180,7 +180,7 @@ class _First(NamedTuple):
     confidence: Floats
 
 
-def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: float) -> _First:
+def _first_ranks(run: PreparedRun, queries: Sequence[str], depth: int, near: float) -> _First:
     ranking = run.ranking
     parts = []
     for number, top in enumerate(run.scorer.top(queries, depth)):
@@ -194,7 +194,7 @@ def _first_ranks(run: CountedRun, queries: Sequence[str], depth: int, near: floa
 
 
 def _numbered_shots(
-    runs: Sequence[CountedRun], of_runs: Sequence[_First]
+    runs: Sequence[PreparedRun], of_runs: Sequence[_First]
 ) -> tuple[Shots, list[NDArray[np.int64]]]:
     """Return the shots of the pool, and their numbers by those that each run has for them."""
     texts: dict[tuple[str, ...], None] = {}
@@ -216,7 +216,7 @@ def _numbered_shots(
 
 
 def _places(
-    runs: Sequence[CountedRun],
+    runs: Sequence[PreparedRun],
     queries: Sequence[str],
     numbers: Sequence[NDArray[np.int64]],
     pairs: NDArray[np.int64],

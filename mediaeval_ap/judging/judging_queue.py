@@ -254,7 +254,7 @@ class Queue(Described):
             },
         }
 
-    def _document(self) -> Document:
+    def document(self) -> Document:
         return Document(lambda: self._blocks(), self.to_dict, self._rows)
 
     def _blocks(self) -> Iterator[Block]:

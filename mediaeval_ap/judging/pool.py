@@ -23,7 +23,7 @@ from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, ap
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, require
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import CountedRun, Scorer, Top, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer, Top, prepare_run, select_queries
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
 from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
 from mediaeval_ap.progress import tracked
@@ -231,7 +231,7 @@ class Pool(Described):
             },
         }
 
-    def _document(self) -> Document:
+    def document(self) -> Document:
         return Document(lambda: self._blocks(), self.to_dict, self._rows)
 
     def _blocks(self) -> Iterator[Block]:
@@ -394,7 +394,7 @@ def _names(K: Sequence[Cutoff]) -> list[str]:
 
 
 def _means(
-    run: CountedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
+    run: PreparedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
 ) -> dict[str, float]:
     """Return MAP of a run at each cutoff by another reference, from its rankings."""
     ranking = run.ranking
@@ -425,21 +425,21 @@ class Pooling:
                 "pool: found unjudged='skip', expected 'nonrelevant': a shot that gets judged "
                 'enters condensed lists again, so no label leaves the ranks of the others'
             )
-        self._criteria = criteria
+        self.criteria = criteria
         self._given = queries
         self._teams = teams
         self._depth = depth
         self._near = near
-        self.queries, self._n_skipped, about_queries, _ = names_asked(criteria, queries)
+        self.queries, self._n_skipped, about_queries, _ = select_queries(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
-        self._pooled: dict[str, tuple[CountedRun, list[Top]]] = {}
+        self._pooled: dict[str, tuple[PreparedRun, list[Top]]] = {}
         self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
         self._unjudged = None
         if criteria.judgements is not None:
             self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
 
-    def add(self, name: str, run: CountedRun, tops: Sequence[Top]) -> None:
+    def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
         """Add a run with its rankings of the queries, down to `deepest` or to all there is."""
         ranking = run.ranking
         near_enough = [returned(run, top, self._depth, self._near) for top in tops]
@@ -447,14 +447,14 @@ class Pooling:
             found = ranking.shot_at[top.places[np.intersect1d(at, top.hits)]]
             for shot in shot_texts(ranking.shots, found):
                 self._finders[(*shot, query)].add(self._teams[name])
-        self._pooled[name] = run, [top.first(max(depths(self._criteria.K))) for top in tops]
+        self._pooled[name] = run, [top.first(max(depths(self.criteria.K))) for top in tops]
         if self._unjudged is not None:
             self._unjudged.add(name, run, tops, near_enough)
         self._found |= {str(each): each for each in run.warnings_with([])}
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
-        criteria = self._criteria
+        criteria = self.criteria
         names = self.queries
         pooled = self._pooled
         reference = criteria.reference
@@ -504,7 +504,7 @@ class Pooling:
         means: Mapping[str, Mapping[str, float]],
     ) -> Iterator[WithoutTeam]:
         """Yield the runs without what one team found, for each team."""
-        reference = self._criteria.reference
+        reference = self.criteria.reference
         names = self.queries
         had = [name for name in names if reference.n_relevant(name)]
         for team in tracked(teams, 'leaving out', ' teams'):
@@ -529,7 +529,7 @@ class Pooling:
         reference = self._unjudged.reference
         tracked_runs = tracked(runs, 'bounding', ' runs')
         found = {name: unjudged.bounds_of(*self._pooled[name], reference) for name in tracked_runs}
-        metrics = _names(self._criteria.K)
+        metrics = _names(self.criteria.K)
         bounds = {name: unjudged.described(name, found[name], metrics) for name in runs}
         return bounds, certain_orders(runs, found), unjudged.counts
 
@@ -545,7 +545,7 @@ def pool_runs(
     """Return the pool of runs, by their names."""
     pooling = Pooling(criteria, queries, teams, depth, near)
     for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
-        run = read_counted(criteria, hypothesis)
+        run = prepare_run(criteria, hypothesis)
         pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
     return pooling.result()
 

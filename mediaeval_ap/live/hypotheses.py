@@ -15,17 +15,17 @@ from sortedcontainers import SortedKeyList, SortedList
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.ranking.base_ranking import BaseRanking
 from mediaeval_ap.ranking.edit_distances import Names
-from mediaeval_ap.ranking.frozen_ranking import NearestFirst
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
-from mediaeval_ap.tables import HYPOTHESIS, Column, Source, Table
+from mediaeval_ap.tables import HYPOTHESIS, Column, Provenance, Table
 from mediaeval_ap.tables.rows import explain_row
 from mediaeval_ap.tables.table import column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
 VIDEO = ('video_id', 'corpus_id')  # in the order by which shots are ranked
-SOURCE = Source('<live>')
+SOURCE = Provenance('<live>')
 
 # The code of its name, minus its confidence, the number of its shot: sorted, these stand by name.
 Coded: TypeAlias = tuple[int, float, int]
@@ -298,7 +298,7 @@ class LiveRows(NamedTuple):
         return LiveRows(*(column[rows] for column in self))
 
 
-class LiveRanking(NearestFirst):
+class LiveRanking(BaseRanking):
     """The hypotheses of one moment, ready to be ranked for any query.
 
     Those of each name are a segment of columns that only grow. The next moment's ranking writes new

@@ -9,7 +9,7 @@ from typing import NoReturn, SupportsIndex
 from mediaeval_ap.errors import counted, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, names_asked, read_counted
+from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, prepare_run, select_queries
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots, LiveRanking
 from mediaeval_ap.progress import shows_progress
@@ -64,7 +64,7 @@ class Live(Session):
     def __init__(self, criteria: Criteria) -> None:
         self._is_closed = False
         self._unknown: set[str] = set()
-        self._criteria = criteria
+        self.criteria = criteria
         self._lock = Lock()
         shots = KnownShots(criteria.subset)
         # The shots of the reference get numbers first, so that what comes later is relevant or not.
@@ -129,7 +129,7 @@ class Live(Session):
             rows = list(rows)
             if not rows:
                 return
-        table = self._criteria.read_run(rows)
+        table = self.criteria.read_run(rows)
         with self._lock:
             self._changing().extend(table)
 
@@ -167,7 +167,7 @@ class Live(Session):
             if self._open().changed:
                 self._ranking = LiveRanking(self._hypotheses, self._ranking)
             ranking = self._ranking
-            criteria = self._criteria
+            criteria = self.criteria
         return Scorer(
             ranking, self._relevance, criteria.K, criteria.definition, criteria.judgements
         )
@@ -193,9 +193,9 @@ class Live(Session):
         Takes the time of `snapshot`, and time in proportion to queries times distinct names.
         """
         name = check_name(name)
-        asked = self._criteria.read_queries(queries)
-        run = read_counted(self._criteria, self.snapshot())
-        evaluation = evaluate_run(run, names_asked(self._criteria, asked))._called(name)
+        asked = self.criteria.read_queries(queries)
+        run = prepare_run(self.criteria, self.snapshot())
+        evaluation = evaluate_run(run, select_queries(self.criteria, asked)).called(name)
         warn_caller(evaluation.warnings)
         return evaluation
 

@@ -16,7 +16,7 @@ from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow
 from mediaeval_ap.tables.table import Matrix
-from mediaeval_ap.tables.text.format import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER, LARGEST_INTEGER
 
 SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long, a quarter a fifth longer
 

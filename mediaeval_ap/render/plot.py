@@ -49,41 +49,42 @@ class Plot:
             The files: all are on the disk before the first replaces an older one. A figure that
             was named and cannot be drawn is a `ParameterError`.
         """
-        return self._save(folder, figures, format, {})
-
-    def _save(
-        self,
-        folder: str | os.PathLike[str],
-        figures: Iterable[str] | None,
-        format: str,
-        arguments: Mapping[str, Sequence[Any]],
-    ) -> list[str]:
-        """Write figures, some of them drawn with other than the default arguments."""
-        from mediaeval_ap.render.page import drawn
-
-        form = check_policy('format', format, FORMATS)
-        methods = self._methods()
-        names = (
-            None
-            if figures is None
-            else [check_policy('figures', each, (*methods,)) for each in figures]
-        )
-        contents: dict[str | os.PathLike[str], Any] = {}
-        for name in tracked(names or methods, 'drawing', ' figures'):
-            try:
-                chart = methods[name](*arguments.get(name, ()))
-            except ParameterError:
-                if names is not None or (name == [*methods][-1] and not contents):
-                    raise
-            else:
-                contents[os.path.join(folder, f'{name}.{form}')] = drawn(chart, form)
-        with named(os.fsdecode(folder)):
-            os.makedirs(folder, exist_ok=True)
-        write_all_whole(contents)
-        return [os.fspath(path) for path in contents]
+        return write_figures(self, folder, figures, format, {})
 
     def _methods(self) -> dict[str, Any]:
         """Return the methods that draw, in the order in which they are defined."""
         names = dict.fromkeys(name for kind in type(self).__mro__[::-1] for name in vars(kind))
         public = (name for name in names if not name.startswith('_') and name != 'save_all')
         return {name: getattr(self, name) for name in public}
+
+
+def write_figures(
+    plot: Plot,
+    folder: str | os.PathLike[str],
+    figures: Iterable[str] | None,
+    format: str,
+    arguments: Mapping[str, Sequence[Any]],
+) -> list[str]:
+    """Write figures to a folder; `arguments` has those of figures that need some."""
+    from mediaeval_ap.render.page import drawn
+
+    form = check_policy('format', format, FORMATS)
+    methods = plot._methods()
+    names = (
+        None
+        if figures is None
+        else [check_policy('figures', each, (*methods,)) for each in figures]
+    )
+    contents: dict[str | os.PathLike[str], Any] = {}
+    for name in tracked(names or methods, 'drawing', ' figures'):
+        try:
+            chart = methods[name](*arguments.get(name, ()))
+        except ParameterError:
+            if names is not None or (name == [*methods][-1] and not contents):
+                raise
+        else:
+            contents[os.path.join(folder, f'{name}.{form}')] = drawn(chart, form)
+    with named(os.fsdecode(folder)):
+        os.makedirs(folder, exist_ok=True)
+    write_all_whole(contents)
+    return [os.fspath(path) for path in contents]

@@ -29,7 +29,7 @@ from mediaeval_ap.results.result import (
     notes_of_skipped,
     taken,
 )
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 __all__ = ['Evaluation', 'Evaluation2015']
 
@@ -125,7 +125,7 @@ class ResultByQuery(Result):
             return joined
         return the_same(name, values)
 
-    def _worst_first(self) -> Self:
+    def worst_first(self) -> Self:
         """Return the result with its queries by AP at the last cutoff, from the lowest on."""
         order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
         ordered = {name: taken(getattr(self, name), order) for name in self._COLUMNS}
@@ -137,7 +137,7 @@ class ResultByQuery(Result):
     def _settings(self) -> dict[str, Any]:
         return {'definition': self.definition.name}
 
-    def _worth(self) -> float:
+    def sort_value(self) -> float:
         (worth,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])
         return float(worth)
 
@@ -187,7 +187,7 @@ class Evaluation(ResultByQuery):
         Number of relevant shots of each query.
     definition : Definition
         Definition of average precision.
-    inputs : mapping of str to Source
+    inputs : mapping of str to Provenance
         ``reference``, ``hypothesis`` and, if given, ``subset`` and ``queries``.
     counts : mapping of str to int
         Sizes of the inputs.
@@ -214,8 +214,8 @@ class Evaluation(ResultByQuery):
     ({'MAP@10': 0.0}, [{'query': 'alain_juppe', 'AP@10': 0.0, 'n_relevant': 2}])
     """
 
-    _KIND = 'evaluation'
-    _RUN = 'hypothesis'
+    kind = 'evaluation'
+    run_role = 'hypothesis'
     _TITLE = 'MEAN AVERAGE PRECISION'
     _COLUMNS = ('queries', 'n_relevant', 'ap', 'judged', 'measures')
 
@@ -224,7 +224,7 @@ class Evaluation(ResultByQuery):
     ap: NDArray[np.float64]
     n_relevant: NDArray[np.int64]
     definition: Definition
-    inputs: Mapping[str, Source]
+    inputs: Mapping[str, Provenance]
     counts: Mapping[str, int]
     measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     parameters: Mapping[str, str | int] = field(default_factory=dict)
@@ -317,8 +317,8 @@ class Evaluation(ResultByQuery):
         """The mean of each measure over the queries with a defined value; None without any."""
         return _valued_means(self.measures)
 
-    def _of_manifest(self) -> dict[str, Any]:
-        settings = super()._of_manifest()
+    def manifest_settings(self) -> dict[str, Any]:
+        settings = super().manifest_settings()
         return {**settings, 'parameters': {'K': list(self.K), **settings['parameters']}}
 
     def _columns(self) -> Columns:
@@ -336,7 +336,7 @@ class Evaluation(ResultByQuery):
         means = dict(zip(names, self.map.tolist(), strict=True))
         return means | self.mean_judged | self.mean_measures
 
-    def _compared(self) -> Compared:
+    def compared_values(self) -> Compared:
         ap = {f'M{name}': each for name, each in zip(self._ap_columns, self.ap.T, strict=True)}
         left_out = [name for name, each in self.measures.items() if np.isnan(each).any()]
         measures = {name: each for name, each in self.measures.items() if name not in left_out}
@@ -386,8 +386,8 @@ class Evaluation2015(ResultByQuery):
     1.0
     """
 
-    _KIND = 'evaluation-2015'
-    _RUN = 'labels'
+    kind = 'evaluation-2015'
+    run_role = 'labels'
     _COLUMNS = ('queries', 'names', 'ratios', 'n_relevant', 'ap', 'correct')
 
     queries: list[str]
@@ -398,7 +398,7 @@ class Evaluation2015(ResultByQuery):
     correct: NDArray[np.bool_] | None
     definition: Definition
     parameters: Mapping[str, float | str]
-    inputs: Mapping[str, Source]
+    inputs: Mapping[str, Provenance]
     counts: Mapping[str, int]
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
     run: str = ''
@@ -438,7 +438,7 @@ class Evaluation2015(ResultByQuery):
             return {'MAP': self.map}
         return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}
 
-    def _compared(self) -> Compared:
+    def compared_values(self) -> Compared:
         values = {'MAP': self.ap}
         floor = {'MAP': self._floor}
         if self.correct is not None:

@@ -15,7 +15,7 @@ from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import SCHEMA, Result, kind_of_metric
 from mediaeval_ap.results.score import COUNTS, Score
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.sources import ByteSource, parsed_json
 
 __all__ = ['read_results']
@@ -78,7 +78,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
                 READERS[each['kind']](
                     each,
                     _columns(each['queries']),
-                    inputs={role: Source(**about) for role, about in manifest['inputs'].items()},
+                    inputs={
+                        role: Provenance(**about) for role, about in manifest['inputs'].items()
+                    },
                     counts=manifest['counts'],
                     parameters=dict(manifest['parameters']),
                     run=each['run'],

@@ -29,7 +29,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import render, short, to_html
 from mediaeval_ap.results.run_names import run_names
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
     import pandas
@@ -50,10 +50,17 @@ class Described(ABC):
     """A value that describes itself as a document, in each output format."""
 
     @abstractmethod
-    def _document(self, *args: Any, **kwargs: Any) -> Document: ...  # `per_query`, if it has that
+    def document(self, *args: Any, **kwargs: Any) -> Document:
+        """Describe the value for all output formats.
+
+        Returns
+        -------
+        Document
+            Blocks for people and for papers, an object for JSON, and a table for programs.
+        """
 
     def _repr_html_(self) -> str:
-        return to_html(self._document())
+        return to_html(self.document())
 
     def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return the rows as CSV with every digit, or write them to a file.
@@ -114,7 +121,7 @@ class Described(ABC):
 
     def _written(self, format: str, path: Path | None, per_query: bool) -> str | None:
         parts = {'per_query': True} if per_query else {}  # what has no such part refuses it
-        return returned_or_written(render(self._document(**parts), format), path)
+        return returned_or_written(render(self.document(**parts), format), path)
 
 
 def returned_or_written(text: str, path: Path | None) -> str | None:
@@ -223,23 +230,23 @@ def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
 class Result(Described):
     """Values by query and in the mean, notes, and what they were computed from."""
 
-    _KIND: ClassVar[str]  # in JSON
-    _RUN: ClassVar[str]  # the input that is the run
+    kind: ClassVar[str]  # in JSON
+    run_role: ClassVar[str]  # the input that is the run
     _TITLE: ClassVar[str] = 'METRIC'  # of the means
 
     definition: Definition | None
     parameters: Mapping[str, Any]
-    inputs: Mapping[str, Source]
+    inputs: Mapping[str, Provenance]
     counts: Mapping[str, int]
     run: str  # its name
 
     def __post_init__(self) -> None:
         if not self.run:
-            (name,) = run_names([self._source.name])
+            (name,) = run_names([self.source.name])
             object.__setattr__(self, 'run', name)  # of a frozen class
 
-    def _called(self, name: str) -> Self:
-        """Return the result under the name that was given to the run, if one was."""
+    def called(self, name: str) -> Self:
+        """Return the result under another name of the run; an empty name changes nothing."""
         return replace(self, run=name) if name else self  # type: ignore[type-var]
 
     @property
@@ -257,16 +264,45 @@ class Result(Described):
     _columns: Callable[[], Columns]  # the values of queries, under the column of their names
     _mean_row: Callable[[], dict[str, Any]]  # their last row
     _means: Callable[[], dict[str, float | None]]
-    _worth: Callable[[], float]  # the mean that runs are sorted by
-    _compared: Callable[[], Compared]  # the values that runs are compared by
 
     @property
     def _unit(self) -> tuple[str, str]:
         """The noun for what means are over: of one, and of many."""
         return 'query', 'queries'
 
-    def _of_manifest(self) -> dict[str, Any]:
-        """Return the settings in full."""
+    @abstractmethod
+    def sort_value(self) -> float:
+        """Return the mean by which runs are sorted.
+
+        Returns
+        -------
+        float
+            The mean at the last cutoff.
+        """
+
+    @abstractmethod
+    def compared_values(self) -> Compared:
+        """Return the values by which `compare` compares runs.
+
+        Returns
+        -------
+        Compared
+            The queries, with the values of each metric.
+
+        Raises
+        ------
+        ParameterError
+            When the result has no values by query.
+        """
+
+    def manifest_settings(self) -> dict[str, Any]:
+        """Return all settings on which the values depend, for the manifest in JSON.
+
+        Returns
+        -------
+        dict
+            ``definition``, if there is one, and ``parameters``.
+        """
         in_full = {'definition': self.definition.to_dict()} if self.definition else {}
         return {**in_full, 'parameters': dict(self.parameters)}
 
@@ -311,8 +347,8 @@ class Result(Described):
         return whole
 
     @property
-    def _source(self) -> Source:
-        return self.inputs[self._RUN]
+    def source(self) -> Provenance:
+        return self.inputs[self.run_role]
 
     def _value(self, per_query: bool) -> dict[str, Any]:
         """Return the result for JSON."""
@@ -325,7 +361,7 @@ class Result(Described):
             for role, source in self.inputs.items()
         }
         return {
-            'kind': self._KIND,
+            'kind': self.kind,
             'run': self.run,
             **self._of_kind(),
             'means': self._means(),
@@ -335,7 +371,7 @@ class Result(Described):
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
-                **self._of_manifest(),
+                **self.manifest_settings(),
                 'inputs': inputs,
                 'counts': dict(self.counts),
             },
@@ -355,7 +391,7 @@ class Result(Described):
         n_more = len(means) - MEANS_IN_REPR
         return '\n'.join([*lines, f'  … and {n_more} more'] if n_more > 0 else lines)
 
-    def _document(self, per_query: bool = False) -> Document:
+    def document(self, per_query: bool = False) -> Document:
         return describe([self], per_query=per_query)
 
     def to_dict(self) -> dict[str, Any]:
@@ -403,8 +439,8 @@ def names_of(results: Sequence[Result]) -> list[str]:
     """Return the name of each run; more of the path where others were called the same alone."""
     names = []
     for each in results:
-        path = each._source.name
-        paths = sorted({other._source.name for other in results if other.run == each.run})
+        path = each.source.name
+        paths = sorted({other.source.name for other in results if other.run == each.run})
         told_apart = dict(zip(paths, run_names(paths), strict=True))
         names.append(told_apart[path] if [each.run] == run_names([path]) else each.run)
     return names
@@ -453,7 +489,7 @@ def describe(
     """Return results of one kind, and runs that failed with the error of each, as a document."""
     ordered = list(results)
     if sort:
-        ordered.sort(key=lambda result: -result._worth())
+        ordered.sort(key=lambda result: -result.sort_value())
     errors = list(failed)
     return Document(
         lambda: _blocks(ordered, per_query),

@@ -62,12 +62,12 @@ def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
     It has the columns path, name and, if known, team, under a header.
     """
     from mediaeval_ap.tables.layouts import RecordLayout
-    from mediaeval_ap.tables.reading import Origin
+    from mediaeval_ap.tables.reading import TableInput
     from mediaeval_ap.tables.records import read_records
 
     columns = ('path', 'name', 'team')
     layouts = [RecordLayout(columns), RecordLayout(columns[:2])]
-    records = read_records(Origin.of(source), layouts)
+    records = read_records(TableInput.of(source), layouts)
     found: dict[PurePath, tuple[str, str]] = {}
     texts = [records[role].to_pylist() for role in records.layout.texts]
     for row, (path, name, *of_team) in enumerate(zip(*texts, strict=True)):

@@ -13,7 +13,7 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
 from mediaeval_ap.results.result import Columns, Compared, MetricKind, Result, kind_of_metric
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +36,7 @@ class Score(Result):
         Its number.
     parameters : mapping of str to str, int or bool
         Settings that it depends on, as the cutoff and how ties are broken.
-    inputs : mapping of str to Source
+    inputs : mapping of str to Provenance
         ``truth`` and ``predictions``.
     counts : mapping of str to int
         Sizes of the inputs.
@@ -66,13 +66,13 @@ class Score(Result):
     ('GAP', 'expected', 24)
     """
 
-    _KIND = 'score'
-    _RUN = 'predictions'
+    kind = 'score'
+    run_role = 'predictions'
 
     metric: str
     value: float
     parameters: Mapping[str, str | int]
-    inputs: Mapping[str, Source]
+    inputs: Mapping[str, Provenance]
     counts: Mapping[str, int]
     table: pandas.DataFrame | None = None
     notes: Sequence[str] = ()
@@ -151,7 +151,7 @@ class Score(Result):
         values = {renamed.get(name, name): each for name, each in self.values.items()}
         return {'query': self.queries.to_pylist(), **values}
 
-    def _compared(self) -> Compared:
+    def compared_values(self) -> Compared:
         if self.queries is None:
             raise ParameterError(
                 f'{printable(self.run)}: found a score without its queries, expected them'
@@ -197,7 +197,7 @@ class Score(Result):
         row = {'run': self.run, **self._settings(), 'value': self.value}
         return {**row, **self._count_columns()}
 
-    def _worth(self) -> float:
+    def sort_value(self) -> float:
         return self.value
 
 

@@ -18,11 +18,11 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.manifest import Input
 from mediaeval_ap.store.store import Store, as_store
 from mediaeval_ap.store.writing import check_target, write_store
-from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Source, Table, read
-from mediaeval_ap.tables.reading import Origin, is_store
+from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Provenance, Table, read
+from mediaeval_ap.tables.reading import TableInput, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
 from mediaeval_ap.tables.table import Rows, column_of
-from mediaeval_ap.tables.text.format import AS_TEXT
+from mediaeval_ap.tables.text.line_rules import AS_TEXT
 
 __all__ = ['index']
 
@@ -135,7 +135,7 @@ def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[
     columns = {
         field: column_of(values[field], np.concatenate(codes.pop(field))) for field in values
     }
-    source = Source(inputs[0].name, inputs[0].sha256 if len(inputs) == 1 else None)
+    source = Provenance(inputs[0].name, inputs[0].sha256 if len(inputs) == 1 else None)
     return Table(HYPOTHESIS, columns, np.concatenate(confidences), source), inputs
 
 
@@ -197,5 +197,5 @@ def _remote_tables(uri: str) -> Iterator[Table]:
     for path in paths:
         name = f'{scheme}://{path}'
         with opening(name), system.open_input_file(path) as stream:
-            table = read(Origin.of(ByteSource(stream, name)), HYPOTHESIS)
+            table = read(TableInput.of(ByteSource(stream, name)), HYPOTHESIS)
         yield table

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ReadError, shown
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import STORE_MANIFEST as NAME
 from mediaeval_ap.tables.reading import is_store
 from mediaeval_ap.tables.sources import parsed_json
@@ -92,10 +92,10 @@ class Manifest:
             del file['mtime_ns']
         return digest_of(described)
 
-    def source(self, path: str) -> Source:
+    def source(self, path: str) -> Provenance:
         """Return the source of the run, for results."""
         digests = [source.sha256 for source in self.inputs]
-        return Source(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
+        return Provenance(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
 
     def write(self, folder: str) -> None:
         """Write it to a folder that has none."""

@@ -27,7 +27,7 @@ from mediaeval_ap.store.manifest import (
     read_manifest,
     wrong,
 )
-from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Source, Table
+from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Provenance, Table
 from mediaeval_ap.tables.table import StoredTexts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class StoredRanking(Ranking):
     """The ranking of a store, whose columns stay on disk until they are looked at."""
 
     def __init__(
-        self, source: Source, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
+        self, source: Provenance, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
     ) -> None:
         counts = manifest.counts
         held = columns['held']
@@ -126,9 +126,9 @@ class Store:
         return _reopened, (self.folder, self.path, self.sha256)
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[Provenance]:
         """The files that it was made of, or what stands for them."""
-        return [Source(source.name, source.sha256) for source in self.manifest.inputs]
+        return [Provenance(source.name, source.sha256) for source in self.manifest.inputs]
 
     @property
     def sha256(self) -> str:

@@ -16,9 +16,9 @@ from mediaeval_ap.tables.layouts import Layout as Layout
 from mediaeval_ap.tables.reading import read
 from mediaeval_ap.tables.sources import STANDARD_INPUT
 from mediaeval_ap.tables.table import Column as Column
-from mediaeval_ap.tables.table import Source as Source
+from mediaeval_ap.tables.table import Provenance as Provenance
 from mediaeval_ap.tables.table import Table
-from mediaeval_ap.tables.text.format import parse_line as parse_line
+from mediaeval_ap.tables.text.line_rules import parse_line as parse_line
 
 # What else is imported here is for the other rooms.
 __all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'STANDARD_INPUT', 'SUBSET', 'Table', 'read']

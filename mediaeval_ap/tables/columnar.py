@@ -22,9 +22,9 @@ from mediaeval_ap.tables.sources import (
     refuse_beyond_limit,
     version_of,
 )
-from mediaeval_ap.tables.table import Source, Table
-from mediaeval_ap.tables.text.fast import text_column
-from mediaeval_ap.tables.text.format import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.table import Provenance, Table
+from mediaeval_ap.tables.text.arrow_reader import text_column
+from mediaeval_ap.tables.text.line_rules import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,7 +36,7 @@ TEXTS = ('string', 'large_string')
 Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # names of columns
 
 
-def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
+def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
@@ -58,12 +58,12 @@ def from_arrow(table: pyarrow.Table, source: Source, layout: Layout) -> Table:
     return read
 
 
-def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Source]:
+def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
     """Read the columns that `choose` names when it is given the schema, of a file or a table."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
     table = to_arrow(origin)
-    return table.select(choose(table.schema)), Source(f'<{type(origin).__name__}>')
+    return table.select(choose(table.schema)), Provenance(f'<{type(origin).__name__}>')
 
 
 def names_of_columns(source: ByteSource) -> list[str]:
@@ -95,7 +95,7 @@ def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
         raise FormatError(source, '', missing[0], found, f'one column {missing[0]}')
 
 
-def text_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
+def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
     """Return text, or integers in digits, as large strings in one chunk; missing ones are null."""
     import pyarrow
 
@@ -127,7 +127,7 @@ def is_list(column: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def list_array(column: pyarrow.ChunkedArray, field: str, source: Source) -> Any:
+def list_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
     """Return lists of labels as lists of large strings in one chunk, without a missing label."""
     import pyarrow
     from pyarrow import compute
@@ -164,7 +164,7 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 
 
 def number_array(
-    column: pyarrow.ChunkedArray, field: str, source: Source, *, may_lack: bool = False
+    column: pyarrow.ChunkedArray, field: str, source: Provenance, *, may_lack: bool = False
 ) -> NDArray[np.float64]:
     """Return numbers as doubles; refuse one missing (else NaN), not finite or not exact."""
     import pyarrow
@@ -200,7 +200,7 @@ def holds_integers(column: Any) -> bool:
     )
 
 
-def _wrong_type(column: Any, field: str, expected: str, source: Source) -> FormatError:
+def _wrong_type(column: Any, field: str, expected: str, source: Provenance) -> FormatError:
     from pyarrow import types
 
     kind = _value_type(column)
@@ -209,7 +209,7 @@ def _wrong_type(column: Any, field: str, expected: str, source: Source) -> Forma
     return FormatError(source.name, '', field, found, f'{expected}{remedy}')
 
 
-def _without_missing(column: Any, field: str, source: Source) -> Any:
+def _without_missing(column: Any, field: str, source: Provenance) -> Any:
     if column.null_count:
         missing = np.flatnonzero(column.is_null().to_numpy())
         raise _wrong_rows(missing, field, 'nothing', 'a value', source)
@@ -217,12 +217,12 @@ def _without_missing(column: Any, field: str, source: Source) -> Any:
 
 
 def _wrong_rows(
-    rows: NDArray[np.int64], field: str, found: str, expected: str, source: Source
+    rows: NDArray[np.int64], field: str, found: str, expected: str, source: Provenance
 ) -> FormatError:
     return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
 
 
-def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Source]:
+def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
     import pyarrow
     from pyarrow import parquet
 
@@ -250,7 +250,7 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, So
 
 
 @contextmanager
-def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
+def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
     """Open a file and describe it; turn pyarrow's errors about a damaged one into `ReadError`."""
     import pyarrow
 
@@ -260,7 +260,7 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Source]]:
         is_nameless = source.is_open and not source.is_remote
         digest = None if is_nameless else hashlib.file_digest(stream, 'sha256').hexdigest()
         try:
-            yield stream, Source(source.name, digest)
+            yield stream, Provenance(source.name, digest)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, ReadError | MemoryError) or getattr(error, 'strerror', None):
                 raise

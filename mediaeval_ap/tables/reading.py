@@ -23,9 +23,9 @@ from mediaeval_ap.tables.sources import (
     standard_input,
     unpacked,
 )
-from mediaeval_ap.tables.table import Names, NumberedRows, Rows, Source, Table
-from mediaeval_ap.tables.text import format
-from mediaeval_ap.tables.text.format import Faults
+from mediaeval_ap.tables.table import Names, NumberedRows, Provenance, Rows, Table
+from mediaeval_ap.tables.text import line_rules
+from mediaeval_ap.tables.text.line_rules import Faults
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 
 # pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8
@@ -38,7 +38,7 @@ IS_STORE = (
 )
 
 
-class OriginKind(Enum):
+class InputKind(Enum):
     """The kinds of origins that readers treat differently."""
 
     TEXT = 'text'  # a path, standard input or an open file
@@ -51,40 +51,40 @@ class OriginKind(Enum):
 
 
 # Of these, rows have all fields; others may lack what is not needed.
-WITH_ALL_FIELDS = (OriginKind.TEXT, OriginKind.TABLE)
+WITH_ALL_FIELDS = (InputKind.TEXT, InputKind.TABLE)
 
 
 @dataclass(frozen=True)
-class Origin:
+class TableInput:
     """Something that a table is read from, and its kind; of files, `value` is a `ByteSource`."""
 
-    kind: OriginKind
+    kind: InputKind
     value: Any
 
     @classmethod
-    def of(cls, value: Any) -> Origin:
+    def of(cls, value: Any) -> TableInput:
         """Find the kind of an origin; what has been looked at stays as it is."""
-        if isinstance(value, Origin):
+        if isinstance(value, TableInput):
             return value
         if isinstance(value, NumberedRows):
-            return cls(OriginKind.TABLE, value)
+            return cls(InputKind.TABLE, value)
         # Before open files: a frame may have a column called "read". If pandas is not imported yet,
         # nothing is one.
         if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
-            return cls(OriginKind.FRAME, value)
+            return cls(InputKind.FRAME, value)
         if is_arrow(value):
-            return cls(OriginKind.COLUMNAR, value)
+            return cls(InputKind.COLUMNAR, value)
         if isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
             source = value if isinstance(value, ByteSource) else ByteSource(value)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
             is_columnar = source.format in COLUMNAR_FORMATS
-            return cls(OriginKind.COLUMNAR if is_columnar else OriginKind.TEXT, source)
+            return cls(InputKind.COLUMNAR if is_columnar else InputKind.TEXT, source)
         if isinstance(value, np.ndarray) and value.ndim != 1:
-            return cls(OriginKind.ARRAY if value.ndim == 2 else OriginKind.UNKNOWN, value)
+            return cls(InputKind.ARRAY if value.ndim == 2 else InputKind.UNKNOWN, value)
         if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
-            return cls(OriginKind.ROWS, value)
-        return cls(OriginKind.UNKNOWN, value)
+            return cls(InputKind.ROWS, value)
+        return cls(InputKind.UNKNOWN, value)
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ def is_rows(value: object) -> TypeGuard[Iterable[Any]]:
     """Return whether a value gives rows that can be taken one after another."""
     if isinstance(value, str | os.PathLike):  # which may be a store
         return False
-    return Origin.of(value).kind is OriginKind.ROWS
+    return TableInput.of(value).kind is InputKind.ROWS
 
 
 def is_arrow(value: object) -> bool:
@@ -118,7 +118,7 @@ def is_arrow(value: object) -> bool:
     )
 
 
-def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
+def read(origin: Rows | Names | TableInput, layout: Layout) -> Table:
     """Read a table from whatever holds it.
 
     Parameters
@@ -153,16 +153,16 @@ def read(origin: Rows | Names | Origin, layout: Layout) -> Table:
 
 
 def read_one_of(
-    origin: Rows | Names | Origin, layouts: Sequence[Layout], *, may_be_empty: bool = True
+    origin: Rows | Names | TableInput, layouts: Sequence[Layout], *, may_be_empty: bool = True
 ) -> Table:
     """Read a table of one of several layouts, which its columns tell apart."""
-    given = Origin.of(origin)
+    given = TableInput.of(origin)
     value = given.value
     first = layouts[0]
     match given.kind:
-        case OriginKind.TEXT:
+        case InputKind.TEXT:
             return _read_text(value, layouts, may_be_empty)
-        case OriginKind.COLUMNAR:
+        case InputKind.COLUMNAR:
             from mediaeval_ap.tables.columnar import check_names, from_arrow, read_columns
 
             def choose(schema: Any) -> Sequence[str]:
@@ -172,23 +172,23 @@ def read_one_of(
 
             columns, source = read_columns(value, choose)
             return from_arrow(columns, source, _with_names(columns.column_names, layouts))
-        case OriginKind.FRAME:
+        case InputKind.FRAME:
             from mediaeval_ap.tables.rows import from_frame
 
             return from_frame(value, _with_names(value.columns, layouts))
-        case OriginKind.ARRAY:
+        case InputKind.ARRAY:
             from mediaeval_ap.tables.rows import from_array
 
             return from_array(value, _of_length(value.shape[1], layouts))
-        case OriginKind.ROWS:
+        case InputKind.ROWS:
             from mediaeval_ap.tables.rows import from_rows
 
             rows = list(value)
             if may_be_empty and not rows:
-                return Table.empty(first, Source('<rows>'))
+                return Table.empty(first, Provenance('<rows>'))
             count = len(rows[0]) if rows and isinstance(rows[0], Sequence) else 0
             return from_rows(rows, _of_length(count, layouts))
-        case OriginKind.TABLE if isinstance(value, Table):
+        case InputKind.TABLE if isinstance(value, Table):
             if value.layout in layouts:
                 return value
             raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
@@ -198,10 +198,10 @@ def read_one_of(
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
     with source.open() as stream:
         layout = layouts[0]
-        blocks = format.whole_lines(stream.read)
+        blocks = line_rules.whole_lines(stream.read)
         if len(layouts) > 1:
             row, blocks = _first_row(blocks, layouts)
-            layout = _of_length(format.count_fields(row), layouts)
+            layout = _of_length(line_rules.count_fields(row), layouts)
         n_bytes = by_python(source)
         table = parse(blocks, layout, source.name, n_bytes, may_be_empty=may_be_empty)
     return replace(table, source=source.described())
@@ -226,7 +226,7 @@ def _first_row(
     passed: list[bytes | None] = []
     for block in blocks:
         passed.append(block)
-        for line in format.split(block or b''):
+        for line in line_rules.split(block or b''):
             if line.strip(b' \t') and not any(each.is_comment(line) for each in layouts):
                 return line, chain(passed, blocks)
         if block is None:
@@ -246,8 +246,8 @@ def read_leniently(
 
     Of wrong lines, `max_problems` of each cause are kept.
     """
-    given = Origin.of(origin)
-    if given.kind is not OriginKind.TEXT:
+    given = TableInput.of(origin)
+    if given.kind is not InputKind.TEXT:
         return LenientTable(read(given, layout), Faults('row'))
     with given.value.open() as stream:
         found = parse_leniently(stream, layout, max_problems, by_python(given.value))
@@ -260,9 +260,9 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     n_lines = 0
     with opening(name):
         arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
-        for block in format.whole_lines(unpacked(name, arriving).read1):
+        for block in line_rules.whole_lines(unpacked(name, arriving).read1):
             if block is None:
-                raise format.endless().error(name, f'line {n_lines + 1}')
-            lines = format.split(block)
+                raise line_rules.endless().error(name, f'line {n_lines + 1}')
+            lines = line_rules.split(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)

@@ -36,7 +36,7 @@ from mediaeval_ap.tables.columnar import (
     text_array,
 )
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
-from mediaeval_ap.tables.reading import Origin, OriginKind
+from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import (
@@ -44,11 +44,11 @@ from mediaeval_ap.tables.table import (
     ROW_BY_ROW,
     LineNumbers,
     NumberedRows,
-    Source,
+    Provenance,
     not_padded,
 )
-from mediaeval_ap.tables.text.fast import read_csv
-from mediaeval_ap.tables.text.format import (
+from mediaeval_ap.tables.text.arrow_reader import read_csv
+from mediaeval_ap.tables.text.line_rules import (
     BYTE_ORDER_MARK,
     EXACT_NUMBER,
     FINITE_DECIMAL,
@@ -82,7 +82,7 @@ class Records(NumberedRows):
 
     layout: RecordLayout
     columns: pyarrow.Table
-    source: Source
+    source: Provenance
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()
 
@@ -148,21 +148,21 @@ def _matching(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
 
 def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
-    given = Origin.of(origin)
-    if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME) and not layouts[0].has_header:
+    given = TableInput.of(origin)
+    if given.kind in (InputKind.COLUMNAR, InputKind.FRAME) and not layouts[0].has_header:
         found = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {found}, expected the names that its columns have')
     match given.kind:
-        case OriginKind.TEXT:
+        case InputKind.TEXT:
             return _from_csv(given.value, layouts)
-        case OriginKind.COLUMNAR:
+        case InputKind.COLUMNAR:
             columns, source = read_columns(
                 given.value, lambda schema: _chosen(schema.names, layouts, given.name)
             )
             return from_table(columns, layouts, source)
-        case OriginKind.FRAME:
+        case InputKind.FRAME:
             return _from_frame(given.value, layouts)
-        case OriginKind.TABLE if isinstance(given.value, Records):
+        case InputKind.TABLE if isinstance(given.value, Records):
             if given.value.layout not in layouts:
                 found = given.value.layout.expected
                 raise ParameterError(f'records: found {found}, expected another file')
@@ -213,7 +213,7 @@ def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) 
 def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Records:
     import pyarrow
 
-    source = Source('<DataFrame>')
+    source = Provenance('<DataFrame>')
     frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
     for name in _chosen(list(frame.columns), layouts, source.name):
@@ -229,7 +229,9 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     return from_table(pyarrow.table(columns), layouts, source)
 
 
-def from_table(table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Source) -> Records:
+def from_table(
+    table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Provenance
+) -> Records:
     """Return the records of a table of Arrow, by the first layout that fits its columns."""
     import pyarrow
 

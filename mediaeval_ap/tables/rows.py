@@ -15,8 +15,8 @@ from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, Source, Table
-from mediaeval_ap.tables.text.format import (
+from mediaeval_ap.tables.table import Column, Provenance, Table
+from mediaeval_ap.tables.text.line_rules import (
     AS_INTEGERS,
     AS_TEXT,
     EXACT_NUMBER,
@@ -133,7 +133,7 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Ta
         if column is None:
             return None
         texts[field] = column
-    return Table(layout, texts, numbers, Source(source))
+    return Table(layout, texts, numbers, Provenance(source))
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:

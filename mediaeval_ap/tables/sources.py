@@ -25,7 +25,7 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.tables.table import Source
+from mediaeval_ap.tables.table import Provenance
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -245,10 +245,10 @@ class ByteSource:
         factor = COMPRESSED_SIZE_FACTOR if self.format else 1
         return (self._stored_size() or 0) * factor
 
-    def described(self) -> Source:
+    def described(self) -> Provenance:
         """Return its name, and the digest of what `open` has read of it."""
         has_name = self.is_remote or not self.is_open
-        return Source(self.name, self._hash.hexdigest() if has_name else None)
+        return Provenance(self.name, self._hash.hexdigest() if has_name else None)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

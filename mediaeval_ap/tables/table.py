@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mediaeval_ap.arrays import combine, ranges
 from mediaeval_ap.errors import FormatError, counted, printable, shown
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.text.format import AS_TEXT
+from mediaeval_ap.tables.text.line_rules import AS_TEXT
 
 if TYPE_CHECKING:
     import pandas
@@ -166,7 +166,7 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Source:
+class Provenance:
     """The source of a table: its name, and the SHA-256 of its bytes as they are stored."""
 
     name: str  # a path, or what stands for one: <stdin>, <DataFrame>, <rows>
@@ -176,7 +176,7 @@ class Source:
 class NumberedRows:
     """Rows that know where they stand in their source; the base of all tables."""
 
-    source: Source
+    source: Provenance
     lines: LineNumbers
     layout: Any
     integers: frozenset[str] = frozenset()  # fields of text that were integers in a frame
@@ -205,7 +205,7 @@ class NumberedRows:
         return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
 
 
-def not_padded(other: Source) -> str:
+def not_padded(other: Provenance) -> str:
     """Return what is expected of text where another table has integers."""
     return f'no leading zero or sign, as {printable(other.name)} has integers{AS_TEXT}'
 
@@ -284,12 +284,12 @@ class Table(NumberedRows):
     layout: Layout
     columns: dict[str, Column]  # the text fields
     numbers: NDArray[np.float64] | None  # where the layout has them
-    source: Source
+    source: Provenance
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()  # text fields that were integers in a frame
 
     @classmethod
-    def empty(cls, layout: Layout, source: Source) -> Table:
+    def empty(cls, layout: Layout, source: Provenance) -> Table:
         """Return a table without rows, which readers refuse where it would be a mistake."""
         nothing = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import WIDEST, WORD, find, width_for, words_at
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
-from mediaeval_ap.tables import Column, Layout, Source, Table, read, reading
+from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import Origin, OriginKind, by_python, read_one_of
+from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
 from mediaeval_ap.tables.rows import from_rows
 from mediaeval_ap.tables.sources import ByteSource, with_first_line
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
-from mediaeval_ap.tables.text import fast
-from mediaeval_ap.tables.text.format import whole_lines
+from mediaeval_ap.tables.text import arrow_reader
+from mediaeval_ap.tables.text.line_rules import whole_lines
 from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import (
     MOST_LOOKED_AT,
@@ -57,7 +57,7 @@ class Entries(NumberedRows):
     topic: Column
     document: Documents  # no list of text, as a large run has a million
     number: NDArray[np.float64]  # relevance, or score
-    source: Source
+    source: Provenance
     lines: LineNumbers
     integers: frozenset[str] = frozenset()
 
@@ -151,10 +151,10 @@ def _maybe_in(wanted: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.
     return np.concatenate(found)
 
 
-def is_large(given: Origin) -> bool:
+def is_large(given: TableInput) -> bool:
     """Return whether a file is so large that importing pyarrow to read it pays."""
     with suppress(ReadError):  # who reads it says why, in the order of the files
-        return given.kind is OriginKind.TEXT and given.value.size() > reading.BULK_BYTES
+        return given.kind is InputKind.TEXT and given.value.size() > reading.BULK_BYTES
     return False
 
 
@@ -166,17 +166,17 @@ def read_entries(
     A file is read in blocks by pyarrow if it is large, or if `in_blocks` says that pyarrow is
     needed anyway. `part` is the subset, split or both of a file of MTEB.
     """
-    given = Origin.of(origin)
-    is_stored = given.kind is OriginKind.TEXT and given.value.is_stored
+    given = TableInput.of(origin)
+    is_stored = given.kind is InputKind.TEXT and given.value.is_stored
     if part is None and (is_large(given) or (in_blocks and is_stored)):
         entries = _read_blocks(given.value, layout)
         if entries is not None:
             return entries
-    if given.kind is OriginKind.TEXT:
+    if given.kind is InputKind.TEXT:
         table = _read_text(given.value, layout, part)
     else:
         refuse_part(part)
-        is_table = given.kind is OriginKind.TABLE
+        is_table = given.kind is InputKind.TABLE
         table = read(given, layout) if is_table else _read_in_memory(given, layouts_of(layout)[0])
     fields = table.layout.texts
     topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
@@ -211,8 +211,8 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     # pyarrow. What is kept is made here.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
         blocks = whole_lines(stream.read, BLOCK_BYTES)
-        prove = partial(fast.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
-        for piece in fast.results_of(prove, blocks, thread):
+        prove = partial(arrow_reader.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
+        for piece in arrow_reader.results_of(prove, blocks, thread):
             if piece is None:
                 return None
             counter.count(piece.n_lines, piece.rows)
@@ -288,7 +288,7 @@ def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]
         return score.astype(np.float32)
 
 
-def _read_in_memory(given: Origin, layout: Layout) -> Table:
+def _read_in_memory(given: TableInput, layout: Layout) -> Table:
     """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
     value = given.value
     if isinstance(value, Mapping):
@@ -301,9 +301,9 @@ def _read_in_memory(given: Origin, layout: Layout) -> Table:
         raise ParameterError(f'{found}: are qrels and run exchanged?')
     if isinstance(value, expected):
         return from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
-    if given.kind is OriginKind.ROWS:
+    if given.kind is InputKind.ROWS:
         return from_rows(_by_attribute(value, layout), layout)
-    if given.kind in (OriginKind.COLUMNAR, OriginKind.FRAME):
+    if given.kind in (InputKind.COLUMNAR, InputKind.FRAME):
         return read_one_of(given, layouts_of(layout))
     return read(given, layout)
 

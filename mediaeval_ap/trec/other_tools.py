@@ -24,7 +24,7 @@ from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers, Table
-from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Faults, explain_number, no_rows
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Faults, explain_number, no_rows
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]

@@ -44,7 +44,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.layouts import QRELS, RUN
-from mediaeval_ap.tables.reading import Origin
+from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows, consistent
 from mediaeval_ap.trec.entries import TOPIC, Entries, compared, descending, is_large, read_entries
 from mediaeval_ap.trec.other_tools import file_in
@@ -160,8 +160,8 @@ def evaluate_trec(
     level = _check_level(relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
     parsed = _check_measures(measures, cutoffs, ties, level)
-    returned_by = Origin.of(file_in(run))
-    judged, returned = _read(Origin.of(qrels), returned_by, part)
+    returned_by = TableInput.of(file_in(run))
+    judged, returned = _read(TableInput.of(qrels), returned_by, part)
     if parsed:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
@@ -269,7 +269,7 @@ def _check_measures(
     return parsed
 
 
-def _read(qrels: Origin, run: Origin, part: str | None) -> tuple[Entries, Entries]:
+def _read(qrels: TableInput, run: TableInput, part: str | None) -> tuple[Entries, Entries]:
     judged = read_entries(qrels, QRELS, in_blocks=is_large(run))
     fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
     if len(fractions):

@@ -18,7 +18,7 @@ from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.judged import Judged
-from mediaeval_ap.evaluation.scoring import CountedRun, Scorer
+from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer
 from mediaeval_ap.tables import HYPOTHESIS
 from mediaeval_ap.tables.table import texts_at
 
@@ -48,7 +48,7 @@ class Topic(NamedTuple):
 
 
 def topics(
-    run: CountedRun, queries: Sequence[str], k: int, *, with_all_judged: bool = False
+    run: PreparedRun, queries: Sequence[str], k: int, *, with_all_judged: bool = False
 ) -> list[Topic]:
     """Return each query once as a topic, its shots ranked as by the definition ``trec``.
 

@@ -15,7 +15,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
-from mediaeval_ap.tables.table import Source, Table
+from mediaeval_ap.tables.table import Provenance, Table
 
 SCHEMA = 'mediaeval-ap/problems/1'
 
@@ -145,7 +145,7 @@ class Findings:
         self,
         rules: str,
         findings: Iterable[Finding],
-        inputs: Mapping[str, Source],
+        inputs: Mapping[str, Provenance],
         rows: Mapping[str, int],
         max_problems: int = MAX_PROBLEMS,
     ) -> None:

@@ -14,7 +14,7 @@ from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_sta
 from mediaeval_ap.choices import Campaign
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.tables.table import Table
-from mediaeval_ap.tables.text.format import (
+from mediaeval_ap.tables.text.line_rules import (
     FINITE_DECIMAL,
     Cause,
     file_of,

@@ -159,7 +159,7 @@ def test_judgements_are_shown(average_precision, report, validator):
     """Judged@k of `evaluate`, the document of `pool`, and an order that could turn."""
     assert report.pool is None
     judged = sorted({row[:3] for row in REFERENCE[::2]})
-    settings = {'K': [30, 5], 'judged': judged, 'judged_only': True}
+    settings = {'K': [30, 5], 'judged': judged, 'drop_unjudged_rows': True}
     evaluator = AveragePrecision(REFERENCE, **settings)
     runs = {name: RUNS[name] for name in ('one', 'other')}
     made = evaluator.report(runs, QUERIES, near=0.3)
@@ -216,7 +216,7 @@ def test_rankings_are_those_of_rank(average_precision, report):
 def test_of_many_rankings_fewer_hypotheses_are_shown(average_precision):
     def depth(n_runs):
         queries = sorted(QUERIES)  # 7 of 8 have a relevant shot
-        rankings = Rankings(average_precision._criteria, queries, n_runs)
+        rankings = Rankings(average_precision.criteria, queries, n_runs)
         return rankings.to_dict([])['depth']
 
     assert [depth(n) for n in (1, 857, 1000, 10_000)] == [10, 10, 8, 3]

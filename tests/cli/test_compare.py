@@ -66,9 +66,9 @@ def in_python(
 
 def test_pairs():
     written = compared('--format', 'csv', '--pairs', '--queries', 'queries.txt').stdout
-    assert written == render(in_python()._document(pairs=True), 'csv')
+    assert written == render(in_python().document(pairs=True), 'csv')
     written = compared('--queries', 'queries.txt').stdout
-    assert written == render(in_python()._document(pairs=False), 'table')
+    assert written == render(in_python().document(pairs=False), 'table')
 
 
 OPTIONS = {

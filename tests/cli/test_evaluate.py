@@ -139,11 +139,11 @@ def test_judgements(folder):
     wrong = run('evaluate', 'reference.txt', 'run.txt', *options)
     told = "Error: reference.txt, line 3, shot_id: found 'x/w/1', expected a shot that judged.txt "
     assert (wrong.exit_code, wrong.stderr.startswith(told)) == (1, True)
-    dropped = run('evaluate', 'reference.txt', 'run.txt', *options, '--judged-only')
+    dropped = run('evaluate', 'reference.txt', 'run.txt', *options, '--drop-unjudged-rows')
     assert '1 row of the reference about shots that are not judged: dropped' in dropped.stdout
 
 
-@pytest.mark.parametrize('option', ['--unjudged skip', '--judged-only'])
+@pytest.mark.parametrize('option', ['--unjudged skip', '--drop-unjudged-rows'])
 def test_options_of_judgements_need_them(folder, option):
     result = run('evaluate', 'reference.txt', 'run.txt', *option.split())
     assert (result.exit_code, f'{option} needs --judged FILE' in result.stderr) == (2, True)

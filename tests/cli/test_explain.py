@@ -44,9 +44,9 @@ def test_what_is_shown():
     found, one = in_python(), in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
     difference = found.against(in_python(hypothesis=OTHER))
     against = explained(*queries, '--against', OTHER, '--format', 'csv')
-    assert explained(*queries).stdout == render(found._document(), 'table')
-    assert explained('nicolas_sarkozy').stdout == render(one._document(), 'table')
-    assert against.stdout == render(difference._document(), 'csv')
+    assert explained(*queries).stdout == render(found.document(), 'table')
+    assert explained('nicolas_sarkozy').stdout == render(one.document(), 'table')
+    assert against.stdout == render(difference.document(), 'csv')
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_unjudged_shots_before_a_hit_are_marked(tmp_path):
             assert each.before.unjudged == n_unjudged
         n_unjudged += not each.judged
     shown = explained('francois_hollande', '--judged', 'judged.txt')
-    assert shown.stdout == render(found._document(), 'table')
+    assert shown.stdout == render(found.document(), 'table')
     assert 'unjudged)' in shown.stdout
     written = explained('francois_hollande', '--judged', 'judged.txt', '--format', 'json')
     jsonschema.Draft202012Validator(SHAPE).validate(json.loads(written.stdout))

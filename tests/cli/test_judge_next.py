@@ -41,7 +41,10 @@ def test_what_is_judged_is_not_asked_again(folder):
     assert done.stdout.splitlines()[1:] == []
     (folder / 'judged.txt').write_text('x v 1\n')
     refused = run(*ASKED, '--judged', 'judged.txt', '--strategy', 'depth')
-    assert (refused.exit_code, 'drop such rows by --judged-only' in refused.stderr) == (1, True)
-    judged_only = ['--judged', 'judged.txt', '--judged-only', '--strategy', 'depth']
-    rows = run(*ASKED, *judged_only, '--format', 'csv', '--queries', 'queries.txt').stdout
+    assert (refused.exit_code, 'drop such rows by --drop-unjudged-rows' in refused.stderr) == (
+        1,
+        True,
+    )
+    drop_unjudged_rows = ['--judged', 'judged.txt', '--drop-unjudged-rows', '--strategy', 'depth']
+    rows = run(*ASKED, *drop_unjudged_rows, '--format', 'csv', '--queries', 'queries.txt').stdout
     assert [row.split(',')[1:3] for row in rows.splitlines()[1:]] == [['w', '1'], ['v', '2']]

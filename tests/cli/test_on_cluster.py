@@ -62,8 +62,8 @@ def test_parts_are_of_no_use_beside_a_scheduler(folder):
 
 # Told a second after it begins, not after five.
 SOON = """
-from mediaeval_ap.execute import pools
-pools.SECONDS = 1
+from mediaeval_ap.execute import worker_processes
+worker_processes.SECONDS = 1
 from mediaeval_ap.__main__ import main
 main()
 """

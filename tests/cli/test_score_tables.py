@@ -45,7 +45,7 @@ def compared(*arguments, expected=0):
 
 
 def test_every_file_of_scores_is_told_by_what_is_in_it():
-    expected = render(compare('scores.csv')._document(), 'table')
+    expected = render(compare('scores.csv').document(), 'table')
     for path in 'scores.csv', 'scores.parquet', 'scores.jsonl':
         Path('any').write_bytes(Path(path).read_bytes())
         assert compared('any').stdout == expected

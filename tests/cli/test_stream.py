@@ -9,7 +9,7 @@ import pytest
 from commands import COMMAND, run
 
 from mediaeval_ap.errors import printable
-from mediaeval_ap.tables.text import format
+from mediaeval_ap.tables.text import line_rules
 
 
 def test_stream_answers_each_line(folder):
@@ -43,7 +43,7 @@ def test_stream_answers_what_is_no_name_in_its_place(folder, line):
 
 
 def test_stream_refuses_an_endless_line(folder, monkeypatch):
-    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
+    monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 1 << 20)
     result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='ann\n' + 'x' * (2 << 20))
     assert (result.exit_code, result.stdout) == (1, 'ann\t2\t1.0\n')
     assert result.stderr.startswith('Error: <stdin>, line 2: found more than 1 MiB without a line')

@@ -163,7 +163,7 @@ def test_compare_recognises_runs_of_other_tools(kind, tmp_path, monkeypatch):
     write_runs(kind)
     part = ['--part', 'en/test'] * (kind == 'folder')
     table = compared_trec('qrels', 'a', 'b', *part, '--format', 'csv').stdout
-    assert table == render(in_python()._document(), 'csv')
+    assert table == render(in_python().document(), 'csv')
 
 
 @quiet
@@ -181,11 +181,11 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
         ('--baseline b', {'baseline': 'b'}),
     ):
         result = compared_trec('qrels', 'a', 'b', *options.split(), '--format', 'markdown')
-        assert result.stdout == render(in_python(**settings)._document(), 'markdown')
+        assert result.stdout == render(in_python(**settings).document(), 'markdown')
     options = '--missing zero --unknown drop --format csv'.split()
     result = compared_trec('Q', 'a=A', 'b', *options)
     qrels = {**JUDGED, 'other': {'d1': 1}}
-    assert result.stdout == render(in_python(qrels=qrels, missing='zero')._document(), 'csv')
+    assert result.stdout == render(in_python(qrels=qrels, missing='zero').document(), 'csv')
     options = ['-K', '1,10', '--format', 'json', '--per-query', '-o', 'a.json']
     run('evaluate-trec', 'qrels', 'a', *options)
     assert 'video' not in compared_trec('qrels', 'a.json', 'b').stdout

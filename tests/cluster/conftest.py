@@ -4,7 +4,7 @@ import pytest
 from dask_cluster import dask_cluster
 from hanging import no_hang
 
-from mediaeval_ap.execute import pools
+from mediaeval_ap.execute import worker_processes
 
 SECONDS = 120  # a test takes a few, and several times that on a machine that does much else
 
@@ -12,7 +12,7 @@ SECONDS = 120  # a test takes a few, and several times that on a machine that do
 @pytest.fixture(autouse=True)
 def bounded(monkeypatch):
     """No warning that a worker is late, as it is on such a machine."""
-    monkeypatch.setattr(pools, 'SECONDS', SECONDS)
+    monkeypatch.setattr(worker_processes, 'SECONDS', SECONDS)
     with no_hang(SECONDS):
         yield
 

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 
 from mediaeval_ap.errors import MissingExtraError, ProcessError
-from mediaeval_ap.execute import pools
-from mediaeval_ap.execute.pools import connected
+from mediaeval_ap.execute import worker_processes
+from mediaeval_ap.execute.worker_processes import connected
 
 EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'
 
@@ -40,7 +40,7 @@ def test_what_is_no_address_is_refused(address):
 
 
 def test_where_nobody_listens_is_refused_within_seconds(monkeypatch):
-    monkeypatch.setattr(pools, 'SECONDS', 0.3)
+    monkeypatch.setattr(worker_processes, 'SECONDS', 0.3)
     with socket.create_server(('127.0.0.1', 0)) as server:
         address = f'tcp://127.0.0.1:{server.getsockname()[1]}'
     assert refused(address) < LONGEST
@@ -48,7 +48,7 @@ def test_where_nobody_listens_is_refused_within_seconds(monkeypatch):
 
 @pytest.mark.parametrize('says', [b'', b'SSH-2.0-OpenSSH_9.2\r\n'])
 def test_another_server_is_refused_within_seconds(says, monkeypatch):
-    monkeypatch.setattr(pools, 'SECONDS', 0.3)
+    monkeypatch.setattr(worker_processes, 'SECONDS', 0.3)
     with socket.create_server(('127.0.0.1', 0)) as server:
         closed = Thread(target=answer, args=[server, says])
         closed.start()

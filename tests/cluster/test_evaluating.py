@@ -15,7 +15,7 @@ from stores import stored
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import DataWarning, ProcessError, ReadError
-from mediaeval_ap.execute import pools
+from mediaeval_ap.execute import worker_processes
 
 REFERENCE = [('x', 'v', str(shot), f'name_{shot % 40:02}') for shot in range(200)]
 RUN = [('x', 'v', str(shot), f'name_{shot % 37:02}', shot / 7) for shot in range(300)]
@@ -29,7 +29,7 @@ def store(tmp_path):
 @pytest.fixture(scope='module', autouse=True)
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.execute.folder.BLOCK_QUERIES', 2)
+        patch.setattr('mediaeval_ap.execute.block_folder.BLOCK_QUERIES', 2)
         yield
 
 
@@ -78,7 +78,7 @@ def calls(tmp_path):
 def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatch):
     average_precision = AveragePrecision(REFERENCE)
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
+    monkeypatch.setattr(worker_processes, '_call', gated(worker_processes._call, calls, 5))
 
     def kill():
         while not has_begun(calls, 7):
@@ -95,7 +95,7 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
 def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp_path, monkeypatch):
     average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
     expected = told(average_precision.evaluate, store)
-    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
+    monkeypatch.setattr(worker_processes, '_call', gated(worker_processes._call, calls, 5))
     with dask_cluster(tmp_path) as first, first.client() as first_client:
         first.replenish(2)
         lost = f'^{first.address}: lost the connection.*; --resume DIR keeps finished blocks$'
@@ -151,7 +151,7 @@ def test_an_executor_of_the_user():
 
 def test_a_task_that_ends_its_worker_is_an_error(store, tmp_path, monkeypatch):
     allow_none = {'DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES': '0'}  # by default three
-    monkeypatch.setattr(pools, '_call', lambda *_: os._exit(1))
+    monkeypatch.setattr(worker_processes, '_call', lambda *_: os._exit(1))
     with dask_cluster(tmp_path, **allow_none) as cluster, cluster.client() as client:
         cluster.add_worker('--no-nanny')
         with pytest.raises(ProcessError, match=r'ended: is the memory of workers too small'):
@@ -177,8 +177,8 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
     ],
 )
 def test_who_does_not_answer_is_a_warning(store, tmp_path, calls, monkeypatch, who, told):
-    monkeypatch.setattr(pools, 'SECONDS', 1)
-    monkeypatch.setattr(pools, '_call', gated(pools._call, calls, 5))
+    monkeypatch.setattr(worker_processes, 'SECONDS', 1)
+    monkeypatch.setattr(worker_processes, '_call', gated(worker_processes._call, calls, 5))
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
         silent = (cluster.add_worker('--no-nanny'), cluster.scheduler)[who == 'scheduler']
 

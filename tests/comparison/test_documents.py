@@ -25,7 +25,7 @@ THREE = {'low': 20, 'top': 50, 'same': 20}
 
 def blocks(comparison, **options):
     """The blocks that people see, each grid below the name of its heading."""
-    found = [*comparison._document(**options).blocks()]
+    found = [*comparison.document(**options).blocks()]
     return {
         before.name if isinstance(before, Heading) else 'after': block
         for before, block in zip([None, *found], found, strict=False)
@@ -34,7 +34,7 @@ def blocks(comparison, **options):
 
 
 def printed(comparison):
-    table, *_ = comparison._document().for_papers()
+    table, *_ = comparison.document().for_papers()
     assert isinstance(table, Captioned)
     return table
 
@@ -48,9 +48,9 @@ def test_runs_and_pairs(comparison):
     rows = printed(compared({'b': 20, 'a': 20, 'c': 10})).grid.rows
     assert {run: cell.is_best for run, cell, _ in rows} == {'a': True, 'b': True, 'c': False}
     assert [run for run, *_ in rows] == ['a', 'b', 'c']
-    runs = [row['run'] for row in comparison._document().rows().objects()]
+    runs = [row['run'] for row in comparison.document().rows().objects()]
     assert runs == ['top', 'low', 'same'] * 3
-    pairs = comparison._document(pairs=True).rows().objects()
+    pairs = comparison.document(pairs=True).rows().objects()
     assert [(row['a'], row['b']) for row in pairs] == [
         *(('top', 'low'), ('top', 'same'), ('low', 'same'))
     ] * 3
@@ -100,7 +100,7 @@ def test_cutoffs_before_the_last_are_exploratory():
     assert {'MAP@1 (exploratory): difference to low', 'MAP: difference to low'} <= {
         *blocks(comparison)
     }
-    pairs = [each.caption for each in comparison._document(pairs=True).for_papers()][1:4]
+    pairs = [each.caption for each in comparison.document(pairs=True).for_papers()][1:4]
     assert [each.partition(':')[0] for each in pairs] == printed(comparison).grid.headers[1:]
     assert 'exploratory' not in compared(THREE, K=10).caption()
 
@@ -144,7 +144,7 @@ def test_captions_name_the_procedure(found, settings, expected):
     assert expected in comparison.caption()
     assert comparison.caption() in printed(comparison).caption
     if settings == BY_VIDEO:
-        captions = [each.caption for each in comparison._document(pairs=True).for_papers()]
+        captions = [each.caption for each in comparison.document(pairs=True).for_papers()]
         note = '. Wins, ties, losses and dz are of queries.'
         assert [each.endswith(note) for each in captions] == [False, True, True, False]
 
@@ -169,12 +169,12 @@ def test_differences_to_the_baseline():
 def test_the_floor_is_told_where_there_is_one():
     """Under mediaeval-2016, a query without a relevant shot counts 1."""
     comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)
-    text = render(comparison._document(), 'table')
+    text = render(comparison.document(), 'table')
     heading = 'Not the score: means without the 2 queries that have no relevant shot'
     assert f'{heading} (an empty run has {2 / 62:.3f})\n\nrun      MAP@10\n' in text
     rows = blocks(comparison)[heading].rows
     assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}
-    assert 'Without' not in render(compared(THREE)._document(), 'table')
+    assert 'Without' not in render(compared(THREE).document(), 'table')
 
 
 def test_tables_fit_on_a_terminal():
@@ -182,7 +182,7 @@ def test_tables_fit_on_a_terminal():
     found = {'eumssi_contrastive2': 50, 'gtm-uvigo_primary': 30, 'tokyotech_primary': 20}
     for settings in {'by': 'relevant'}, {'baseline': 'gtm-uvigo_primary'}, {'correction': 'bh'}:
         comparison = compared(found, K=(1, 10, 100, 1000), **settings)
-        text = render(comparison._document(), 'table', 60)
+        text = render(comparison.document(), 'table', 60)
         tables = [line for line in text.splitlines() if '  ' in line or '---' in line]
         assert all(len(line) <= 60 for line in tables)
         caption, *_ = text.partition('\n\n')

@@ -116,7 +116,7 @@ def test_what_is_no_mean_has_none_of_what_means_have():
         'plus2 over queries). p by paired sign flips of queries (exact), corrected by Holm over '
         'all pairs of runs for each metric.'
     )
-    for text in comparison.to_markdown(), render(comparison._document(pairs=True), 'latex'):
+    for text in comparison.to_markdown(), render(comparison.document(pairs=True), 'latex'):
         assert 'corrected p' in text
         assert 'dz' not in text
     values = comparison.plot.leaderboard().to_dict()['data']['values']

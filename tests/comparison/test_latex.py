@@ -69,7 +69,7 @@ def test_hostile_names(tmp_path):
     run = [('x', 'v', '1', 'an_&%$', 0.5), ('x', 'v', '2', query, 0.5)]
     of_query = AveragePrecision([('x', 'v', '1', query)]).explain(run).of(query).to_latex()
     found = comparison(HOSTILE, baseline=query)
-    text = render(found._document(pairs=True), 'latex')
+    text = render(found.document(pairs=True), 'latex')
     assert text.count(r'\label{') == 6  # runs, pairs by four metrics, orders
     assert 'undefined' not in compiled(found.to_latex() + of_query, tmp_path)
     if shutil.which('pdftotext'):

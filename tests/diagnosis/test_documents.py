@@ -34,7 +34,7 @@ def explain(run=RUN, queries=(QUERY, 'bob', 'dan'), **settings):
 
 
 def shown(thing, width=None, **options):
-    return render(thing._document(**options), 'table', width)
+    return render(thing.document(**options), 'table', width)
 
 
 def table_of(text, title):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.other_definitions import causes, reconcile, reconcile_run
-from mediaeval_ap.evaluation.scoring import read_counted
+from mediaeval_ap.evaluation.scoring import prepare_run
 from tests.strategies import examples, hypothesis_rows, names, reference_rows
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -22,8 +22,8 @@ cutoffs = st.integers(1, 12) | st.just('all')
 
 
 def facts_about(reference, run, queries, k, definition):
-    criteria = AveragePrecision(reference, K=[k], definition=definition)._criteria
-    examined = ExaminedRun(criteria, read_counted(criteria, run), queries, near=0)
+    criteria = AveragePrecision(reference, K=[k], definition=definition).criteria
+    examined = ExaminedRun(criteria, prepare_run(criteria, run), queries, near=0)
     return examined.find(queries, *definitions.depths([k])).facts
 
 

@@ -190,7 +190,9 @@ def test_judgements_that_contradict_the_reference_are_errors(judged, message):
 
 
 def test_unjudged_rows_of_the_reference_can_be_dropped():
-    average_precision = AveragePrecision(REFERENCE, K=[4], judged=SHOTS[:1], judged_only=True)
+    average_precision = AveragePrecision(
+        REFERENCE, K=[4], judged=SHOTS[:1], drop_unjudged_rows=True
+    )
     assert average_precision.queries == ['ann']
     evaluation = average_precision.evaluate(RUN)
     assert evaluation.counts['reference_rows_dropped'] == 1
@@ -202,7 +204,7 @@ def test_unjudged_rows_of_the_reference_can_be_dropped():
 @pytest.mark.parametrize('judged', [[('y', 'v', '1')], [('x', 'v', '2', 'ann', 0)]])
 def test_a_reference_of_which_all_rows_are_dropped(judged):
     """Nobody begins with ? there."""
-    average_precision = AveragePrecision(REFERENCE, K=[4], judged=judged, judged_only=True)
+    average_precision = AveragePrecision(REFERENCE, K=[4], judged=judged, drop_unjudged_rows=True)
     with pytest.raises(ParameterError) as caught:
         average_precision.evaluate(RUN)
     dropped = 'no row of this reference is judged: all are dropped; give the queries to ask for'
@@ -216,7 +218,7 @@ def test_placeholders_need_no_judgement_of_pairs():
     assert AveragePrecision(reference, judged=judged).queries == ['ann', 'bob']
 
 
-@pytest.mark.parametrize('setting', [{'unjudged': 'skip'}, {'judged_only': True}])
+@pytest.mark.parametrize('setting', [{'unjudged': 'skip'}, {'drop_unjudged_rows': True}])
 def test_settings_without_judgements_are_errors(setting):
     with pytest.raises(ParameterError, match='found no judgements, expected what was judged'):
         AveragePrecision(REFERENCE, **setting)

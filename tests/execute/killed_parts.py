@@ -36,9 +36,9 @@ def killing(step, draw):
 
 def main(seed, folder):
     from mediaeval_ap import AveragePrecision
-    from mediaeval_ap.execute import folder as kept
+    from mediaeval_ap.execute import block_folder
 
-    kept.BLOCK_QUERIES = 3
+    block_folder.BLOCK_QUERIES = 3
     average_precision = AveragePrecision('reference.txt', [5, 'all'], definition='trec')
     n_killed = 0
     parts = {1, 2}

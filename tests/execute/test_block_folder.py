@@ -12,8 +12,7 @@ from mediaeval_ap import AveragePrecision, Definition, collect, index
 from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
-from mediaeval_ap.execute import folder as kept_blocks
-from mediaeval_ap.execute import pools
+from mediaeval_ap.execute import block_folder, worker_processes
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
@@ -71,7 +70,7 @@ def test_other_numbers_of_runs_and_queries_are_refused(average_precision, monkey
     kept_in('out', average_precision, runs)
     with pytest.raises(FormatError, match=r'plan\.json, runs: found .*, expected run.txt'):
         average_precision.evaluate('run.txt', resume='out')
-    monkeypatch.setattr(kept_blocks, 'BLOCK_QUERIES', 4)
+    monkeypatch.setattr(block_folder, 'BLOCK_QUERIES', 4)
     with pytest.raises(FormatError, match=r'plan\.json, block_queries: found 3, expected 4; t'):
         kept_in('out', average_precision, runs)
 
@@ -80,7 +79,7 @@ def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
     """If measures are asked for: their values may be others."""
     part_of(measures='RR', resume='with measures')
     part_of()
-    monkeypatch.setattr(pools, 'versions', lambda: ('ir_measures=0.0.1',))
+    monkeypatch.setattr(worker_processes, 'versions', lambda: ('ir_measures=0.0.1',))
     assert part_of().found > 0
     with pytest.raises(
         FormatError, match=r'plan\.json, versions: found .*, expected ir_measures=0'
@@ -90,7 +89,7 @@ def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
 
 def test_another_version_is_refused(campaign, monkeypatch):
     part_of()
-    monkeypatch.setattr(kept_blocks, '__version__', '0.0.1')
+    monkeypatch.setattr(block_folder, '__version__', '0.0.1')
     expected = (
         rf"^out/plan\.json, version: found '{VERSION}', expected 0\.0\.1; begin in another fol"
     )

@@ -16,8 +16,7 @@ from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows,
 
 from mediaeval_ap import AveragePrecision, Live, choices, collect, definitions
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.execute import evaluating, pools
-from mediaeval_ap.execute import folder as kept_blocks
+from mediaeval_ap.execute import block_folder, run_in_blocks, worker_processes
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -69,10 +68,10 @@ def evaluations(draw):
 @given(evaluations(), st.sampled_from(['', 'RR']), st.sampled_from([list, snapshot, stored]))
 def test_processes_give_what_one_gives(evaluation, measures, as_run):
     average_precision, rows, queries, _ = evaluation
-    subset = average_precision._criteria.subset
+    subset = average_precision.criteria.subset
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(pools, 'finished', process_tasks.here)
-        patch.setattr(evaluating.Clock, 'pays', lambda *_: True)
+        patch.setattr(worker_processes, 'finished', process_tasks.here)
+        patch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
         run = stored(rows, Path(folder, 'run.store'), subset) if as_run is stored else as_run(rows)
         ask = partial(average_precision.evaluate, run, queries, measures=measures)
         (one, of_one), (several, of_several) = (
@@ -94,7 +93,7 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
     order = draw.sample(range(1, n_parts + 1), n_parts)
     options = {'measures': measures}
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(kept_blocks, 'BLOCK_QUERIES', block_queries)
+        patch.setattr(block_folder, 'BLOCK_QUERIES', block_queries)
         whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
         options['resume'] = Path(folder, 'blocks')
         parts, told_of_run = with_warnings(
@@ -119,7 +118,7 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
 def test_what_is_missing_is_computed_again(evaluation, draw):
     average_precision, rows, queries, block_queries = evaluation
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(kept_blocks, 'BLOCK_QUERIES', block_queries)
+        patch.setattr(block_folder, 'BLOCK_QUERIES', block_queries)
         whole, _ = with_warnings(lambda: average_precision.evaluate(rows, queries, resume=folder))
         files = blocks_in(Path(folder))
         lost = draw.sample(files, draw.randint(0, len(files)))
@@ -166,8 +165,8 @@ def test_runs_from_anywhere(average_precision, kind):
 
 @pytest.mark.parametrize(('kind', 'measures'), [('path', ''), ('frame', 'RR'), ('store', '')])
 def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, measures):
-    monkeypatch.setattr(evaluating.Clock, 'pays', lambda *_: True)
-    monkeypatch.setattr(pools, 'finished', process_tasks.here)
+    monkeypatch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
+    monkeypatch.setattr(worker_processes, 'finished', process_tasks.here)
     options = {'measures': measures}
     whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
     options |= {'resume': 'out', 'jobs': 3}

@@ -19,7 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
-from mediaeval_ap.execute.folder import PLAN, is_block
+from mediaeval_ap.execute.block_folder import PLAN, is_block
 
 SAMPLES = Path(__file__).resolve().parents[2] / 'samples'
 ROWS = 60_000

@@ -202,13 +202,13 @@ def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
         Path(name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in RUNS[name]))
     arguments = ['pool', 'reference', 'a_1', 'a_2', '--judged', 'judged', '--names', 'names']
     assert "shot_id: found 'x/v/9', expected a shot that judged lists" in run(*arguments).output
-    done = run(*arguments, '--judged-only', '--format', 'json', '-q')
+    done = run(*arguments, '--drop-unjudged-rows', '--format', 'json', '-q')
     value = json.loads(done.stdout)
     assert {each['run']: each['team'] for each in value['runs']} == {'a_1': 'one', 'a_2': 'other'}
     assert value['manifest']['counts']['unjudged'] == 1
-    evaluator = AveragePrecision('reference', judged='judged', judged_only=True)
+    evaluator = AveragePrecision('reference', judged='judged', drop_unjudged_rows=True)
     runs = {name: name for name in ('a_1', 'a_2')}
     pool = evaluator.pool(runs, teams={'a_1': 'one', 'a_2': 'other'})
     assert {**value, 'manifest': None} == {**json.loads(pool.to_json()), 'manifest': None}
-    assert run(*arguments, '--judged-only', '-q', '-o', 'pool.svg').exit_code == 0
+    assert run(*arguments, '--drop-unjudged-rows', '-q', '-o', 'pool.svg').exit_code == 0
     assert Path('pool.svg').read_text() == drawn(pool.plot.leaderboard(), 'svg')

@@ -102,12 +102,12 @@ def test_a_command_that_waits_ends_at_once(folder, number):
 STUCK_IN_PYARROW = """
 import time
 from mediaeval_ap import tables
-from mediaeval_ap.tables.text import fast
+from mediaeval_ap.tables.text import arrow_reader
 tables.reading.BULK_BYTES = 0
 def stuck(*_):
     print('reading', flush=True)
     while True: time.sleep(0.01)
-fast._normal = stuck
+arrow_reader._normal = stuck
 """
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import SCHEMA, describe
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
@@ -153,7 +153,7 @@ def test_the_best_run_at_the_last_cutoff_is_first():
 
 
 def test_notes_of_several_runs_name_those_that_differ():
-    inputs = {'truth': Source('t'), 'predictions': Source('a\x1b')}
+    inputs = {'truth': Provenance('t'), 'predictions': Provenance('a\x1b')}
     scores = [
         Score('GAP', 0.5, {}, inputs, {'queries': 1}, notes=['shared', *more])
         for more in ([], ['one more'])

@@ -22,7 +22,7 @@ from mediaeval_ap import (
 )
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
 RUN = [('x', 'v', '1', 'a|b_c', 1 / 3), ('x', 'v', '2', 'a|b_c', 0.25)]
@@ -190,7 +190,7 @@ def test_blocks_of_queries_put_together_are_one_evaluation(blocks):
         ({'K': [1]}, r'K: found \[1\], expected \[1, 2\]'),
         ({'definition': definitions.get('trec')}, "definition: found Definition.name='trec'"),
         ({'parameters': {'ties': 'best'}}, r"parameters: found \['ties'\], expected \[\]"),
-        ({'inputs': {'hypothesis': Source('b.txt')}}, "inputs: found .'hypothesis'"),
+        ({'inputs': {'hypothesis': Provenance('b.txt')}}, "inputs: found .'hypothesis'"),
         ({'counts': {}}, r"counts: found \[\], expected \['queries', "),
         ({'measures': {'RR': np.zeros(3)}}, r"measures: found \['RR'\], expected \[\]"),
     ],

@@ -77,7 +77,7 @@ def without_definition(result):
 def compared(result):
     """The values that runs are compared by, or the reason why there are none."""
     try:
-        each = result._compared()
+        each = result.compared_values()
     except ParameterError as error:
         return str(error)
     order = sorted(range(len(each.queries)), key=each.queries.__getitem__)  # GAP has ranks in JSON

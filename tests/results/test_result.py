@@ -15,11 +15,11 @@ from mediaeval_ap import (
 from mediaeval_ap.errors import ParameterError, WriteError
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
-from mediaeval_ap.tables import QUERIES, Source, read
+from mediaeval_ap.tables import QUERIES, Provenance, read
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?')]
 RUN = [('x', 'v', '1', 'ann', 0.5)]
-SOURCES = {'truth': Source('t.csv'), 'predictions': Source('p.csv')}
+SOURCES = {'truth': Provenance('t.csv'), 'predictions': Provenance('p.csv')}
 SCORE = Score('GAP', 0.5, {'ties': 'best', 'unknown': 'drop'}, SOURCES, {'queries': 1})
 CRITERIA = "reference='<rows>', 2 names, K=[1, 'all'], definition='trec'"
 
@@ -51,7 +51,7 @@ def test_repr_of_results(average_precision):
     task = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
     evaluation = task.evaluate([('v', '1', 'ann', 0.5)])
     assert repr(evaluation) == "Evaluation2015 of '<rows>' (ratio 0.95), 1 query\n  MAP  1.000"
-    inputs = {'truth': Source('t'), 'predictions': Source('\x1b')}
+    inputs = {'truth': Provenance('t'), 'predictions': Provenance('\x1b')}
     score = Score('LRAP', 0.25, {}, inputs, {'queries': 12000})
     assert repr(score) == "Score of '\\\\x1b', 12,000 queries\n  LRAP  0.250"
 

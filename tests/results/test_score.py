@@ -14,9 +14,9 @@ from mediaeval_ap import Score
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import describe
-from mediaeval_ap.tables import Source
+from mediaeval_ap.tables import Provenance
 
-INPUTS = {'truth': Source('truth.csv', 'ab'), 'predictions': Source('r\x1b.csv', 'cd')}
+INPUTS = {'truth': Provenance('truth.csv', 'ab'), 'predictions': Provenance('r\x1b.csv', 'cd')}
 PREDICTIONS = pandas.DataFrame(
     {
         'id': ['a|b', 'é'],
@@ -110,5 +110,5 @@ def test_the_place_of_a_query_needs_the_table_of_all():
 
 def test_scores_without_queries_are_not_compared():
     with pytest.raises(ParameterError, match=r'found a score without its queries, expected them'):
-        replace(LISTS, queries=None)._compared()
-    assert LISTS._compared().queries == ['all']  # the other has no relevant label
+        replace(LISTS, queries=None).compared_values()
+    assert LISTS.compared_values().queries == ['all']  # the other has no relevant label

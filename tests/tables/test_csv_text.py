@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.tables import Source, records
+from mediaeval_ap.tables import Provenance, records
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
 
@@ -195,7 +195,7 @@ def test_sources(tmp_path):
         assert (len(records), records.place(1)) == (2, place)
     assert read_records(zipped, [TEXT]).source.name == str(zipped)
     assert len(read_records(zipped, [TEXT]).source.sha256) == 64
-    assert read_records(ROWS, [TEXT]).source == Source('<DataFrame>')
+    assert read_records(ROWS, [TEXT]).source == Provenance('<DataFrame>')
 
 
 def test_tables_of_numbers(tmp_path):

@@ -23,8 +23,8 @@ from pyarrow import parquet
 from mediaeval_ap import tables
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
-from mediaeval_ap.tables.reading import Origin, OriginKind, lines_of_standard_input
-from mediaeval_ap.tables.text import format
+from mediaeval_ap.tables.reading import InputKind, TableInput, lines_of_standard_input
+from mediaeval_ap.tables.text import line_rules
 
 ROWS = [
     ('INA', 'F2', '000010', 'nan', 0.5),
@@ -65,7 +65,7 @@ def test_compressed_streams_one_after_another(tmp_path, suffix):
 @pytest.mark.parametrize('suffix', COMPRESSORS)
 def test_large_files_of_every_kind_are_read_in_blocks(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(tables.reading, 'BULK_BYTES', 0)
-    monkeypatch.setattr(format, 'BLOCK_BYTES', 100)
+    monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 100)
     path = tmp_path / f'run{suffix}'
     path.write_bytes(COMPRESSORS[suffix](TEXT.encode() * 200 + b'\n' + TEXT.encode()))
     table = read(path, HYPOTHESIS)
@@ -257,7 +257,7 @@ def test_compressed_whatever_the_suffix(tmp_path, compress):
         for origin in path, str(path), file, io.BytesIO(path.read_bytes()):
             assert rows_of(read(origin, HYPOTHESIS)) == ROWS
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert read(path, HYPOTHESIS).source == tables.Source(str(path), digest)
+    assert read(path, HYPOTHESIS).source == tables.Provenance(str(path), digest)
     os.mkfifo(tmp_path / 'pipe')
 
     def write():
@@ -286,22 +286,22 @@ def test_name_that_is_not_utf8(tmp_path):
 @pytest.mark.parametrize(
     ('content', 'kind'),
     [
-        (b'PAR1\x15\x04', OriginKind.COLUMNAR),
-        (b'PAR1 v 1 ann 0.5', OriginKind.TEXT),
-        (b'PAR1', OriginKind.TEXT),
+        (b'PAR1\x15\x04', InputKind.COLUMNAR),
+        (b'PAR1 v 1 ann 0.5', InputKind.TEXT),
+        (b'PAR1', InputKind.TEXT),
     ],
 )
 def test_parquet_is_known_by_its_first_bytes(tmp_path, content, kind):
     path = tmp_path / 'run.txt'
     path.write_bytes(content)
-    assert Origin.of(path).kind is kind
+    assert TableInput.of(path).kind is kind
     with open(path, 'rb') as file:
-        assert Origin.of(file).kind is kind
+        assert TableInput.of(file).kind is kind
         assert file.read() == content
-        assert Origin.of(file).kind is OriginKind.TEXT  # it stands at its end
-    assert Origin.of(file).kind is OriginKind.TEXT  # and is closed
+        assert TableInput.of(file).kind is InputKind.TEXT  # it stands at its end
+    assert TableInput.of(file).kind is InputKind.TEXT  # and is closed
     with open(path) as text:
-        assert Origin.of(text).kind is OriginKind.TEXT
+        assert TableInput.of(text).kind is InputKind.TEXT
 
 
 @pytest.fixture

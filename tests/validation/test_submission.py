@@ -10,7 +10,7 @@ from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.tables import HYPOTHESIS, reading
-from mediaeval_ap.tables.text import format, reader
+from mediaeval_ap.tables.text import line_rules, reader
 from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.problems import KINDS
 
@@ -59,8 +59,8 @@ def test_problems_are_counted_on_and_kept_up_to_a_limit():
 
 
 def test_a_line_without_end_is_passed_over(monkeypatch):
-    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 1 << 20)
-    monkeypatch.setattr(format, 'BLOCK_BYTES', 1 << 18)
+    monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 1 << 20)
+    monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 1 << 18)
     endless = 'x' * (3 << 20)
     (problem,) = found(f'x v 1 ann 1\n{endless}\nx v 2 bob 2\n')
     assert problem[:3] == ('long-line', 'hypothesis', 2)
@@ -124,7 +124,7 @@ def test_in_blocks_as_at_once(submission):
     """Tiny blocks, so that a few lines take every path of the reading."""
     expected = as_slow(submission, '2016')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(format, 'BLOCK_BYTES', 30)
+        patch.setattr(line_rules, 'BLOCK_BYTES', 30)
         patch.setattr(reader, 'PROVED_BYTES', 20)
         patch.setattr(reading, 'BULK_BYTES', 45)
         assert as_slow(submission, '2016') == expected

@@ -1,8 +1,7 @@
 """Lines of text to rows and faults: the one stream behind the strict and the lenient reader.
 
-A block of lines is proved right at once, by Python or, in large files, by pyarrow
-(`mediaeval_ap.tables.text.fast`). Only where that fails is each line looked at, by the functions of
-`mediaeval_ap.tables.text.format`, which say what a line may hold.
+A block of lines is proved right at once, by Python or, in large files, by pyarrow (`arrow_reader`).
+Only where that fails is each line looked at, by `line_rules`, which defines the format.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, LineCounter, Source, Table
-from mediaeval_ap.tables.text import format
-from mediaeval_ap.tables.text.format import Cause, Faults, Fields, Piece, Wrong
+from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
+from mediaeval_ap.tables.text import line_rules
+from mediaeval_ap.tables.text.line_rules import Cause, Faults, Fields, Piece, Wrong
 
 # What text of campaign size does not need is imported where it is used.
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def pieces(
 def _in_bulk(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[Piece]:
     from concurrent.futures import ThreadPoolExecutor
 
-    from mediaeval_ap.tables.text.fast import N_THREADS, proved_block, results_of
+    from mediaeval_ap.tables.text.arrow_reader import N_THREADS, proved_block, results_of
 
     def read(block: bytes | None) -> Iterable[Piece]:
         piece = proved_block(block, layout)
@@ -74,18 +73,18 @@ def _by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
 
 def prove(block: bytes, layout: Layout) -> Piece | None:
     """Split lines into fields, if all of them are right; None where one is wrong."""
-    lines = given = format.split(block)
+    lines = given = line_rules.split(block)
     text = b'\n'.join(lines)
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
         text = b'\n'.join(lines)
-    if not format.holds_text(text) or layout.holds_comment(text):
+    if not line_rules.holds_text(text) or layout.holds_comment(text):
         return None
     n_fields = len(layout.fields)
     columns = evenly_split(text, len(lines), n_fields)
     if columns is None:
         # To bytes.split, which is faster, vertical tabs and form feeds are white space.
-        split_line = format.find_fields if b'\v' in text or b'\f' in text else bytes.split
+        split_line = line_rules.find_fields if b'\v' in text or b'\f' in text else bytes.split
         found = [fields for fields in map(split_line, lines) if fields]
         if set(map(len, found)) - {n_fields}:
             return None
@@ -95,7 +94,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
     if columns and layout.number is not None:
         fields = columns.pop(layout.number_at)
         if b''.join(fields).translate(
-            None, format.INTEGER_BYTES if layout.integers else format.NUMBER_BYTES
+            None, line_rules.INTEGER_BYTES if layout.integers else line_rules.NUMBER_BYTES
         ):
             return None
         try:
@@ -106,7 +105,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
             return None
     rows = None
     if n_rows != len(given):
-        rows = [row for row, line in enumerate(given) if not format.holds_no_row(line, layout)]
+        rows = [row for row, line in enumerate(given) if not line_rules.holds_no_row(line, layout)]
     return Piece(block, len(given), rows, columns, numbers, {})
 
 
@@ -125,24 +124,26 @@ def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | Non
 
 def _line_by_line(block: bytes, layout: Layout) -> Piece:
     """Find the cause for which each line is wrong, and the rows of the others."""
-    lines = format.split(block)
+    lines = line_rules.split(block)
     wrong: dict[int, tuple[Cause, bytes]] = {}
     rows: list[int] = []
     columns: list[Fields] = []
     numbers = array('d')
     # In most blocks all is text, and no line holds very many fields: a line is looked at once.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
-    is_plain = is_plain and format.holds_text(b'\n'.join(lines))
+    is_plain = is_plain and line_rules.holds_text(b'\n'.join(lines))
     for at, line in enumerate(lines):
-        fields = format.find_fields(line) if is_plain else []
+        fields = line_rules.find_fields(line) if is_plain else []
         cause = (
-            format.cause_of_fields(fields, layout) if is_plain else format.cause_of(line, layout)
+            line_rules.cause_of_fields(fields, layout)
+            if is_plain
+            else line_rules.cause_of(line, layout)
         )
         if cause is not None:
             wrong[at] = cause, line
-        if cause not in (None, Cause.NUMBER) or format.holds_no_row(line, layout):
+        if cause not in (None, Cause.NUMBER) or line_rules.holds_no_row(line, layout):
             continue
-        fields = fields or format.find_fields(line)
+        fields = fields or line_rules.find_fields(line)
         if layout.number is not None:
             number = fields.pop(layout.number_at)
             numbers.append(float(number) if cause is None else np.nan)
@@ -191,10 +192,10 @@ class _Reading:
             self._numbers.append(np.asarray(piece.numbers, np.float64))
 
     def _explained(self, line: bytes, cause: Cause) -> Wrong:
-        wrong = format.explain(line, cause, self.layout)
+        wrong = line_rules.explain(line, cause, self.layout)
         other = self._other_of_wrong
-        if other and not wrong.remedy and format.other_file(line, self.layout) == other:
-            return replace(wrong, remedy=format.exchanged(other, self.layout))
+        if other and not wrong.remedy and line_rules.other_file(line, self.layout) == other:
+            return replace(wrong, remedy=line_rules.exchanged(other, self.layout))
         return wrong
 
     def _begin(self, piece: Piece) -> Piece:
@@ -205,11 +206,11 @@ class _Reading:
             return piece
         self._has_begun = True
         if first in piece.wrong:
-            self._other_of_wrong = format.other_file(piece.wrong[first][1], self.layout)
+            self._other_of_wrong = line_rules.other_file(piece.wrong[first][1], self.layout)
             return piece
-        line = format.split(piece.block)[first]
-        self.other = format.other_file(line, self.layout)
-        if not format.is_header(line.decode(), self.layout):
+        line = line_rules.split(piece.block)[first]
+        self.other = line_rules.other_file(line, self.layout)
+        if not line_rules.is_header(line.decode(), self.layout):
             return piece
         texts = piece.texts
         others = [each[1:] for each in texts] if isinstance(texts, Sequence) else texts.slice(1)
@@ -229,14 +230,14 @@ class _Reading:
             self._tables.append(pyarrow.table(arrays, list(self.layout.texts)))
             self._columns = [_ColumnBuilder() for _ in columns]
 
-    def table(self, source: Source) -> Table:
+    def table(self, source: Provenance) -> Table:
         """Return all rows so far, which are given up."""
         numbers = None
         if self.layout.number is not None:
             numbers = np.concatenate([*self._numbers, np.empty(0)])
             self._numbers.clear()
         if self._tables:
-            from mediaeval_ap.tables.text.fast import joined_columns
+            from mediaeval_ap.tables.text.arrow_reader import joined_columns
 
             self._flush()
             columns = joined_columns(self._tables)
@@ -274,14 +275,14 @@ def parse(
     reading = _Reading(layout, most=1)
     for piece in pieces(blocks, layout, by_python):
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
-            raise format.endless().error(source, f'line {reading.lines.next_line}')
+            raise line_rules.endless().error(source, f'line {reading.lines.next_line}')
         reading.add(
             piece._replace(rows=[], texts=[], numbers=()) if reading.faults.counts else piece
         )
     reading.faults.refuse(source)
     if not (reading.lines.n_rows or may_be_empty):
-        raise format.no_row_of_text(source, layout, reading.lines.next_line - 1)
-    return reading.table(Source(source))
+        raise line_rules.no_row_of_text(source, layout, reading.lines.next_line - 1)
+    return reading.table(Provenance(source))
 
 
 def parse_leniently(
@@ -289,8 +290,8 @@ def parse_leniently(
 ) -> LenientTable:
     """Read lines to the end, right or wrong, and keep `most` wrong ones of each cause."""
     reading = _Reading(layout, most)
-    for piece in pieces(format.whole_lines(stream.read, goes_on=True), layout, by_python):
+    for piece in pieces(line_rules.whole_lines(stream.read, goes_on=True), layout, by_python):
         reading.add(piece)
-    table = reading.table(Source(''))
+    table = reading.table(Provenance(''))
     n_lines = reading.lines.next_line - 1
     return LenientTable(table, reading.faults, n_lines, reading.other)

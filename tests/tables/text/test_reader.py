@@ -15,8 +15,8 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import read_leniently
-from mediaeval_ap.tables.text import format, reader
-from mediaeval_ap.tables.text.format import Cause, cause_of, split
+from mediaeval_ap.tables.text import line_rules, reader
+from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_nothing_is_read_behind_an_endless_line(parser, monkeypatch):
                 raise OSError
             return super().read(size)
 
-    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
-    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 500)
+    monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 500)
     with pytest.raises(FormatError, match='line 2: found more than 0 MiB without a line end'):
         parser(Stream(b'a b\n' + b'x' * 5000), SUBSET, 'file')
 
@@ -155,9 +155,9 @@ def accepted(parser, data):
 @pytest.mark.parametrize('too_many', [0, 1, 16])
 def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
     """At the limit, whatever blocks the line lies in, and however it ends."""
-    monkeypatch.setattr(format, 'BLOCK_BYTES', 16)
+    monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
-    monkeypatch.setattr(format, 'MAX_LINE_BYTES', 100)
+    monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 100)
     data = before + b'a ' + b'x' * (98 + too_many) + after
     readers = {
         'strict': lambda stream: parse_in_python(stream, SUBSET, 'file'),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
-from mediaeval_ap.tables.text.format import BYTE_ORDER_MARK, Piece, holds_text, is_number
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Piece, holds_text, is_number
 
 if TYPE_CHECKING:
     import pyarrow

@@ -20,8 +20,8 @@ from mediaeval_ap.tables.layouts import (
     SHOTS,
     SHOTS_2015,
 )
-from mediaeval_ap.tables.text import fast, format, reader
-from mediaeval_ap.tables.text.format import Cause, other_file, parse_line, whole_lines
+from mediaeval_ap.tables.text import arrow_reader, line_rules, reader
+from mediaeval_ap.tables.text.line_rules import Cause, other_file, parse_line, whole_lines
 
 
 @given(layouts_and_files())
@@ -57,7 +57,7 @@ def test_readers_read_the_format(layout_and_file):
     rows, numbers, wrong = read_plainly(data, layout)
     for block_bytes in (1, 7, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(format, 'BLOCK_BYTES', block_bytes)
+            patch.setattr(line_rules, 'BLOCK_BYTES', block_bytes)
             patch.setattr(reader, 'PROVED_BYTES', block_bytes)
             for by_python in (math.inf, 0, 9):
                 if not wrong and rows:
@@ -70,7 +70,7 @@ def test_readers_read_the_format(layout_and_file):
                     parse(data, layout, by_python)
                 assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
                 assert caught.value.further == max(0, len(wrong) - 1)
-    is_proved = fast.proved_block(data.removeprefix(b'\xef\xbb\xbf'), layout) is not None
+    is_proved = arrow_reader.proved_block(data.removeprefix(b'\xef\xbb\xbf'), layout) is not None
     assert is_proved == (not wrong) or b'+' in data  # which older versions of pyarrow do not take
 
 

@@ -11,8 +11,8 @@ from stores import stored
 
 from mediaeval_ap import AveragePrecision, choices
 from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
-from mediaeval_ap.execute import evaluating, pools
-from mediaeval_ap.execute.evaluating import Clock
+from mediaeval_ap.execute import run_in_blocks, worker_processes
+from mediaeval_ap.execute.run_in_blocks import Clock
 
 folder = commands.folder
 
@@ -21,13 +21,13 @@ folder = commands.folder
 def _always_shared(monkeypatch):
     """Share every evaluation; small ones would stay in one process."""
     for name in ('PROBE_SECONDS', 'GAIN_SECONDS'):
-        monkeypatch.setattr(evaluating, name, -1e9)
+        monkeypatch.setattr(run_in_blocks, name, -1e9)
 
 
 @pytest.fixture
 def here(monkeypatch):
     """Do in this process what several would do."""
-    monkeypatch.setattr(pools, 'finished', process_tasks.here)
+    monkeypatch.setattr(worker_processes, 'finished', process_tasks.here)
 
 
 def told(function, *arguments, **settings):
@@ -57,7 +57,7 @@ def test_other_processes_give_what_one_gives(tmp_path):
 @pytest.mark.parametrize('options', [(), ('--keep-going',)])
 def test_runs_of_the_command(folder, monkeypatch, here, side_by_side, options):
     """Several runs, one of them wrong or without a shot in common, read by any process."""
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0 if side_by_side else 1e9)
+    monkeypatch.setattr(run_in_blocks, 'WORTH_SHARING_BYTES', 0 if side_by_side else 1e9)
     (folder / 'strange.txt').write_text('x z 1 ann 0.5\n')
     for runs in ['run.txt', 'run.txt'], ['strange.txt', 'bad.txt', 'run.txt']:
         command = 'evaluate', 'reference.txt', *runs, '--format', 'json', '--per-query', *options
@@ -77,7 +77,7 @@ def test_runs_of_the_command(folder, monkeypatch, here, side_by_side, options):
     ],
 )
 def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared):
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
+    monkeypatch.setattr(run_in_blocks, 'WORTH_SHARING_BYTES', 0)
     monkeypatch.setattr(Clock, 'pays', lambda *_: False)
     seen = []
 
@@ -86,7 +86,7 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
         assert n_jobs == jobs
         return process_tasks.here(n_jobs, function, asked, runs)
 
-    monkeypatch.setattr(pools, 'finished', results)
+    monkeypatch.setattr(worker_processes, 'finished', results)
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
     runs = []
     for size in sizes:
@@ -94,8 +94,8 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
         runs.append(tmp_path / f'{size}.txt' if size else [('x', 'v', '1', 'ann', 0.5)])
         if size:
             runs[-1].write_text(line + ' ' * (100 * size - len(line) - 1) + '\n')
-    asked = evaluating.ask(average_precision._criteria, None, ())
-    found = list(evaluating.evaluate_runs(evaluating.in_blocks(asked, runs), jobs))
+    asked = run_in_blocks.ask(average_precision.criteria, None, ())
+    found = list(run_in_blocks.evaluate_runs(run_in_blocks.in_blocks(asked, runs), jobs))
     names = [evaluation.inputs['hypothesis'].name for evaluation in found]
     assert names == [str(run) if size else '<rows>' for run, size in zip(runs, sizes, strict=True)]
     assert seen == shared
@@ -118,8 +118,8 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
 )
 def test_when_processes_pay(monkeypatch, seconds, cpu_seconds, factor, jobs, n_written, expected):
     monkeypatch.undo()
-    monkeypatch.setattr(evaluating, 'perf_counter', iter([3, 3 + seconds]).__next__)
-    monkeypatch.setattr(evaluating, 'process_time', iter([2, 2 + cpu_seconds]).__next__)
+    monkeypatch.setattr(run_in_blocks, 'perf_counter', iter([3, 3 + seconds]).__next__)
+    monkeypatch.setattr(run_in_blocks, 'process_time', iter([2, 2 + cpu_seconds]).__next__)
     assert Clock().pays(factor, jobs, n_written) is expected
 
 
@@ -139,7 +139,7 @@ def test_all_cores(monkeypatch):
         found.append(jobs)
         return process_tasks.here(jobs, *arguments)
 
-    monkeypatch.setattr(pools, 'finished', results)
+    monkeypatch.setattr(worker_processes, 'finished', results)
     monkeypatch.setattr(choices, 'machine_cores', lambda: 3)
     average_precision = AveragePrecision('samples/reference.txt', [10], definition='trec')
     average_precision.evaluate('samples/hypothesis.txt', jobs='all')
@@ -167,8 +167,8 @@ def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):
     def killed(*_):
         raise ProcessError('a process of this evaluation ended')
 
-    monkeypatch.setattr(pools, 'finished', killed)
-    monkeypatch.setattr(evaluating, 'WORTH_SHARING_BYTES', 0)
+    monkeypatch.setattr(worker_processes, 'finished', killed)
+    monkeypatch.setattr(run_in_blocks, 'WORTH_SHARING_BYTES', 0)
     given = 'evaluate', 'reference.txt', 'run.txt', 'run.txt', '--jobs', '2', '--keep-going'
     result = commands.run(*given)
     told = 'Error: a process of this evaluation ended\n'

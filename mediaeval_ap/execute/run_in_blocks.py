@@ -17,19 +17,19 @@ from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
-    CountedRun,
-    Questions,
+    PreparedRun,
+    SelectedQueries,
     completed,
-    names_asked,
-    read_counted,
+    prepare_run,
     score_names,
+    select_queries,
 )
-from mediaeval_ap.execute import folder as kept
-from mediaeval_ap.execute.folder import Folder, digest_of_rows
+from mediaeval_ap.execute import block_folder
+from mediaeval_ap.execute.block_folder import Folder, digest_of_rows
 from mediaeval_ap.progress import Bar, hidden, tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import Source, Table
+from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.sources import ByteSource, opening
 
 START_SECONDS = 0.2  # of CPU, until a process has imported all: 0.15 to 0.2
@@ -59,7 +59,7 @@ class Asked:
     """The question that each run answers: criteria, names and measures."""
 
     criteria: Criteria
-    questions: Questions
+    questions: SelectedQueries
     queries: Table | None
     measures: tuple[str, ...]  # of ir_measures
 
@@ -101,7 +101,7 @@ def ask(criteria: Criteria, queries: Any, measures: str | Iterable[str]) -> Aske
         check_columns(parsed, criteria.K)
         texts = tuple(map(str, parsed))
     table = criteria.read_queries(queries)
-    return Asked(criteria, names_asked(criteria, table), table, texts)
+    return Asked(criteria, select_queries(criteria, table), table, texts)
 
 
 def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
@@ -110,16 +110,16 @@ def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
 
 
 @lru_cache(4)
-def _unpacked(packed: bytes) -> tuple[CountedRun, Source | None, Sequence[str]]:
+def _unpacked(packed: bytes) -> tuple[PreparedRun, Provenance | None, Sequence[str]]:
     from mediaeval_ap.store.store import Store
 
     criteria, run, queries, measures = pickle.loads(packed)
     ranking = run.ranking if isinstance(run, Store) else run
-    return CountedRun(criteria, ranking, len(ranking)), queries, measures
+    return PreparedRun(criteria, ranking, len(ranking)), queries, measures
 
 
 def _scored(
-    run: CountedRun, queries: Source | None, texts: Sequence[str], names: Sequence[str]
+    run: PreparedRun, queries: Provenance | None, texts: Sequence[str], names: Sequence[str]
 ) -> Evaluation:
     """Score a run on names, also by measures of ir_measures; warn of nothing."""
     if not texts:
@@ -151,11 +151,11 @@ class RunInBlocks:
     _blocks: dict[int, Evaluation] = field(default_factory=dict, init=False)
 
     @cached_property
-    def _read(self) -> tuple[CountedRun, Any]:
+    def _read(self) -> tuple[PreparedRun, Any]:
         """The run ready to be scored, if it still is the one of the plan; and what is packed."""
         criteria = self.asked.criteria
         store = criteria.open_run(self.hypothesis)
-        run = read_counted(criteria, self.hypothesis if store is None else store)
+        run = prepare_run(criteria, self.hypothesis if store is None else store)
         if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
             source = run.ranking.source
             planned = self.folder.plan['runs'][self.number]['sha256']
@@ -177,7 +177,7 @@ class RunInBlocks:
     def compute(self, jobs: Any = 1, part: tuple[int, int] = (1, 1)) -> Part:
         """Compute the blocks of a part that are missing; jobs are a number, or an executor."""
         names = self.asked.questions.names
-        size = kept.BLOCK_QUERIES
+        size = block_folder.BLOCK_QUERIES
         if self.folder is None and isinstance(jobs, int):
             size = max(-(-len(names) // (BLOCKS_EACH * jobs if jobs > 1 else 1)), 1)
         numbers = list(range(1, max(-(-len(names) // size), 1) + 1))
@@ -213,10 +213,14 @@ class RunInBlocks:
                 if clock.pays(len(blocks) / n_here - 1, jobs, n_packed):
                     break
             if rest := blocks[n_here:]:
-                from mediaeval_ap.execute import pools  # here, as small evaluations need none
+                from mediaeval_ap.execute import (
+                    worker_processes,  # here, as small evaluations need none
+                )
 
                 packed = self.asked.packed(given)
-                with closing(pools.finished(jobs, score_block, packed, rest)) as finished:
+                with closing(
+                    worker_processes.finished(jobs, score_block, packed, rest)
+                ) as finished:
                     for number, block in finished:
                         if isinstance(block, Exception):
                             raise block
@@ -263,10 +267,10 @@ def in_blocks(
 
 def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
     """Return all that the values of runs depend on, as JSON."""
-    from mediaeval_ap.execute import pools
+    from mediaeval_ap.execute import worker_processes
 
     criteria = asked.criteria
-    versions = asked.measures and pools.versions()
+    versions = asked.measures and worker_processes.versions()
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,
@@ -274,7 +278,7 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
         'judged': None if criteria.judgements is None else criteria.judgements.table,
     }
     return {
-        'schema': kept.SCHEMA,
+        'schema': block_folder.SCHEMA,
         'version': __version__,
         'definition': criteria.definition.to_dict(),
         'K': list(criteria.K),
@@ -290,7 +294,7 @@ def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, 
         },
         'n_skipped': asked.questions.n_skipped,
         'n_queries': len(asked.questions.names),
-        'block_queries': kept.BLOCK_QUERIES,
+        'block_queries': block_folder.BLOCK_QUERIES,
         'runs': list(runs),
         'names': list(names),
     }
@@ -341,20 +345,20 @@ def _side_by_side(
     runs: Sequence[RunInBlocks], sizes: Sequence[int], jobs: int
 ) -> Generator[Evaluation | Exception]:
     """Let each of several processes read and score other runs, the largest first."""
-    from mediaeval_ap.execute import pools
+    from mediaeval_ap.execute import worker_processes
 
     order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
     paths = [runs[i].hypothesis for i in order]
     done: dict[int, Evaluation | Exception] = {}
     shared = pickle.dumps(runs[0].asked)
     n_given = 0
-    with closing(pools.finished(jobs, evaluate_file, shared, paths)) as finished:
+    with closing(worker_processes.finished(jobs, evaluate_file, shared, paths)) as finished:
         for number, result in tracked(finished, 'scoring', ' runs'):
             done[order[number]] = result
             while n_given in done:
                 result = done.pop(n_given)
                 name = runs[n_given].name
-                yield result._called(name) if isinstance(result, Evaluation) else result
+                yield result.called(name) if isinstance(result, Evaluation) else result
                 n_given += 1
 
 

@@ -16,8 +16,8 @@ import pytest
 from hanging import SECONDS, no_hang
 
 from mediaeval_ap.errors import FormatError, ProcessError, ReadError
-from mediaeval_ap.execute import pools
-from mediaeval_ap.execute.pools import finished
+from mediaeval_ap.execute import worker_processes
+from mediaeval_ap.execute.worker_processes import finished
 
 # A command whose two processes tell their numbers and then do not end.
 WAITING = """
@@ -25,7 +25,7 @@ import sys
 import mediaeval_ap.cli
 import process_tasks
 from mediaeval_ap.__main__ import main
-from mediaeval_ap.execute.pools import finished
+from mediaeval_ap.execute.worker_processes import finished
 def command(**_):
     list(finished(2, process_tasks.tell_and_wait, sys.argv[1], 'ab'))
 mediaeval_ap.cli.main = command
@@ -108,7 +108,7 @@ def end(executor, error):
 
 
 def test_few_tasks_are_in_flight(monkeypatch):
-    monkeypatch.setattr(pools, 'IN_FLIGHT', 3)
+    monkeypatch.setattr(worker_processes, 'IN_FLIGHT', 3)
     executor = Futures()
     some = finished(executor, process_tasks.add, b'', range(5))
     for number in range(5):

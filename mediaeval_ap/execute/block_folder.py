@@ -172,7 +172,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     for run, name in zip(runs, names, strict=True):
         blocks = [folder.read(run, number) for number in range(1, folder.n_blocks + 1)]
         whole = completed(Evaluation.concat(blocks), folder.plan['n_skipped'])
-        evaluations.append(whole._called(name))
+        evaluations.append(whole.called(name))
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations
 
