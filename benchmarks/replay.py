@@ -22,11 +22,12 @@ import numpy as np
 from runs import make_runs
 
 from mediaeval_ap import AveragePrecision
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import NEAR, POOL_DEPTH, STRATEGIES, JudgedBy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.judging.candidates import UNJUDGED, Floats, PoolPairs
+from mediaeval_ap.judging.candidates import UNJUDGED, PoolPairs
 from mediaeval_ap.judging.judging_queue import DECIMALS, Chooser
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.tables import HYPOTHESIS, read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,6 +16,7 @@ FEW = 1000  # fewer keys are sorted sooner as they are than packed with somethin
 CACHE_LINE = 64  # bytes
 LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
 
+Floats: TypeAlias = NDArray[np.float64]
 Key = TypeVar('Key', bound=np.integer)
 WORD = 8  # bytes
 WIDEST = 64  # bytes of a text that is taken as words: each further word costs shorter texts, too

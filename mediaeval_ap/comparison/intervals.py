@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mediaeval_ap.comparison.units import Floats
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.errors import require
 
 FEWEST = 5  # units, below which compare gives no interval

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mediaeval_ap.comparison.units import Floats
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import Correction, alpha_of, check_policy
 from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
 from mediaeval_ap.comparison.intervals import (
@@ -25,7 +26,7 @@ from mediaeval_ap.comparison.intervals import (
     plus2_interval,
 )
 from mediaeval_ap.comparison.sign_flips import flip_test
-from mediaeval_ap.comparison.units import Floats, Units, units_of
+from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import ParameterError, counted, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import OF_RESULTS, Terms

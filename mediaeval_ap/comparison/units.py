@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from mediaeval_ap.arrays import Floats
+
 # Of the largest value: what is equal as fractions differs by less.
 ROUNDING = 2.0**-44
 OF_SINGLES = 2.0**-22

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find, first_occurrences
+from mediaeval_ap.arrays import Floats, find, first_occurrences
 from mediaeval_ap.definitions import ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -25,7 +25,6 @@ UNJUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
 SHOT = JUDGED_SHOTS.texts
 OF_REFERENCE = 'no-overlap', 'unknown-queries'  # what an empty one lacks, where judging begins
 Labels = NDArray[np.int8]
-Floats = NDArray[np.float64]
 
 
 class Places(NamedTuple):

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, counted, shown
-from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Floats, Labels, PoolPairs
+from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Labels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described

@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import Floats, run_starts
 from mediaeval_ap.definitions import depths
 from mediaeval_ap.errors import require
-from mediaeval_ap.judging.candidates import Floats, Labels, PoolPairs
+from mediaeval_ap.judging.candidates import Labels, PoolPairs
 from mediaeval_ap.metrics.ap_of_hits import Counts, least
 
 PRIOR_JUDGEMENTS = 20  # that the prior is worth
