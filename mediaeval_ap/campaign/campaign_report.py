@@ -16,8 +16,9 @@ from Levenshtein import distance, opcodes
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
+from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, listed
+from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS

@@ -34,7 +34,8 @@ from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
 from mediaeval_ap.render.plot import write_figures
 
 if TYPE_CHECKING:
-    from mediaeval_ap.comparison.comparison import Comparison, ComparisonPlot
+    from mediaeval_ap.comparison.comparison import Comparison
+    from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
     from mediaeval_ap.results.evaluation import Evaluation
     from mediaeval_ap.results.result import Result
     from mediaeval_ap.tables.layouts import Layout

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
-from mediaeval_ap.choices import GROUPINGS, alpha_of, check_policy, plain_text
+from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
 from mediaeval_ap.comparison.comparable_runs import (
-    Agreement,
-    GroupMean,
     Runs,
     VideosOfQueries,
     agreements,
@@ -25,17 +19,20 @@ from mediaeval_ap.comparison.comparable_runs import (
     group_means,
     read_runs,
 )
-from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, of_query, percent
-from mediaeval_ap.comparison.intervals import FEWEST, Interval
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, percent
+from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
+from mediaeval_ap.comparison.comparison_tables import (
+    TABLES,
+    ComparisonData,
+    blocks_for_papers,
+    blocks_for_people,
+    caption_of,
+    grid_of,
+    tables_on_page,
+)
 from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
-    CORRECTED_BY,
-    SIGN_FLIPS,
-    Pair,
-    Power,
     Settings,
-    Standing,
-    Verdict,
     check_run,
     checked_settings,
     names_of_units,
@@ -55,677 +52,24 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.render.document import Block, Captioned, Document, Grid, Heading, Marked, Terms
-from mediaeval_ap.render.formats import short, short_p
-from mediaeval_ap.render.plot import Plot
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
 
 if TYPE_CHECKING:
-    import altair
     import pandas
 
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
-# The field and the class of the entries of each table.
-TABLES: dict[str, tuple[str, type[Any]]] = {
-    'leaderboard': ('leaderboard', Standing),
-    'pairs': ('pairs', Pair),
-    'orders': ('orders', Agreement),
-    'by': ('groups_by', GroupMean),
-    'power': ('power', Power),
-    'verdicts': ('verdicts', Verdict),
-}
-OF_INTERVAL = ('low', 'high', 'reason')
-BOUNDS = {
-    'interval': [f'interval_{each}' for each in OF_INTERVAL],
-    'rank_interval': ['rank_low', 'rank_high'],
-    'difference_interval': [f'difference_interval_{each}' for each in OF_INTERVAL],
-}
-SCHEMA = 'mediaeval-ap/comparison/2'
-LABEL = 'tab:comparison'
-DAGGER = '†'
+COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
 RUNS_IN_REPR = 10
-MOST_RUNS = 5  # their pairs are shown to people who did not ask for them
 # Videos that are clusters by default. With fewer, intervals over videos were simulated to be much
 # wider than over queries (docs/comparison.md).
 LEAST_VIDEOS = 50
 # Clusters in effect, and the share of one: beyond, intervals were simulated to cover 84 to 92 %.
 LEAST_CLUSTERS = 30
 LARGEST_SHARE = 0.1
-FIRST_MINUS_SECOND = 'first {0.run} minus second'
-DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Described, Paged):
-    """Runs compared on the same queries: intervals, tests of all pairs, groups.
-
-    Parameters
-    ----------
-    runs : list of str
-        The runs, best first by the last metric.
-    metrics : list of str
-        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; the one that is
-        claimed, the first measure or else the last cutoff, is last.
-    queries : list of str
-        The queries, sorted.
-    values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
-        The values of each metric; none of lwlrap, which is a mean over labels.
-    leaderboard : list of Standing
-        One for each metric and run; metrics in their order, runs best first within each.
-    pairs : list of Pair
-        One for each metric and pair of runs, the better one first.
-    orders : list of Agreement
-        Kendall's tau-b between the orders that metrics, or definitions, give.
-    groups_by : list of GroupMean
-        Means over groups of queries, if they were asked for.
-    parameters : mapping
-        Settings of the comparison, with the ``definition``.
-    counts : mapping of str to int
-        ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (queries, or
-        clusters of them).
-    notes : list of str
-        Sentences that are needed to read the tables.
-    sources, inputs : mapping of str to Provenance
-        Where each run was read from; what all runs share, such as the ``reference``.
-    warnings : sequence of DataWarning
-        Warnings about the data; not part of `to_dict`.
-    power : list of Power
-        Queries for the difference that was asked for, one for each pair by the last metric.
-    verdicts : list of Verdict
-        Whether each run passed against the baseline by the last metric, if it was asked for.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision, compare
-    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
-    >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
-    >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])})
-    >>> comparison.runs, comparison.pairs[0].wins
-    (['all', 'few'], 54)
-    """
-
-    runs: list[str]
-    metrics: list[str]
-    queries: list[str]
-    values: Mapping[str, NDArray[Any]]
-    leaderboard: list[Standing]
-    pairs: list[Pair]
-    orders: list[Agreement]
-    groups_by: list[GroupMean]
-    parameters: Mapping[str, Any]
-    counts: Mapping[str, int]
-    notes: list[str]
-    sources: Mapping[str, Provenance]
-    inputs: Mapping[str, Provenance]
-    warnings: Sequence[DataWarning] = field(default=(), repr=False)
-    power: Sequence[Power] = ()
-    verdicts: Sequence[Verdict] = ()
-
-    def __repr__(self) -> str:
-        how = f'{self._counted()}, {self.parameters["correction"]}'
-        best = [each for each in self.leaderboard if each.metric == self.metrics[-1]]
-        width = max(len(shown(each.run)) for each in best)
-        lines = [f'Comparison of {how}; {self.metrics[-1]}:']
-        for each in best[:RUNS_IN_REPR]:
-            low = short(each.interval.low) or 'none'
-            high = short(each.interval.high) or 'none'
-            bounds = f'[{low}, {high}]'
-            lines.append(f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} {bounds}')
-        if n_more := len(best[RUNS_IN_REPR:]):
-            lines.append(f'  … and {n_more} more')
-        return '\n'.join(lines)
-
-    @property
-    def terms(self) -> Terms:
-        return terms_of(self.parameters)
-
-    def _counted(self, joined: str = ', ') -> str:
-        run, runs, query, queries, *_ = self.terms
-        both = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
-        return joined.join(both)
-
-    @property
-    def plot(self) -> ComparisonPlot:
-        """Figures: ``leaderboard()``, ``scatter(a, b)``, ``distribution()``, ``map_by_k()``."""
-        require('altair', 'report', 'plot')
-        return ComparisonPlot(self)
-
-    def caption(self) -> str:
-        """Return what a table needs below it: test, correction, counts, intervals.
-
-        Returns
-        -------
-        str
-            One or two sentences.
-        """
-        return _caption(self, self.parameters['baseline'])
-
-    def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        compared = self.to_dict()
-        terms = self.terms
-        warnings = list(map(str, self.warnings))
-        read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
-        keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
-        inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
-        of_all: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
-        data = {
-            **{name: compared[name] for name in ('version', 'runs', 'metrics')},
-            'title': self._counted(' on '),
-            'lead': {**lead_of(compared), 'caveats': [f'{each}.' for each in warnings]},
-            'queries': self.queries,
-            'values': {name: each.tolist() for name, each in self.values.items()},
-            'comparison': compared,
-            'remarks': [{'what': text, **of_all} for text in (*self.notes, *warnings)],
-            'manifest': {**compared['manifest'], 'inputs': inputs},
-            'figures': self.plot._on_page(),
-        }
-        facts = {'AP definition': self.parameters['definition']}
-        if self.parameters['range']:
-            facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
-        asked = list(_asked_on_page(self))
-        return data, {**context_of(data, self.caption(), facts), 'asked': asked}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison, and a manifest of what it was computed from, for JSON.
-
-        Returns
-        -------
-        dict
-            ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``:
-            ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name, SHA-256).
-            Each None has its reason beside it; in the manifest it stands for what was not given.
-        """
-        parameters = dict(self.parameters)
-        definition = parameters.pop('definition')
-        return {
-            'schema': SCHEMA,
-            'version': __version__,
-            'kind': 'comparison',
-            'runs': list(self.runs),
-            'metrics': list(self.metrics),
-            **{
-                table: [_plain(each) for each in getattr(self, at)]
-                for table, (at, _) in TABLES.items()
-            },
-            'notes': list(self.notes),
-            'manifest': {
-                'version': __version__,
-                'definition': definition,
-                'parameters': parameters,
-                'counts': dict(self.counts),
-                'inputs': {
-                    'runs': {run: asdict(source) for run, source in self.sources.items()},
-                    **{role: asdict(source) for role, source in self.inputs.items()},
-                },
-            },
-        }
-
-    def to_frame(self, table: TableName = 'leaderboard') -> pandas.DataFrame:
-        """Return one of the tables of the comparison.
-
-        Parameters
-        ----------
-        table : {'leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts'}
-            The table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each entry, and a column for each of its fields: of an interval there are
-            ``interval_low``, ``interval_high`` and ``interval_reason``.
-        """
-        import pandas
-
-        grid = self._grid(check_policy('table', table, tuple(TABLES)))
-        return pandas.DataFrame(grid.rows, columns=list(grid.headers))
-
-    def _grid(self, table: str) -> Grid:
-        """Return one of the tables with every digit, each bound of an interval by itself."""
-        at, kind = TABLES[table]
-        names = [each.name for each in fields(kind)]
-        rows = []
-        for entry in map(asdict, getattr(self, at)):
-            row: list[Any] = []
-            for name in names:
-                value = entry[name]
-                columns = BOUNDS.get(name)
-                bounds = value.values() if isinstance(value, dict) else value
-                row += [value] if columns is None else bounds or [None] * len(columns)
-            rows.append(row)
-        return Grid(list(chain(*(BOUNDS.get(name, [name]) for name in names))), rows)
-
-    def document(self, *, pairs: bool = False) -> Document:
-        """Describe the comparison for all output formats.
-
-        Parameters
-        ----------
-        pairs : bool
-            Show all pairs of runs, and make them the rows of tables for programs.
-
-        Returns
-        -------
-        Document
-            Blocks for people and for papers, an object for JSON, and a table for programs.
-        """
-        return Document(
-            lambda: _blocks(self, pairs),
-            self.to_dict,
-            lambda: self._grid('pairs' if pairs else 'leaderboard'),
-            lambda: _for_papers(self, pairs),
-        )
-
-
-def _plain(entry: Any) -> dict[str, Any]:
-    """Return an entry for JSON, which has lists for tuples."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(entry).items()
-    }
-
-
-class ComparisonPlot(Plot):
-    """Figures of a comparison; `Comparison.plot` makes it.
-
-    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A name that is
-    no run or metric, or a figure that the data do not allow, is a `ParameterError`.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The comparison to draw.
-
-    Examples
-    --------
-    >>> from mediaeval_ap import AveragePrecision, compare
-    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
-    >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
-    >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])})
-    >>> plot = comparison.plot
-    >>> rows = plot.leaderboard().to_dict()['data']['values']
-    >>> [(row['run'], round(row['value'], 3)) for row in rows]
-    [('all', 1.0), ('some', 0.25)]
-    >>> rows = plot.scatter('all', 'some').to_dict()['data']['values']
-    >>> [(row['x'], row['y'], row['count']) for row in rows]
-    [(1.0, 0.0, 60), (1.0, 1.0, 20)]
-    >>> rows = plot.distribution().to_dict()['data']['values']
-    >>> [(row['run'], row['class'], row['count']) for row in rows]
-    [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
-    >>> rows = plot.map_by_k().to_dict()['data']['values']
-    >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
-    [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
-    """
-
-    def __init__(self, comparison: Comparison) -> None:
-        from mediaeval_ap.render import figures
-
-        self._comparison = comparison
-        self._figures = figures
-        self._runs = comparison.runs
-        self._values = comparison.values
-        self._teams = [run.partition('_')[0] or run for run in comparison.runs]
-        self.terms = comparison.terms
-
-    def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
-        """Draw the runs, best first, with their intervals and groups.
-
-        Parameters
-        ----------
-        metric : str, optional
-            One of the metrics, such as ``'MAP@10'``; by default the last.
-
-        Returns
-        -------
-        altair.LayerChart
-            A point and the bar of its interval for each run.
-        """
-        metric = self._metric(metric, self._comparison.metrics)
-        standings = [each for each in self._comparison.leaderboard if each.metric == metric]
-        return self._figures.leaderboard(
-            [each.run for each in standings],
-            [each.map for each in standings],
-            [each.interval.low for each in standings],
-            [each.interval.high for each in standings],
-            groups=[each.group for each in standings],
-            metric=metric,
-            terms=self.terms,
-        )
-
-    def scatter(
-        self, a: str | None = None, b: str | None = None, metric: str | None = None
-    ) -> altair.LayerChart:
-        """Draw two runs, query by query.
-
-        Parameters
-        ----------
-        a, b : str, optional
-            The runs of the horizontal and of the vertical axis; by default the two best.
-        metric
-            As of `leaderboard`.
-
-        Returns
-        -------
-        altair.LayerChart
-            A point for each pair of values, as large as it has queries; above the diagonal, run b
-            is better.
-        """
-        metric = self._metric(metric)
-        if (a is None or b is None) and len(self._runs) < 2:
-            raise ParameterError(f'scatter: found one {self.terms.run}, expected two or more')
-        a = self._runs[0] if a is None else a
-        b = self._runs[1] if b is None else b
-        for run in a, b:
-            check_run('run', run, self._runs)
-        first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
-        queries = self._comparison.queries
-        name = of_query(metric)
-        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self.terms)
-
-    def distribution(self, metric: str | None = None) -> altair.LayerChart:
-        """Draw how many queries of each run have a value of 0, of 1, and between them.
-
-        Parameters
-        ----------
-        metric
-            As of `leaderboard`.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each run, as long as there are queries.
-        """
-        metric = self._metric(metric)
-        values = self._values[metric].tolist()
-        name = of_query(metric)
-        return self._figures.distribution(self._runs, values, metric=name, terms=self.terms)
-
-    def map_by_k(self) -> altair.LayerChart:
-        """Draw the mean of each run against the cutoff.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line for each run, named at its end; of more than eight runs, the best of each team
-            (the part of its name before ``_``) is named, and the others are grey.
-        """
-        parts = [metric.partition('@') for metric in self._values]
-        if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
-            raise ParameterError(
-                f'map_by_k: found the metrics {", ".join(self._values)}, '
-                'expected one metric at several cutoffs'
-            )
-        means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
-        maps = [[means[run, metric] for metric in self._values] for run in self._runs]
-        cutoffs = [k or 'all' for _, _, k in parts]
-        metric = parts[0][0]
-        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
-
-    def _on_page(self) -> dict[str, Any]:
-        """Return the specifications of the page with their legends; its script adds some rows."""
-        from mediaeval_ap.render.page import on_page
-
-        self._metric(None)  # refuses what is no mean
-        values = np.concatenate(list(self._values.values()))
-        ends = values.max(axis=0), values.min(axis=0)  # as far as the scatter goes
-        charts = {f'distribution {each}': self.distribution(each) for each in self._values}
-        charts['scatter'] = self._figures.scatter(
-            '', '', self._comparison.queries, *ends, terms=self.terms
-        )
-        if len(self._values) > 1:
-            with suppress(ParameterError):  # of other metrics than one at several cutoffs
-                charts['map_by_k'] = self.map_by_k()
-        embedded = {name: on_page(chart) for name, chart in charts.items()}
-        embedded['scatter']['spec']['data']['values'] = []
-        return embedded
-
-    def _metric(self, metric: str | None, known: Sequence[str] = ()) -> str:
-        metrics = tuple(known or self._values)
-        if not metrics:
-            (no_mean,) = self._comparison.metrics
-            raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')
-        return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
-
-
-def _caption(comparison: Comparison, baseline: str | None) -> str:
-    """Return the caption of pairs with a baseline, or of all pairs without one."""
-    settings = comparison.parameters
-    terms = comparison.terms
-    queries = counted(len(comparison.queries), terms.query, terms.queries)
-    definition = f' ({settings["definition"]})' if settings['definition'] else ''
-    one, unit = names_of_units(settings)
-    of_units = unit
-    if settings['cluster'] != 'none':
-        clusters = counted(comparison.counts['units'], one, unit)
-        of_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
-    whole = f'Means over {queries}{definition}'
-    *others, last = comparison.metrics
-    if not comparison.values:
-        whole = f'{last} of {queries}'
-    methods = f'means: expanded ABC over {of_units}'
-    if comparison.pairs:
-        methods += f'; differences: plus2 over {unit}'
-    intervals = f'with {percent(settings["level"])} intervals ({methods})'
-    if comparison.counts['units'] < FEWEST:
-        intervals = f'without intervals, which need {FEWEST} {unit}'
-    claims = f' Claims are about {last}; other columns are exploratory.' if others else ''
-    return f'{whole}, {intervals}.{_test(comparison, baseline, unit)}{claims}'
-
-
-def _test(comparison: Comparison, baseline: str | None, unit: str) -> str:
-    """Return the sentence on what p is, and how it is corrected."""
-    if not comparison.pairs:
-        return ''
-    settings = comparison.parameters
-    runs = comparison.terms.runs
-    pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
-    flips = 'exact'
-    if n_rounded := sum(not pair.exact for pair in pairs):
-        flips = f'{n_rounded:,} of {len(pairs):,} rounded to a grid, others exact'
-        if n_rounded == len(pairs):
-            flips = 'rounded to a grid'
-    family = f'all pairs of {runs}' if baseline is None else f'the pairs with {printable(baseline)}'
-    by = CORRECTED_BY[settings['correction']]
-    return (
-        f' p by {SIGN_FLIPS} of {unit} ({flips}), corrected by {by} over {family} for each metric.'
-    )
-
-
-def _blocks(comparison: Comparison, pairs: bool) -> Iterator[Block]:
-    """Return the tables for people."""
-    baseline = comparison.parameters['baseline']
-    metrics = comparison.metrics
-    terms = comparison.terms
-    for title, note, grid, _ in _asked_for(comparison):
-        yield from (Heading(title, note), grid)
-    yield _means(comparison)
-    if comparison.pairs:
-        level = percent(comparison.parameters['level'])
-        yield Heading('Rank', f'{level} interval, from the tests of all pairs')
-        yield _by_run(comparison, _rank)
-    for metric in metrics if baseline is not None else ():
-        yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
-        others = [
-            one for one in comparison.leaderboard if one.metric == metric and one.run != baseline
-        ]
-        rows = [[one.run, *_cells_of(one, one.difference_interval)] for one in others]
-        yield _known(comparison, [terms.run, *DIFFERENCE], rows)
-    yield from _without_floor(comparison)
-    if comparison.orders:
-        yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
-        yield _orders(comparison)
-    for metric, grid in _means_by_group(comparison):
-        yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
-        yield grid
-    notes = list(comparison.notes)
-    if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
-        for metric in metrics if comparison.pairs else ():
-            title = f'{_titled(comparison, metric)}: differences of pairs'
-            yield Heading(title, FIRST_MINUS_SECOND.format(terms))
-            yield _pairs_by(comparison, metric)
-    elif baseline is None:
-        n_pairs = len(comparison.pairs) // len(metrics)
-        instead = f'ask for them (--pairs), or for a baseline (--baseline {terms.run.upper()})'
-        notes.append(f'{n_pairs} pairs of {terms.runs} are not shown: {instead}')
-    if notes:
-        yield ''.join(f'{note}\n' for note in notes)
-
-
-def _for_papers(comparison: Comparison, pairs: bool) -> Iterator[Block]:
-    """Return the tables of a paper: captioned, the best of each column bold."""
-    terms = comparison.terms
-    for title, note, grid, label in _asked_for(comparison):
-        yield Captioned(grid, f'{title}: {note}.', f'{LABEL}-{label}')
-    means = _means(comparison)
-    yield replace(means, caption=f'{means.caption} Best in bold.')
-    for number, metric in enumerate(comparison.metrics if pairs else (), 1):
-        text = (
-            f'{_titled(comparison, metric)}: differences of pairs, '
-            f'{FIRST_MINUS_SECOND.format(terms)}. {_caption(comparison, None)}'
-        )
-        if comparison.parameters['cluster'] != 'none':
-            text += f' Wins, ties, losses and dz are of {terms.queries}.'
-        yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
-    if comparison.orders:
-        text = f"Agreement of two orders of the {terms.runs}: Kendall's tau-b."
-        yield Captioned(_orders(comparison), text, f'{LABEL}-orders')
-    for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
-        text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
-        yield Captioned(grid, text, f'{LABEL}-by-{number}')
-
-
-def _means(comparison: Comparison) -> Captioned:
-    """Return means with intervals, and letters, or daggers for what differs from a baseline."""
-    baseline = comparison.parameters['baseline']
-    alpha = alpha_of(comparison.parameters['level'])
-    text = _caption(comparison, baseline)
-    if baseline is not None:
-        text += f' {DAGGER}: differs from {printable(baseline)}, corrected p ≤ {alpha:g}.'
-    elif comparison.pairs:
-        runs = comparison.terms.runs.capitalize()
-        text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
-
-    def cell_of(one: Standing) -> Marked:
-        mark = DAGGER if one.p_adjusted is not None and one.p_adjusted <= alpha else ''
-        if baseline is None and len(comparison.runs) > 1:
-            mark = one.group
-        return Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
-
-    return Captioned(_by_run(comparison, cell_of), text, LABEL)
-
-
-def _titled(comparison: Comparison, metric: str) -> str:
-    """Return the name of a metric, and that it is exploratory if it is not the last one."""
-    return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
-
-
-def _by_run(comparison: Comparison, cell_of: Callable[[Standing], Any]) -> Grid:
-    """Return a row for each run, and a column for each metric."""
-    cells = {(one.metric, one.run): cell_of(one) for one in comparison.leaderboard}
-    metrics = comparison.metrics
-    rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
-    return Grid([comparison.terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
-
-
-def _rank(one: Standing) -> Marked:
-    low, high = one.rank_interval
-    return Marked(one.rank, detail=f'[{low},{high}]')
-
-
-def _pairs_by(comparison: Comparison, metric: str) -> Grid:
-    pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
-    return _known(comparison, ['first', 'second', *DIFFERENCE], rows)
-
-
-def _known(comparison: Comparison, headers: list[str], rows: list[list[Any]]) -> Grid:
-    """Drop the columns after "corrected p" when there are no values by query."""
-    end = None if comparison.values else headers.index('corrected p') + 1
-    return Grid(headers[:end], [row[:end] for row in rows])
-
-
-def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:
-    difference = Marked(one.difference, detail='' if interval is None else _bounds(interval))
-    ps = [Marked('' if p is None else short_p(p)) for p in (one.p, one.p_adjusted)]
-    return [difference, *ps, Marked(f'{one.wins}/{one.ties}/{one.losses}'), one.dz]
-
-
-def _bounds(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
-        return ''
-    return f'[{short(interval.low)},{short(interval.high)}]'
-
-
-def _without_floor(comparison: Comparison) -> Iterator[Block]:
-    """Return the means without queries that have no relevant shot, where there are any."""
-    n_without = comparison.counts.get('queries_without_relevant', 0)
-    board = comparison.leaderboard
-    if not n_without or all(one.map_without_floor is None for one in board):
-        return
-    floors = {one.metric: one.floor for one in board if one.floor is not None}
-    listed = ', '.join(f'{metric} {short(floor)}' for metric, floor in floors.items())
-    if len(set(floors.values())) == 1:
-        listed = short(next(iter(floors.values())))
-    queries = counted(n_without, 'query that has', 'queries that have')
-    heading = f'Not the score: means without the {queries} no relevant shot'
-    yield Heading(heading, f'an empty run has {listed}')
-    yield _by_run(comparison, attrgetter('map_without_floor'))
-
-
-def _orders(comparison: Comparison) -> Grid:
-    return Grid(['one', 'other', 'tau'], [(each.a, each.b, each.tau) for each in comparison.orders])
-
-
-def _means_by_group(comparison: Comparison) -> Iterator[tuple[str, Grid]]:
-    sizes = {each.group: each.n_queries for each in comparison.groups_by}
-    headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
-    means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
-    for metric in comparison.metrics if sizes else ():
-        of_run = [
-            (run, [means.get((metric, run, group)) for group in sizes]) for run in comparison.runs
-        ]
-        yield metric, Grid(headers, [[run, *row] for run, row in of_run])
-
-
-def _asked_for(comparison: Comparison) -> Iterator[tuple[str, str, Grid, str]]:
-    """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
-    settings = comparison.parameters
-    terms = comparison.terms
-    *others, metric = comparison.metrics
-    if comparison.verdicts:
-        of = f'{metric}, not of {", ".join(others)}' if others else metric
-        rules = [f'{percent(settings["level"])} interval of {of}']
-        if settings['fail_if_worse'] is not None:
-            rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
-        if settings['require_better']:
-            rules.append('not better: not all of it is above 0')
-        rows: list[Any] = [
-            (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.words)
-            for one in comparison.verdicts
-        ]
-        title = f'Difference to {printable(settings["baseline"])}'
-        grid = Grid([terms.run, 'difference', 'verdict'], rows)
-        yield title, '; '.join(rules), grid, 'verdicts'
-    if comparison.power:
-        _, units = names_of_units(settings)
-        title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'
-        rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
-        grid = Grid(['first', 'second', 'sd of differences', units], rows)
-        yield title, 'of one pair, not corrected', grid, 'power'
-
-
-def _asked_on_page(comparison: Comparison) -> Iterator[tuple[str, str, str, Grid]]:
-    """Return the tables of a page that were asked for: id, title, note and grid."""
-    terms = comparison.terms
-    for title, note, grid, label in _asked_for(comparison):
-        yield label, title, note, grid
-    for metric, grid in _means_by_group(comparison):
-        if metric == comparison.metrics[-1]:
-            title = f'{metric} by {comparison.parameters["by"]}'
-            yield 'by', title, f'with the number of {terms.queries}', grid
 
 
 @shows_progress
@@ -920,6 +264,192 @@ def compare(
     return comparison
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ComparisonData, Described, Paged):
+    """Runs compared on the same queries: intervals, tests of all pairs, groups.
+
+    Parameters
+    ----------
+    runs : list of str
+        The runs, best first by the last metric.
+    metrics : list of str
+        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; the one that is
+        claimed, the first measure or else the last cutoff, is last.
+    queries : list of str
+        The queries, sorted.
+    values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
+        The values of each metric; none of lwlrap, which is a mean over labels.
+    leaderboard : list of Standing
+        One for each metric and run; metrics in their order, runs best first within each.
+    pairs : list of Pair
+        One for each metric and pair of runs, the better one first.
+    orders : list of Agreement
+        Kendall's tau-b between the orders that metrics, or definitions, give.
+    groups_by : list of GroupMean
+        Means over groups of queries, if they were asked for.
+    parameters : mapping
+        Settings of the comparison, with the ``definition``.
+    counts : mapping of str to int
+        ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (queries, or
+        clusters of them).
+    notes : list of str
+        Sentences that are needed to read the tables.
+    sources, inputs : mapping of str to Provenance
+        Where each run was read from; what all runs share, such as the ``reference``.
+    warnings : sequence of DataWarning
+        Warnings about the data; not part of `to_dict`.
+    power : list of Power
+        Queries for the difference that was asked for, one for each pair by the last metric.
+    verdicts : list of Verdict
+        Whether each run passed against the baseline by the last metric, if it was asked for.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, compare
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
+    >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
+    >>> right = [(*row, 0.5) for row in reference]
+    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])})
+    >>> comparison.runs, comparison.pairs[0].wins
+    (['all', 'few'], 54)
+    """
+
+    def __repr__(self) -> str:
+        how = f'{self._counted()}, {self.parameters["correction"]}'
+        best = [each for each in self.leaderboard if each.metric == self.metrics[-1]]
+        width = max(len(shown(each.run)) for each in best)
+        lines = [f'Comparison of {how}; {self.metrics[-1]}:']
+        for each in best[:RUNS_IN_REPR]:
+            low = short(each.interval.low) or 'none'
+            high = short(each.interval.high) or 'none'
+            bounds = f'[{low}, {high}]'
+            lines.append(f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} {bounds}')
+        if n_more := len(best[RUNS_IN_REPR:]):
+            lines.append(f'  … and {n_more} more')
+        return '\n'.join(lines)
+
+    def _counted(self, joined: str = ', ') -> str:
+        run, runs, query, queries, *_ = self.terms
+        both = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
+        return joined.join(both)
+
+    @property
+    def plot(self) -> ComparisonPlot:
+        """Figures: ``leaderboard()``, ``scatter(a, b)``, ``distribution()``, ``map_by_k()``."""
+        require('altair', 'report', 'plot')
+        return ComparisonPlot(self)
+
+    def caption(self) -> str:
+        """Return what a table needs below it: test, correction, counts, intervals.
+
+        Returns
+        -------
+        str
+            One or two sentences.
+        """
+        return caption_of(self, self.parameters['baseline'])
+
+    def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        compared = self.to_dict()
+        terms = self.terms
+        warnings = list(map(str, self.warnings))
+        read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
+        keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
+        inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
+        of_all: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
+        data = {
+            **{name: compared[name] for name in ('version', 'runs', 'metrics')},
+            'title': self._counted(' on '),
+            'lead': {**lead_of(compared), 'caveats': [f'{each}.' for each in warnings]},
+            'queries': self.queries,
+            'values': {name: each.tolist() for name, each in self.values.items()},
+            'comparison': compared,
+            'remarks': [{'what': text, **of_all} for text in (*self.notes, *warnings)],
+            'manifest': {**compared['manifest'], 'inputs': inputs},
+            'figures': self.plot._on_page(),
+        }
+        facts = {'AP definition': self.parameters['definition']}
+        if self.parameters['range']:
+            facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
+        asked = list(tables_on_page(self))
+        return data, {**context_of(data, self.caption(), facts), 'asked': asked}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison, and a manifest of what it was computed from, for JSON.
+
+        Returns
+        -------
+        dict
+            ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
+            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``:
+            ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name, SHA-256).
+            Each None has its reason beside it; in the manifest it stands for what was not given.
+        """
+        parameters = dict(self.parameters)
+        definition = parameters.pop('definition')
+        return {
+            'schema': COMPARISON_SCHEMA,
+            'version': __version__,
+            'kind': 'comparison',
+            'runs': list(self.runs),
+            'metrics': list(self.metrics),
+            **{
+                table: [_plain(each) for each in getattr(self, at)]
+                for table, (at, _) in TABLES.items()
+            },
+            'notes': list(self.notes),
+            'manifest': {
+                'version': __version__,
+                'definition': definition,
+                'parameters': parameters,
+                'counts': dict(self.counts),
+                'inputs': {
+                    'runs': {run: asdict(source) for run, source in self.sources.items()},
+                    **{role: asdict(source) for role, source in self.inputs.items()},
+                },
+            },
+        }
+
+    def to_frame(self, table: TableName = 'leaderboard') -> pandas.DataFrame:
+        """Return one of the tables of the comparison.
+
+        Parameters
+        ----------
+        table : {'leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts'}
+            The table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each entry, and a column for each of its fields: of an interval there are
+            ``interval_low``, ``interval_high`` and ``interval_reason``.
+        """
+        import pandas
+
+        grid = grid_of(self, check_policy('table', table, tuple(TABLES)))
+        return pandas.DataFrame(grid.rows, columns=list(grid.headers))
+
+    def document(self, *, pairs: bool = False) -> Document:
+        """Describe the comparison for all output formats.
+
+        Parameters
+        ----------
+        pairs : bool
+            Show all pairs of runs, and make them the rows of tables for programs.
+
+        Returns
+        -------
+        Document
+            Blocks for people and for papers, an object for JSON, and a table for programs.
+        """
+        return Document(
+            lambda: blocks_for_people(self, pairs),
+            self.to_dict,
+            lambda: grid_of(self, 'pairs' if pairs else 'leaderboard'),
+            lambda: blocks_for_papers(self, pairs),
+        )
+
+
 def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
     if settings.fail_if_worse is not None or settings.require_better:
@@ -1008,3 +538,11 @@ def _warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataW
             'needed for a verdict'
         )
         yield DataWarning('no-verdict', '', finding)
+
+
+def _plain(entry: Any) -> dict[str, Any]:
+    """Return an entry for JSON, which has lists for tuples."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(entry).items()
+    }

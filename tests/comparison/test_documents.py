@@ -3,7 +3,7 @@
 import pytest
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.comparison.comparison import MOST_RUNS
+from mediaeval_ap.comparison.comparison_tables import MOST_RUNS
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.document import Captioned, Heading
 from mediaeval_ap.render.formats import render, short_p

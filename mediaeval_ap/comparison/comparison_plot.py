@@ -1,0 +1,182 @@
+"""Figures of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mediaeval_ap.choices import check_policy
+from mediaeval_ap.comparison.comparison_page import of_query
+from mediaeval_ap.comparison.comparison_tables import ComparisonData
+from mediaeval_ap.comparison.testing import check_run
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.render.plot import Plot
+
+if TYPE_CHECKING:
+    import altair
+
+
+class ComparisonPlot(Plot):
+    """Figures of a comparison; `Comparison.plot` makes it.
+
+    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A name that is
+    no run or metric, or a figure that the data do not allow, is a `ParameterError`.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The comparison to draw.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import AveragePrecision, compare
+    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
+    >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
+    >>> right = [(*row, 0.5) for row in reference]
+    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])})
+    >>> plot = comparison.plot
+    >>> rows = plot.leaderboard().to_dict()['data']['values']
+    >>> [(row['run'], round(row['value'], 3)) for row in rows]
+    [('all', 1.0), ('some', 0.25)]
+    >>> rows = plot.scatter('all', 'some').to_dict()['data']['values']
+    >>> [(row['x'], row['y'], row['count']) for row in rows]
+    [(1.0, 0.0, 60), (1.0, 1.0, 20)]
+    >>> rows = plot.distribution().to_dict()['data']['values']
+    >>> [(row['run'], row['class'], row['count']) for row in rows]
+    [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
+    >>> rows = plot.map_by_k().to_dict()['data']['values']
+    >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
+    [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
+    """
+
+    def __init__(self, comparison: ComparisonData) -> None:
+        from mediaeval_ap.render import figures
+
+        self._comparison = comparison
+        self._figures = figures
+        self._runs = comparison.runs
+        self._values = comparison.values
+        self._teams = [run.partition('_')[0] or run for run in comparison.runs]
+        self.terms = comparison.terms
+
+    def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw the runs, best first, with their intervals and groups.
+
+        Parameters
+        ----------
+        metric : str, optional
+            One of the metrics, such as ``'MAP@10'``; by default the last.
+
+        Returns
+        -------
+        altair.LayerChart
+            A point and the bar of its interval for each run.
+        """
+        metric = self._metric(metric, self._comparison.metrics)
+        standings = [each for each in self._comparison.leaderboard if each.metric == metric]
+        return self._figures.leaderboard(
+            [each.run for each in standings],
+            [each.map for each in standings],
+            [each.interval.low for each in standings],
+            [each.interval.high for each in standings],
+            groups=[each.group for each in standings],
+            metric=metric,
+            terms=self.terms,
+        )
+
+    def scatter(
+        self, a: str | None = None, b: str | None = None, metric: str | None = None
+    ) -> altair.LayerChart:
+        """Draw two runs, query by query.
+
+        Parameters
+        ----------
+        a, b : str, optional
+            The runs of the horizontal and of the vertical axis; by default the two best.
+        metric
+            As of `leaderboard`.
+
+        Returns
+        -------
+        altair.LayerChart
+            A point for each pair of values, as large as it has queries; above the diagonal, run b
+            is better.
+        """
+        metric = self._metric(metric)
+        if (a is None or b is None) and len(self._runs) < 2:
+            raise ParameterError(f'scatter: found one {self.terms.run}, expected two or more')
+        a = self._runs[0] if a is None else a
+        b = self._runs[1] if b is None else b
+        for run in a, b:
+            check_run('run', run, self._runs)
+        first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
+        queries = self._comparison.queries
+        name = of_query(metric)
+        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self.terms)
+
+    def distribution(self, metric: str | None = None) -> altair.LayerChart:
+        """Draw how many queries of each run have a value of 0, of 1, and between them.
+
+        Parameters
+        ----------
+        metric
+            As of `leaderboard`.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each run, as long as there are queries.
+        """
+        metric = self._metric(metric)
+        values = self._values[metric].tolist()
+        name = of_query(metric)
+        return self._figures.distribution(self._runs, values, metric=name, terms=self.terms)
+
+    def map_by_k(self) -> altair.LayerChart:
+        """Draw the mean of each run against the cutoff.
+
+        Returns
+        -------
+        altair.LayerChart
+            A line for each run, named at its end; of more than eight runs, the best of each team
+            (the part of its name before ``_``) is named, and the others are grey.
+        """
+        parts = [metric.partition('@') for metric in self._values]
+        if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
+            raise ParameterError(
+                f'map_by_k: found the metrics {", ".join(self._values)}, '
+                'expected one metric at several cutoffs'
+            )
+        means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
+        maps = [[means[run, metric] for metric in self._values] for run in self._runs]
+        cutoffs = [k or 'all' for _, _, k in parts]
+        metric = parts[0][0]
+        return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
+
+    def _on_page(self) -> dict[str, Any]:
+        """Return the specifications of the page with their legends; its script adds some rows."""
+        from mediaeval_ap.render.page import on_page
+
+        self._metric(None)  # refuses what is no mean
+        values = np.concatenate(list(self._values.values()))
+        ends = values.max(axis=0), values.min(axis=0)  # as far as the scatter goes
+        charts = {f'distribution {each}': self.distribution(each) for each in self._values}
+        charts['scatter'] = self._figures.scatter(
+            '', '', self._comparison.queries, *ends, terms=self.terms
+        )
+        if len(self._values) > 1:
+            with suppress(ParameterError):  # of other metrics than one at several cutoffs
+                charts['map_by_k'] = self.map_by_k()
+        embedded = {name: on_page(chart) for name, chart in charts.items()}
+        embedded['scatter']['spec']['data']['values'] = []
+        return embedded
+
+    def _metric(self, metric: str | None, known: Sequence[str] = ()) -> str:
+        metrics = tuple(known or self._values)
+        if not metrics:
+            (no_mean,) = self._comparison.metrics
+            raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')
+        return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
