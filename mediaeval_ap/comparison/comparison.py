@@ -458,8 +458,8 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
             run = printable(runs.names[0])
             told = f'nothing to compare with {baseline}: found {run} alone'
             raise ParameterError(f'compare: {told}, expected two or more')
-        if runs.lacking_claim:
-            found = f'no value of {runs.lacking_claim} for some queries'
+        if runs.dropped_claim:
+            found = f'no value of {runs.dropped_claim} for some queries'
             raise ParameterError(f'compare: found {found}, expected one for each: runs pass by it')
     check_run('baseline', settings.baseline, runs.names)
 

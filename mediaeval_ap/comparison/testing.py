@@ -204,7 +204,7 @@ def tests_of(
 
 def _difference(runs: Runs, at: int, a: int, b: int) -> float:
     if runs.no_mean:
-        return runs.whole[a] - runs.whole[b]
+        return runs.whole_values[a] - runs.whole_values[b]
     values = runs.values[at]
     return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
