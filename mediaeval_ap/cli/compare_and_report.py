@@ -303,27 +303,27 @@ def _write(compared: Comparison, pairs: bool, format: str, output: Output) -> No
 
 def _score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
     """Return the files if they are score tables; all are if their columns are given."""
-    from mediaeval_ap.comparison.score_tables import SHAPES, holds_scores
+    from mediaeval_ap.comparison.score_tables import SCORE_SHAPES, holds_scores
 
     item = (columns or {}).get('item', 'item')
     tables = [each for each in files if columns is not None or holds_scores(each, item)]
     others = [each for each in files if each not in tables and os.path.exists(each)]
     if tables and others:
         found = f'found {shown(others[0])} beside score tables, expected score tables alone'
-        raise click.UsageError(f'{found} ({SHAPES}); {COLUMNS_REMEDY}')
+        raise click.UsageError(f'{found} ({SCORE_SHAPES}); {COLUMNS_REMEDY}')
     return list(files) if tables else []
 
 
 def _read_first(reads: Callable[..., Any], path: str, *layout: Layout) -> Any:
     """Read a reference or results; what begins as neither might have been a score table."""
-    from mediaeval_ap.comparison.score_tables import REMEDY, SHAPES
+    from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
 
     try:
         return reads(path, *layout)
     except FormatError as error:
         if error.place not in ('', 'schema', 'line 1', 'line 2'):
             raise
-        expected = f'{error.expected}; or a score table: {SHAPES}{REMEDY}'
+        expected = f'{error.expected}; or a score table: {SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'
         place = error.place, error.field, error.found
         raise FormatError(error.source, *place, expected, error.further) from None
 

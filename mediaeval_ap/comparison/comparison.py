@@ -30,7 +30,8 @@ from mediaeval_ap.comparison.comparison_tables import (
     grid_of,
     tables_on_page,
 )
-from mediaeval_ap.comparison.score_tables import groups_in_file, read_scores, tables_in
+from mediaeval_ap.comparison.item_groups import groups_in_file
+from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
     check_run,

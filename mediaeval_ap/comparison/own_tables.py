@@ -1,0 +1,105 @@
+"""Per-query tables that commands of this package wrote, read as score tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mediaeval_ap.comparison.item_groups import groups_of_items
+from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
+from mediaeval_ap.tables.layouts import RecordLayout
+from mediaeval_ap.tables.records import Records
+
+# Columns beside the values.
+TEXT_COLUMNS = ('metric', 'definition', 'n_relevant')
+COUNT_COLUMNS = (N_QUERIES, 'n_labels')
+_is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
+
+
+def is_own_header(names: Sequence[str]) -> bool:
+    """Return True if a command of this package wrote values by query under these columns."""
+    return {'run', 'query'} <= {*names} and not {*COUNT_COLUMNS}.isdisjoint(names)
+
+
+@dataclass(frozen=True)
+class OwnLayout(RecordLayout):
+    """The layout of a table of this package: a row for each run and query, then one of means."""
+
+    value: str = ''  # the column of values; '' for all of them
+
+    @property
+    def values(self) -> list[str]:
+        """The columns of values."""
+        return [name for name in self.numbers if not name.startswith(COUNT_COLUMNS)]
+
+    def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
+        own = self.of_header(header)
+        if is_own_header(header) and own.values and self.value not in TEXT_COLUMNS:
+            return RecordLayout.explain(own, header)
+        return super().explain(header) or ('no run', self.expected)
+
+    def of_header(self, header: Sequence[str]) -> OwnLayout:
+        texts = {'item': 'query', 'system': 'run'}
+        texts |= {name: name for name in TEXT_COLUMNS if name in header}
+
+        def is_read(name: str) -> bool:
+            is_measure = f'{N_QUERIES}_{name}' in header
+            is_value = name == self.value if self.value else is_measure or _is_value_name(name)
+            return bool(is_value) or name.startswith(COUNT_COLUMNS)
+
+        numbers = tuple(filter(is_read, header))
+        roles = (*texts, *numbers)
+        return replace(self, texts=tuple(texts.values()), numbers=numbers, roles=roles)
+
+
+def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
+    """Return the column of each metric, the claimed one last; all files have the same.
+
+    Tables of other tools have one metric: the column named `value`.
+    """
+    own_files = [records for records in files if isinstance(records.layout, OwnLayout)]
+    columns = [value]
+    for records in files:
+        before = columns
+        layout = records.layout
+        columns = layout.values if isinstance(layout, OwnLayout) else [value]
+        if columns != before and records is not files[0]:
+            actual = f'values {", ".join(columns)}'
+            expected = f'{", ".join(before)} as before'
+            remedy = 'name one that all files have by --columns value=…, in Python columns='
+            raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
+    for role in TEXT_COLUMNS:
+        groups_of_items(own_files, role, ())  # raises if an item differs between runs
+    has_metric = bool(own_files) and 'metric' in own_files[0].layout.by_role
+    metric = own_files[0]['metric'][0].as_py() if has_metric else value
+    if no_mean := (kind := kind_of_metric(metric)).no_mean:
+        remedy = '' if kind.is_one_list else '; give results of --format json --per-query'
+        expected = f'a metric with a value by query: {no_mean}{remedy}'
+        raise ParameterError(f'compare: found {metric}, expected {expected}')
+    counts = own_files[0].layout.numbers if own_files else ()
+    measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
+    columns.sort(key=measures[:1].__contains__)  # claims are about the last metric
+    return {metric if name == 'value' else name: name for name in columns}
+
+
+def without_means(records: Records) -> Records:
+    """Drop the rows of means, and queries without a relevant shot if the means leave them out."""
+    import pandas
+    import pyarrow
+
+    by_role = records.layout.by_role
+    runs = records['system'].to_pandas()
+    counts = pandas.Series(records[next(name for name in COUNT_COLUMNS if name in by_role)])
+    are_means = records['item'].to_pandas().eq(ALL_QUERIES) & counts.notna()
+    are_read = ~are_means
+    if 'n_relevant' in by_role:
+        n_queries = runs.map(counts[are_means].groupby(runs).max())
+        are_fewer = n_queries < runs.map(runs[are_read].value_counts())
+        are_read &= ~(are_fewer & records['n_relevant'].to_pandas().eq('0'))
+    if not are_read.any():
+        expected = 'values of queries: write it with --per-query'
+        raise FormatError(records.source.name, '', '', 'means alone', expected)
+    columns = records.columns.filter(pyarrow.array(are_read)).combine_chunks()
+    return replace(records, columns=columns, lines=records.lines.select(are_read.to_numpy()))
