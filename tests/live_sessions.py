@@ -45,13 +45,13 @@ def texts_of(live, rows):
 def order_of(live, query):
     """All hypotheses in their order for a query, with their temporal ranks."""
     ranking = live._current_scorer().ranking
-    (distances,) = ranking.names.measured([query])
-    rows = ranking._rows.at(ranking.top(distances, len(ranking) + 1))
+    (distances,) = ranking.names.distances_from([query])
+    rows = ranking._rows.select(ranking.top(distances, len(ranking) + 1))
     return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))
 
 
 def order_of_frozen(ranking, query):
-    (distances,) = ranking.names.measured([query])
+    (distances,) = ranking.names.distances_from([query])
     places = ranking.top(distances, len(ranking) + 1)
     columns = ranking.columns_at(places, distances)
     hypotheses = zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True)

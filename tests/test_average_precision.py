@@ -360,7 +360,7 @@ def test_warnings_point_at_the_caller():
 
 @pytest.mark.usefixtures('side_by_side')
 def test_one_session_in_many_threads(monkeypatch):
-    monkeypatch.setattr(edit_distances, 'KEPT_BYTES', 100)  # so that threads drop letters, too
+    monkeypatch.setattr(edit_distances, 'CACHED_BYTES', 100)  # so that threads drop letters, too
     names = [f'name{i}' for i in range(40)]
     reference = [('x', f'v{i % 7}', str(j), name) for i, name in enumerate(names) for j in range(i)]
     run = [(*row, float(i % 3)) for i, row in enumerate(reference) if i % 4]

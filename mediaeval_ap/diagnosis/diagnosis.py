@@ -691,7 +691,7 @@ def diagnose(
                 [lost for _, lost in confused],
                 [
                     NearMiss(
-                        n_hypotheses=int(run.ranking.held[pair[1]]),
+                        n_hypotheses=int(run.ranking.name_counts[pair[1]]),
                         alone=alone[pair][column],
                         **vars(lost),
                     )

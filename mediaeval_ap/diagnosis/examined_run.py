@@ -103,7 +103,7 @@ class ExaminedRun:
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query none of whose relevant shots is in the run is not ranked.
         ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
-        distances_of = iter(self.ranking.names.measured(ranked))
+        distances_of = iter(self.ranking.names.distances_from(ranked))
         n_ranked = []
         nothing_tied = put_together([])
         ties = []
@@ -320,7 +320,7 @@ def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
 def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[int]:
     """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
     ranking = run.ranking_of(query)
-    (distances,) = ranking.names.measured([query])
+    (distances,) = ranking.names.distances_from([query])
     at = distances[ranking.name_at]
     is_candidate = at <= shots.distance.max(initial=-1)
     is_ranked = np.zeros(len(at), dtype=np.bool_)

@@ -147,7 +147,9 @@ class Scorer:
 
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
         """Rank hypotheses for each query, down to a depth."""
-        for query, distances in zip(queries, self.ranking.names.measured(queries), strict=True):
+        for query, distances in zip(
+            queries, self.ranking.names.distances_from(queries), strict=True
+        ):
             ranking = self.ranking_of(query)
             places = ranking.top(distances, depth, distinct=self._distinct)
             yield Top(places, self.relevance.hits(query, ranking.shot_at[places]), distances)

@@ -1,4 +1,4 @@
-"""The hypotheses that a live session holds, as numbers, and the ranking of them at one moment."""
+"""The hypotheses of a live session, as numbers, and their ranking at one moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.ranking.base_ranking import BaseRanking
-from mediaeval_ap.ranking.edit_distances import Names
+from mediaeval_ap.ranking.edit_distances import DistinctNames
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 from mediaeval_ap.tables import HYPOTHESIS, Column, Provenance, Table
@@ -24,16 +24,17 @@ from mediaeval_ap.tables.rows import explain_row
 from mediaeval_ap.tables.table import column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
-VIDEO = ('video_id', 'corpus_id')  # in the order by which shots are ranked
+VIDEO_FIELDS = ('video_id', 'corpus_id')  # in the order by which shots are ranked
 SOURCE = Provenance('<live>')
 
-# The code of its name, minus its confidence, the number of its shot: sorted, these stand by name.
+# A hypothesis: the code of its name, minus its confidence, the number of its shot. Sorted, they are
+# grouped by name, surest first.
 Coded: TypeAlias = tuple[int, float, int]
 CodedColumns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 
 
 class GrowingColumns:
-    """Append-only columns of one length, whose views other threads may go on reading."""
+    """Append-only columns of equal length; other threads can go on reading older views."""
 
     def __init__(self, **types: Any) -> None:
         self._buffers = {name: np.empty(LEAST_CAPACITY, kind) for name, kind in types.items()}
@@ -46,7 +47,7 @@ class GrowingColumns:
         return self._buffers[name][: self._size]
 
     def extend(self, **columns: NDArray[Any]) -> None:
-        """Add rows at the end: O(n) time for n rows on average, as a full buffer doubles."""
+        """Append rows: n rows take O(n) time on average, as a full buffer doubles."""
         end = self._size + len(next(iter(columns.values())))
         for name, values in columns.items():
             if end > len(self._buffers[name]):
@@ -63,7 +64,7 @@ class GrowingColumns:
 
 
 class Interned:
-    """Distinct values that get a code from 0 as they come, and know their sort order."""
+    """Distinct values, numbered from 0 by first occurrence, and their sort order."""
 
     def __init__(self, key: Callable[[Any], Any]) -> None:
         self.values: list[Any] = []  # by code
@@ -80,14 +81,14 @@ class Interned:
 
     def positions(self) -> NDArray[np.int64]:
         """Return the position of each value in the sort order, by code; the array never changes."""
-        n_known = len(self._positions)
-        if n_known < len(self.values):
-            new = sorted(self.values[n_known:], key=self._ordered.key)
+        n_older = len(self._positions)
+        if n_older < len(self.values):
+            new = sorted(self.values[n_older:], key=self._ordered.key)
             before = np.array([self._ordered.bisect_left(value) for value in new])
             positions = np.empty(len(self.values), dtype=np.int64)
-            # A known value moves up by the new values that sort before it.
+            # An older value moves up by the number of new values that sort before it.
             moved_up = before.searchsorted(self._positions, side='right')
-            positions[:n_known] = self._positions + moved_up
+            positions[:n_older] = self._positions + moved_up
             positions[[self.code_of[value] for value in new]] = before + np.arange(len(new))
             self._ordered.update(new)
             self._positions = positions
@@ -95,7 +96,7 @@ class Interned:
 
 
 class ShotOrder(NamedTuple):
-    """The order of the shots that are known at one moment."""
+    """The sort order of the shots at one moment."""
 
     video: NDArray[np.int32]  # for each shot, the code of its video
     shot: NDArray[np.int32]  # for each shot, the code of its id
@@ -103,33 +104,35 @@ class ShotOrder(NamedTuple):
     shot_positions: NDArray[np.int64]  # for each code of an id, its position in their order
 
     def videos(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the positions of the videos of some shots, in the order of video and corpus."""
+        """Return the positions of the videos of some shots, sorted by video and corpus."""
         positions: NDArray[np.int64] = self.video_positions[self.video[numbers]]
         return positions
 
     def positions(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return integers that compare as some shots do: by video, corpus and shot."""
+        """Return integers that sort as the shots do: by video, corpus and shot."""
         in_video: NDArray[np.int64] = self.shot_positions[self.shot[numbers]]
         return self.videos(numbers) * len(self.shot_positions) + in_video
 
 
 class KnownShots:
-    """Distinct shots, numbered from 0 as they come, and how many hypotheses are about each."""
+    """Distinct shots, numbered from 0 by first occurrence, and their numbers of hypotheses."""
 
     def __init__(self, subset: Table | None) -> None:
-        self.subset = None if subset is None else set(zip(*map(subset.texts, VIDEO), strict=True))
-        # Two levels: a shot that is known is found without a tuple of three texts to hash.
+        self.subset = (
+            None if subset is None else set(zip(*map(subset.texts, VIDEO_FIELDS), strict=True))
+        )
+        # Two levels, as hashing a tuple of three texts would take longer.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
         self.ids = Interned(key=shot_order)
-        self.counts: list[bool] = []  # of each shot, whether its video is in the subset, if any
-        self.n_held = 0  # shots that count and have hypotheses
-        self._held: list[int] = []
+        self.is_in_subset: list[bool] = []  # for each shot; True without a subset
+        self.n_returned = 0  # shots in the subset that have hypotheses
+        self._hypothesis_counts: list[int] = []  # for each shot
         self._codes = GrowingColumns(video=np.int32, shot=np.int32)
-        self._new: list[tuple[int, int]] = []  # codes that are not in the columns yet
+        self._new: list[tuple[int, int]] = []  # codes to be appended to the columns
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.is_in_subset)
 
     def number(self, corpus_id: str, video_id: str, shot_id: str) -> int:
         video = (video_id, corpus_id)
@@ -139,26 +142,26 @@ class KnownShots:
             codes = self.videos.code(video), self.ids.code(shot_id)
             self._new.append(codes)
             # The interned text, so that equal ids of many videos are kept in memory once.
-            number = in_video[self.ids.values[codes[1]]] = len(self.counts)
-            self.counts.append(self.subset is None or video in self.subset)
-            self._held.append(0)
+            number = in_video[self.ids.values[codes[1]]] = len(self.is_in_subset)
+            self.is_in_subset.append(self.subset is None or video in self.subset)
+            self._hypothesis_counts.append(0)
         return number
 
-    def hold(self, number: int, change: int) -> None:
-        """Count hypotheses about a shot that come (positive) or go (negative)."""
-        before = self._held[number]
-        after = self._held[number] = before + change
-        if self.counts[number]:
-            self.n_held += (after > 0) - (before > 0)
+    def count_hypotheses(self, number: int, change: int) -> None:
+        """Add `change`, which may be negative, to the number of hypotheses about a shot."""
+        before = self._hypothesis_counts[number]
+        after = self._hypothesis_counts[number] = before + change
+        if self.is_in_subset[number]:
+            self.n_returned += (after > 0) - (before > 0)
 
     def find(self, table: Table) -> NDArray[np.int64]:
-        """Return the number of each row's shot, -1 for a shot that is not known."""
-        rows = zip(*map(table.texts, (*VIDEO, 'shot_id')), strict=True)
+        """Return the number of the shot of each row; -1 for an unknown shot."""
+        rows = zip(*map(table.texts, (*VIDEO_FIELDS, 'shot_id')), strict=True)
         numbers = [self.number_in.get((v, c), {}).get(shot, -1) for v, c, shot in rows]
         return np.array(numbers, dtype=np.int64)
 
     def order(self) -> ShotOrder:
-        """Return the order of all shots; it stays as it is when others come later."""
+        """Return the sort order of all shots, which does not change when shots are added."""
         if self._new:
             video, shot = np.array(self._new, dtype=np.int32).T
             self._codes.extend(video=video, shot=shot)
@@ -169,54 +172,54 @@ class KnownShots:
 
 
 class Hypotheses:
-    """A multiset of hypotheses, sorted by name; a step that is refused changes nothing."""
+    """A multiset of hypotheses, sorted by name; a change that raises changes nothing."""
 
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
-        self.names = Interned(key=str)  # of all hypotheses that were ever added
-        self.changed: set[int] = set()  # codes of names; the ranking of each moment clears it
+        self.names = Interned(key=str)  # also of hypotheses that were removed
+        self.changed: set[int] = set()  # codes of names that changed since the last ranking
         self._sorted = SortedList()
-        self._waiting: list[Coded] = []  # the last to come; sorted in once needed
+        self._unsorted: list[Coded] = []  # the last ones; merged when they are needed
 
     def __len__(self) -> int:
-        return len(self._sorted) + len(self._waiting)
+        return len(self._sorted) + len(self._unsorted)
 
     def __contains__(self, row: Sequence[Any]) -> bool:
-        coded = self._known(row)
-        return coded is not None and coded in self._in_order()
+        coded = self._coded_if_known(row)
+        return coded is not None and coded in self._all_sorted()
 
     def add(self, row: Sequence[Any]) -> None:
-        self._count(self._known(row) or self._numbered(*plain_row(row)), 1)
+        self._change_count(self._coded_if_known(row) or self._coded(*plain_row(row)), 1)
 
     def extend(self, table: Table) -> None:
         names = list(map(self.names.code, table.texts('person_name')))
         shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
         for shot in shots:
-            self.shots.hold(shot, 1)
+            self.shots.count_hypotheses(shot, 1)
         self.changed.update(names)
-        self._waiting += zip(names, (-table.confidence).tolist(), shots, strict=True)
+        self._unsorted += zip(names, (-table.confidence).tolist(), shots, strict=True)
 
     def remove(self, row: Sequence[Any]) -> None:
-        self._count(self._found(row), -1)
+        self._change_count(self._stored(row), -1)
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
         changed = plain_row((*plain_row(row)[:-1], confidence))
-        self._count(self._found(row), -1)
-        self._count(self._numbered(*changed), 1)
+        self._change_count(self._stored(row), -1)
+        self._change_count(self._coded(*changed), 1)
 
-    def of_names(self, names: Iterable[int]) -> CodedColumns:
-        """Return what counts of some names: codes of names, minus confidences, numbers of shots."""
-        in_order = self._in_order()
+    def columns_of_names(self, names: Iterable[int]) -> CodedColumns:
+        """Return the hypotheses of some names, as columns; only those in the subset."""
+        all_sorted = self._all_sorted()
         rows: Iterable[Any] = chain.from_iterable(
-            in_order.irange((name,), (name + 1,)) for name in names
+            all_sorted.irange((name,), (name + 1,)) for name in names
         )
         if self.shots.subset is not None:
-            rows = (row for row in rows if self.shots.counts[row[2]])
-        return _columns(rows)
+            rows = (row for row in rows if self.shots.is_in_subset[row[2]])
+        return _coded_columns(rows)
 
     def table(self) -> Table:
         """Return all hypotheses as a table, name by name."""
-        name, confidence, shot = _columns(self._in_order())
+        name, confidence, shot = _coded_columns(self._all_sorted())
         order = self.shots.order()
         videos = self.shots.videos.values
         video = order.video[shot]
@@ -227,20 +230,21 @@ class Hypotheses:
             'person_name': Column(name.astype(np.int32), self.names.values),
         }
         table = Table(HYPOTHESIS, columns, -confidence, SOURCE)
-        return table.select(np.ones(len(table), dtype=np.bool_))  # drops values out of use
+        return table.select(np.ones(len(table), dtype=np.bool_))  # drops unused values
 
-    def _found(self, row: Sequence[Any]) -> Coded:
-        coded = self._known(row)
-        if coded is None or coded not in self._in_order():
-            plain_row(row)  # raises if the row is no hypothesis
+    def _stored(self, row: Sequence[Any]) -> Coded:
+        """Return a hypothesis in numbers; raise unless it is in this multiset."""
+        coded = self._coded_if_known(row)
+        if coded is None or coded not in self._all_sorted():
+            plain_row(row)  # raises if the row is not a hypothesis
             raise ParameterError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
 
-    def _known(self, row: Sequence[Any]) -> Coded | None:
-        """Return a hypothesis in numbers if all of it is known and right, None on any doubt."""
+    def _coded_if_known(self, row: Sequence[Any]) -> Coded | None:
+        """Return a hypothesis in numbers; None if its name or shot is new, or it may be wrong."""
         try:
             corpus, video, shot, name, confidence = row
-            # A class of text may hash and compare as it likes: only plain text is looked up.
+            # Only plain text is looked up: a subclass may define its own hash and equality.
             is_plain = type(corpus) is type(video) is type(shot) is type(name) is str
             if not is_plain or type(confidence) is not float or type(row) is not tuple:
                 corpus, video, shot, name, confidence = plain_row(row)
@@ -249,29 +253,29 @@ class Hypotheses:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _numbered(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
+    def _coded(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
         return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
-    def _count(self, coded: Coded, times: int) -> None:
+    def _change_count(self, coded: Coded, change: int) -> None:
         """Add a hypothesis (1) or remove it (-1)."""
-        in_order = self._in_order()
+        all_sorted = self._all_sorted()
         self.changed.add(coded[0])
-        if times > 0:
-            in_order.add(coded)
+        if change > 0:
+            all_sorted.add(coded)
         else:
-            in_order.remove(coded)
-        self.shots.hold(coded[2], times)
+            all_sorted.remove(coded)
+        self.shots.count_hypotheses(coded[2], change)
 
-    def _in_order(self) -> SortedList:
-        """Sort in what waits, at once, which is much faster than one by one."""
-        if self._waiting:
-            self._sorted.update(self._waiting)
-            self._waiting = []
+    def _all_sorted(self) -> SortedList:
+        """Merge the unsorted hypotheses, together: one by one would take much longer."""
+        if self._unsorted:
+            self._sorted.update(self._unsorted)
+            self._unsorted = []
         return self._sorted
 
 
 def plain_row(row: object) -> tuple[Any, ...]:
-    """Return the fields of a hypothesis as plain text and a double, whatever their classes."""
+    """Convert the fields of a hypothesis, of any classes, to plain text and a double."""
     wrong = explain_row(row, HYPOTHESIS)
     if wrong is not None:
         raise wrong.error(SOURCE.name, '')
@@ -279,30 +283,31 @@ def plain_row(row: object) -> tuple[Any, ...]:
     return *map(plain_text, texts), float(confidence)
 
 
-def _columns(rows: Iterable[Coded]) -> CodedColumns:
-    # One stream of doubles, which hold every code exactly: twice as fast as column by column.
+def _coded_columns(rows: Iterable[Coded]) -> CodedColumns:
+    # One stream of doubles, exact for all codes: twice as fast as column by column.
     values = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 3)
     name, confidence, shot = values.T
     return name.astype(np.int64), confidence, shot.astype(np.int64)
 
 
 class LiveRows(NamedTuple):
-    """Hypotheses as columns. No two of one moment are equal."""
+    """Hypotheses as columns; no two hypotheses of one ranking have all four values equal."""
 
     confidence: NDArray[Any]  # float64: minus the confidence
     temporal_rank: NDArray[Any]  # int32, from 1
     shot: NDArray[Any]  # int32: its number
     name: NDArray[Any]  # int32: its code
 
-    def at(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
+    def select(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
         return LiveRows(*(column[rows] for column in self))
 
 
 class LiveRanking(BaseRanking):
     """The hypotheses of one moment, ready to be ranked for any query.
 
-    Those of each name are a segment of columns that only grow. The next moment's ranking writes new
-    segments for names that changed, and shares all others. Old ones stay, as threads may read them.
+    The hypotheses of a name are a segment of append-only columns. The next ranking appends new
+    segments for the names that changed, and shares all others. Old segments are not overwritten,
+    because other threads may still read them.
     """
 
     def __init__(self, hypotheses: Hypotheses, before: LiveRanking | None = None) -> None:
@@ -313,66 +318,68 @@ class LiveRanking(BaseRanking):
         if before is not None and len(before.names) == n_names:
             self.names = before.names
         else:
-            self.names = Names(tuple(hypotheses.names.values))
-        self.held, self._starts = np.zeros((2, n_names), dtype=np.int64)
+            self.names = DistinctNames(tuple(hypotheses.names.values))
+        self.name_counts, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if before is None:
             self._columns = GrowingColumns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
             )
         else:
             self._columns = before._columns
-            self.held[: len(before.names)] = before.held
+            self.name_counts[: len(before.names)] = before.name_counts
             self._starts[: len(before.names)] = before._starts
-        # A new segment for each name that changed, in its order.
+        # A new segment for each name that changed, best first.
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        name, confidence, shot = hypotheses.of_names(changed.tolist())
+        name, confidence, shot = hypotheses.columns_of_names(changed.tolist())
         shots = self._shot_order.positions(shot)
         videos = self._shot_order.videos(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
         order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
-        held = np.bincount(name, minlength=n_names)[changed]
-        self._starts[changed] = len(self._columns) + held.cumsum() - held
-        self.held[changed] = held
-        self._columns.extend(**LiveRows(confidence, temporal_rank, shot, name).at(order)._asdict())
+        changed_counts = np.bincount(name, minlength=n_names)[changed]
+        self._starts[changed] = len(self._columns) + changed_counts.cumsum() - changed_counts
+        self.name_counts[changed] = changed_counts
+        new_rows = LiveRows(confidence, temporal_rank, shot, name).select(order)
+        self._columns.extend(**new_rows._asdict())
         hypotheses.changed.clear()
-        self._n = int(self.held.sum())
-        if len(self._columns) > 2 * self._n:  # so a copy costs no more than was written before it
-            self._columns = self._columns.select(ranges(self._starts, self.held))
-            self._starts = self.held.cumsum() - self.held
+        self._n_hypotheses = int(self.name_counts.sum())
+        # The limit of 2 means that a copy never writes more rows than were written before it.
+        if len(self._columns) > 2 * self._n_hypotheses:
+            self._columns = self._columns.select(ranges(self._starts, self.name_counts))
+            self._starts = self.name_counts.cumsum() - self.name_counts
         self._rows = LiveRows(*(self._columns[field] for field in LiveRows._fields))
         self.shot_at = self._rows.shot
-        self.n_shots = hypotheses.shots.n_held
+        self.n_shots = hypotheses.shots.n_returned
 
     def __len__(self) -> int:
-        return self._n
+        return self._n_hypotheses
 
     def condensed(self, is_kept: NDArray[np.bool_]) -> LiveRanking:
-        positions = ranges(self._starts, self.held)
+        positions = ranges(self._starts, self.name_counts)
         positions = positions[is_kept[self._rows.shot[positions]]]
         ranking = copy(self)
-        ranking._rows = self._rows.at(positions)
+        ranking._rows = self._rows.select(positions)
         ranking.shot_at = ranking._rows.shot
-        ranking.held = np.bincount(ranking._rows.name, minlength=len(self.held))
-        ranking._starts = ranking.held.cumsum() - ranking.held
-        ranking._n = len(positions)
+        ranking.name_counts = np.bincount(ranking._rows.name, minlength=len(self.name_counts))
+        ranking._starts = ranking.name_counts.cumsum() - ranking.name_counts
+        ranking._n_hypotheses = len(positions)
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
 
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        confidence, temporal_rank, shot, name = self._rows.at(positions)
+        confidence, temporal_rank, shot, name = self._rows.select(positions)
         shots = self._shot_order.positions(shot)
         names = self._name_positions[name]
         first = first_in_order((blocks, confidence, temporal_rank, shots, names), depth)
-        chosen: NDArray[np.int64] = positions[first]
-        return chosen
+        first_positions: NDArray[np.int64] = positions[first]
+        return first_positions
 
-    def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        # The surest hypotheses of as many names as are wanted would be enough, so a name whose
-        # surest one is less sure than all of these lends nothing.
-        held = self.held[names]
-        first = np.full(len(names), np.inf)
-        first[held > 0] = self._rows.confidence[self._starts[names[held > 0]]]
-        worst = np.partition(first, wanted - 1)[wanted - 1]
-        return np.where(first <= worst, np.minimum(held, wanted), 0)
+    def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
+        # The surest hypotheses of the surest `n_needed` names are enough, so a name is not needed
+        # if its surest hypothesis is less sure than all of these.
+        counts = self.name_counts[names]
+        surest = np.full(len(names), np.inf)  # minus the confidence
+        surest[counts > 0] = self._rows.confidence[self._starts[names[counts > 0]]]
+        last = np.partition(surest, n_needed - 1)[n_needed - 1]
+        return np.where(surest <= last, np.minimum(counts, n_needed), 0)

@@ -1,4 +1,4 @@
-"""The session about hypotheses that are added, changed and removed."""
+"""`Live`: a session whose hypotheses are added, changed and removed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from mediaeval_ap.tables.table import Names
 class Live(Session):
     """A session that answers queries while hypotheses are added, changed and removed.
 
-    `AveragePrecision.live` begins it. At every moment its answers are those of a session about a
-    run of the hypotheses that it holds, until ``close()`` or the end of a ``with`` block. Threads
-    may share it: each sees a change of another whole or not at all.
+    `AveragePrecision.live` begins it. At every moment it answers as a session about a run of its
+    hypotheses would, until ``close()`` or the end of a ``with`` block. Threads may share it: each
+    sees a change of another thread whole or not at all.
 
     Notes
     -----
-    To add, remove or change a hypothesis takes O(log n) time for n of them. A `send` takes time
-    in proportion to the names, and to the hypotheses of those that changed since the last answer.
+    To add, remove or change one of n hypotheses takes O(log n) time. A `send` takes time in
+    proportion to the names, and to the hypotheses of the names that changed since the last answer.
     Names and shots of removed hypotheses stay in memory.
 
     A session cannot be copied or pickled (`TypeError`). To save it, write the DataFrame of
@@ -67,11 +67,12 @@ class Live(Session):
         self.criteria = criteria
         self._lock = Lock()
         shots = KnownShots(criteria.subset)
-        # The shots of the reference get numbers first, so that what comes later is relevant or not.
-        known = [criteria.reference.table]
+        # The shots of reference and judgements are numbered first, so that both can refer to shots
+        # by number before there are hypotheses about them.
+        tables = [criteria.reference.table]
         if criteria.judgements is not None:
-            known.append(criteria.judgements.table)
-        for table in known:
+            tables.append(criteria.judgements.table)
+        for table in tables:
             for shot in zip(*map(table.texts, HYPOTHESIS.texts[:3]), strict=True):
                 shots.number(*shot)
         self._relevance = Relevance(criteria.reference, shots)
@@ -79,7 +80,7 @@ class Live(Session):
         self._ranking = LiveRanking(self._hypotheses)
         self._snapshot: Ranking | None = None
 
-    def _run(self) -> str:  # without the lock: to show a session never waits, and never fails
+    def _run(self) -> str:  # without the lock, so that repr never waits or fails
         return counted(len(self._hypotheses), 'hypothesis', 'hypotheses')
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -97,28 +98,28 @@ class Live(Session):
             return row in self._open()
 
     def add(self, row: Sequence[str | float]) -> None:
-        """Add a hypothesis, once more if it is there.
+        """Add a hypothesis; if an equal one is there, it is there once more.
 
         Parameters
         ----------
         row : sequence
-            Its fields: ``corpus_id video_id shot_id person_name confidence``, as of a run.
+            Its fields, as in a run: ``corpus_id video_id shot_id person_name confidence``.
 
         Raises
         ------
         FormatError
-            When the row is no hypothesis; then nothing has changed.
+            When the row is not a hypothesis; then nothing has changed.
         """
         with self._lock:
             self._changing().add(row)
 
     def extend(self, rows: Run) -> None:
-        """Add hypotheses: all of them, or none.
+        """Add hypotheses: all of them, or none if one is wrong.
 
         Parameters
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
-            A run, as `AveragePrecision.evaluate` takes it; tuples may be none.
+            A run, as `AveragePrecision.evaluate` takes it; an iterable of tuples may be empty.
 
         Raises
         ------
@@ -144,7 +145,7 @@ class Live(Session):
         Raises
         ------
         FormatError, ParameterError
-            When the row is no hypothesis, or the session does not hold it; nothing has changed.
+            When the row is not a hypothesis, or not in the session; then nothing has changed.
         """
         with self._lock:
             self._changing().remove(row)
@@ -157,7 +158,12 @@ class Live(Session):
         row
             As `add` takes it, with the confidence that it has.
         confidence : float
-            The new confidence, a finite number. Errors are those of `remove`.
+            The new confidence, a finite number.
+
+        Raises
+        ------
+        FormatError, ParameterError
+            As `remove`; also when the new confidence is not a finite number.
         """
         with self._lock:
             self._changing().change(row, confidence)
@@ -193,9 +199,9 @@ class Live(Session):
         Takes the time of `snapshot`, and time in proportion to queries times distinct names.
         """
         name = check_name(name)
-        asked = self.criteria.read_queries(queries)
+        query_table = self.criteria.read_queries(queries)
         run = prepare_run(self.criteria, self.snapshot())
-        evaluation = evaluate_run(run, select_queries(self.criteria, asked)).called(name)
+        evaluation = evaluate_run(run, select_queries(self.criteria, query_table)).called(name)
         warn_caller(evaluation.warnings)
         return evaluation
 

@@ -1,1 +1,1 @@
-"""The order of hypotheses for a query, and what it is made of."""
+"""The order of hypotheses for a query: names by edit distance, ties by place."""

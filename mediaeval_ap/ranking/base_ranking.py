@@ -1,95 +1,141 @@
-"""The search for the hypotheses nearest to a query, shared by frozen, stored and live rankings."""
+"""The search for the hypotheses nearest to a query, shared by frozen, stored and live rankings.
+
+Words of the rankings:
+
+- query: a name to search for; its distance to a name of the run is a normalized edit distance.
+- tie block: all names at one distance from a query, and so all of their hypotheses.
+- place: the index of a hypothesis in the order of ties, by which each tie block of each query is
+  sorted (`tie_breaking.TieKeys`). A live ranking has no places, as each insertion would move them.
+- position: the index of a hypothesis when they are grouped by name, best first within each name.
+- rank: the index of a hypothesis, from 1, in the answer to one query.
+- depth: the number of first ranks that are needed.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import first_occurrences, ranges
-from mediaeval_ap.ranking.edit_distances import Distances, Names
+from mediaeval_ap.ranking.edit_distances import Distances, DistinctNames
 from mediaeval_ap.tables import Provenance
 
-GUESS = 2  # times as many names as hold enough on average; at depth 1000, 1 and 4 take 10 % longer
+# The first guess of names: this many times the names that hold enough hypotheses on average. At
+# depth 1000, 1 and 4 take 10 % longer.
+GUESS = 2
 GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
 
 
-class BaseRanking(ABC):
-    """Hypotheses that can be ranked for any query: *positions* go name by name, best first.
+class NearestNames(NamedTuple):
+    """The nearest names of a query, which hold enough hypotheses together, in whole tie blocks."""
 
-    They stand in ascending order of the distance of their names, then of `tie_breaking.TieKeys`.
-    Only those of the nearest names, whole tie blocks that together hold enough, are put in order.
+    names: NDArray[np.int64]  # in order of distance
+    blocks: NDArray[np.int64]  # for each name, the number of its tie block, from 0
+    counts: NDArray[np.int64]  # for each name, how many of its first hypotheses can be needed
+
+
+class BaseRanking(ABC):
+    """Hypotheses, grouped by name, that can be ranked for any query.
+
+    The order is by distance of the name, then by `tie_breaking.TieKeys`. For a query, only
+    hypotheses of the nearest names are sorted.
     """
 
-    names: Names
-    shot_at: NDArray[np.integer]  # at each *place*, which is what `top` returns
+    names: DistinctNames
+    shot_at: NDArray[np.integer]  # the shot of each hypothesis, by the indices that `top` returns
     n_shots: int  # distinct ones
     source: Provenance
-    held: NDArray[np.int64]  # number of hypotheses of each name
-    _starts: NDArray[np.int64]  # position of its first one
+    name_counts: NDArray[np.int64]  # the number of hypotheses of each name
+    _starts: NDArray[np.int64]  # the position of the first hypothesis of each name
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of hypotheses that it holds."""
+        """Return the number of hypotheses."""
 
     @abstractmethod
     def condensed(self, is_kept: NDArray[np.bool_]) -> BaseRanking:
-        """Return the ranking without the hypotheses about other shots; is_kept is by shot."""
+        """Return the ranking of the hypotheses about some shots; `is_kept` is a mask by shot."""
 
     @abstractmethod
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        """Return the places of the first hypotheses, in order, from positions and tie blocks."""
+        """Return the first `depth` of the hypotheses at some positions, by tie block, then ties.
+
+        The result has indices of `shot_at`: places, or positions in a live ranking.
+        """
 
     @abstractmethod
-    def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        """Return how many hypotheses to take from each name of a block with more than `wanted`."""
+    def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
+        """Return how many hypotheses to take from each name of a tie block, to get `n_needed`.
+
+        The block has more than `n_needed` names, so most of them give none.
+        """
 
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
-        """Return the places of the first hypotheses; with `distinct`, of the first of each shot."""
-        wanted = depth
-        while True:
-            taken = min(wanted, len(self))
-            if not taken:
-                return np.empty(0, dtype=np.int64)
-            names, blocks, lent = self._nearest(distances, taken)
-            positions = ranges(self._starts[names], lent)
-            places = self._first_of(positions, blocks.repeat(lent), taken)
-            if not distinct:
-                return places
-            first = first_occurrences(self.shot_at[places])
-            if len(first) >= depth or len(places) == len(self):
-                return places[first[:depth]]
-            wanted *= 2  # so that the last attempt costs no less than all before together
+        """Return the first hypotheses of a query, as indices of `shot_at`.
 
-    def _nearest(
-        self, distances: Distances, depth: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the nearest names that hold enough, their tie blocks, and how much to take."""
-        # Few names are sorted: a guess of how many hold enough, and more only where they do not.
-        count = GUESS * depth * len(self.names) // len(self) + 1
+        With `distinct`, only the first hypothesis about each shot counts.
+        """
+        n_needed = depth
         while True:
-            names = distances.nearest(count)
+            n_ranked = min(n_needed, len(self))
+            if not n_ranked:
+                return np.empty(0, dtype=np.int64)
+            names, blocks, counts = self._nearest(distances, n_ranked)
+            positions = ranges(self._starts[names], counts)
+            ranked = self._first_of(positions, blocks.repeat(counts), n_ranked)
+            if not distinct:
+                return ranked
+            first = first_occurrences(self.shot_at[ranked])
+            if len(first) >= depth or len(ranked) == len(self):
+                return ranked[first[:depth]]
+            n_needed *= 2  # so that the last attempt costs no less than all before together
+
+    def _nearest(self, distances: Distances, depth: int) -> NearestNames:
+        """Select the names whose hypotheses can be among the first `depth` of a query.
+
+        For the query `anna` and depth 4, the names of a run are, in order of distance:
+
+            name    distance   hypotheses   their places   block   count
+            anna       0           2           3 8           0       2
+            anne       1/4         5           7 9 …       ┌ 1       0
+            anni       1/4         3           0 2 6       │ 1       2
+            enna       1/4         2           4 5         └ 1       1
+            otto       1           9                       not needed
+
+        `anna` holds 2 hypotheses, so 2 more are needed, and the next block decides all of them. It
+        has 3 names, more than the 2 that are needed. The first hypotheses of its names stand at the
+        places 7, 0 and 4: `anni` and `enna` give two hypotheses no later than place 4, so none
+        behind place 4 is needed. That leaves two of `anni`, one of `enna` and none of `anne`. The
+        caller sorts these 2 + 2 + 1 hypotheses by block and place, and takes the first 4. From a
+        last block of at most 2 names it would take up to 4 hypotheses of each name.
+        """
+        # Only a few names are sorted: first a guess, and more only where it holds too few.
+        n_guessed = GUESS * depth * len(self.names) // len(self) + 1
+        while True:
+            names = distances.nearest(n_guessed)
             near = distances[names]
             order = near.argsort()
             names = names[order]
             near = near[order]
-            held = self.held[names].cumsum()
-            if held[-1] >= depth:
+            n_up_to = self.name_counts[names].cumsum()
+            if n_up_to[-1] >= depth:
                 break
-            count *= GROWTH
-        farthest = near[held.searchsorted(depth)]
+            n_guessed *= GROWTH
+        farthest = near[n_up_to.searchsorted(depth)]
         begin = near.searchsorted(farthest)
         end = near.searchsorted(farthest, side='right')
         names = names[:end]
         near = near[:end]
-        # Tie blocks are counted from equal doubles, which are equal distances.
+        # Equal distances are equal doubles, so tie blocks can be numbered from them.
         blocks = np.zeros(end, dtype=np.int64)
         (near[1:] != near[:-1]).cumsum(out=blocks[1:])
-        lent = np.minimum(self.held[names], depth)  # no name lends more than are wanted
-        wanted = depth - int(held[begin - 1] if begin else 0)
-        if end - begin > wanted:  # the last block has more names than hypotheses are wanted of it
-            lent[begin:] = self._lent_by_tied(names[begin:], wanted)
-        return names, blocks, lent
+        counts = np.minimum(self.name_counts[names], depth)
+        n_needed = depth - int(n_up_to[begin - 1] if begin else 0)
+        if end - begin > n_needed:
+            counts[begin:] = self._counts_in_last_block(names[begin:], n_needed)
+        return NearestNames(names, blocks, counts)

@@ -29,14 +29,13 @@ MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
 NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
 N_COLUMNS = 5  # of integers, one for each name, that a step works on
-# 32 letters of a million names of up to 16 letters, more of fewer names.
-KEPT_BYTES = 64 << 20
+CACHED_BYTES = 64 << 20  # for 32 letters of a million names of up to 16 letters
 LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
 
 
 @dataclass(eq=False)
 class Quotients:
-    """Distances of one query to all names as they are: for few names, or names in no order."""
+    """Distances of one query to all names, as doubles: for few names, or names in any order."""
 
     values: NDArray[np.float64]
 
@@ -44,7 +43,7 @@ class Quotients:
         return self.values[names]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least `count` nearest names, or all: whole tie blocks, in no order."""
+        """Return the `count` nearest names and all that are tied with the last; in any order."""
         if count >= len(self.values):
             return np.arange(len(self.values))
         partitioned = self.values.copy()
@@ -54,7 +53,7 @@ class Quotients:
 
 
 class LengthRange(NamedTuple):
-    """Consecutive names whose edits are divided by one number."""
+    """Consecutive names whose numbers of edits have the same divisor."""
 
     begin: int
     end: int
@@ -63,9 +62,10 @@ class LengthRange(NamedTuple):
 
 @dataclass(eq=False)
 class EditsByLength:
-    """Edit distances of one query, divided when they are needed; names go by length.
+    """Edit distances of one query to names in order of length, divided only when needed.
 
-    Names of one length have one divisor, so their edits, small integers, order them.
+    The distance is the number of edits over the longer length. It is the same divisor for all names
+    of one length, so the numbers of edits, small integers, give the order of these names.
     """
 
     edits: NDArray[np.unsignedinteger]
@@ -78,20 +78,20 @@ class EditsByLength:
         return self.edits[names] / np.maximum(self.lengths[names], self.length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least `count` nearest names, like `Quotients.nearest`."""
+        """Return the `count` nearest names and all tied with the last, as `Quotients.nearest`."""
         if count >= len(self.edits):
             return np.arange(len(self.edits))
-        # Names that are no longer than the query have its length as divisor.
+        # For names that are not longer than the query, the divisor is the length of the query.
         longer = [names for names in self.ranges if names.divisor > self.length]
         begin = longer[0].begin if longer else len(self.edits)
         merged = [LengthRange(0, begin, self.length), *longer] if begin else longer
         farthest: dict[LengthRange, int] = {}
         n_names = 0
         radius = 0.0
-        for next_, names, edits in merge(*map(self._ascending, merged)):
-            if n_names >= count and next_ > radius:
+        for quotient, names, edits in merge(*map(self._ascending, merged)):
+            if n_names >= count and quotient > radius:
                 break
-            radius = next_
+            radius = quotient
             farthest[names] = edits
             n_names += int(np.count_nonzero(self.edits[names.begin : names.end] == edits))
         within = [
@@ -101,7 +101,7 @@ class EditsByLength:
         return np.concatenate(within)
 
     def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
-        """Return the distances that names of a range may have, from the least one on."""
+        """Return the possible distances of a range of names, ascending, with range and edits."""
         least = int(self.edits[names.begin : names.end].min())
         return ((edits / names.divisor, names, edits) for edits in range(least, names.divisor + 1))
 
@@ -109,7 +109,7 @@ class EditsByLength:
 Distances: TypeAlias = Quotients | EditsByLength  # names index them
 
 
-class Names:
+class DistinctNames:
     """The distinct names of a run, in any order."""
 
     def __init__(self, values: Sequence[str]) -> None:
@@ -119,12 +119,12 @@ class Names:
         return len(self.values)
 
     def n_among(self, names: Collection[str]) -> int:
-        """Return how many of the names are among others, which are distinct."""
+        """Return how many of these names are in a collection of distinct names."""
         if isinstance(self.values, StoredTexts):
             return sum(position >= 0 for position in self.values.positions(list(names)))
         return sum(name in names for name in self.values)
 
-    def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
+    def distances_from(self, queries: Sequence[str]) -> Iterator[Distances]:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
         # A quotient of integers, rounded once: equal distances are equal doubles. Single precision
         # would merge different distances between names of more than about 4,000 characters.
@@ -141,8 +141,8 @@ class Names:
         return own_cores() if n_queries * len(self) > THREADED_CELLS else 1
 
 
-class NamesByLength(Names):
-    """The distinct names of a run in ascending order of length, which do not change."""
+class NamesByLength(DistinctNames):
+    """The distinct names of a frozen run, in ascending order of length."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class NamesByLength(Names):
 
     @classmethod
     def sorting(cls, values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
-        """Put names in order of their length; return them and the new number of each."""
+        """Sort names by length; return them, and the new number of each name in the old order."""
         lengths = np.array(list(map(len, values)), dtype=np.int64)
         order = lengths.argsort(kind='stable')
         numbers = np.empty(len(order), dtype=np.int32)
@@ -166,23 +166,23 @@ class NamesByLength(Names):
 
     @cached_property
     def letters(self) -> tuple[NDArray[np.unsignedinteger], ...]:
-        """The letters of the first names, as many as are compared side by side.
+        """The letters of the shorter names, which `BitParallel` compares.
 
-        Matrices of 8, 16, 32 or 64 columns, narrow ones first, have a row for each name.
+        There are up to four matrices, of 8, 16, 32 and 64 columns, with a row for each name.
         """
         letters = []
         begin = 0
         for bits in WIDTHS:
             end = int(self.lengths.searchsorted(bits, side='right'))
-            if end - begin >= SIDE_BY_SIDE:  # else wider integers, or rapidfuzz, take them
+            if end - begin >= SIDE_BY_SIDE:  # fewer join the next width, or rapidfuzz
                 lengths = self.lengths[begin:end]
                 letters.append(letter_matrix(self.values[begin:end], lengths, bits))
                 begin = end
         return tuple(letters)
 
-    def measured(self, queries: Sequence[str]) -> Iterator[Distances]:
+    def distances_from(self, queries: Sequence[str]) -> Iterator[Distances]:
         if len(self) < (SIDE_BY_SIDE if len(queries) == 1 else MANY_SIDE_BY_SIDE):
-            yield from self._one_by_one.measured(queries)
+            yield from self._in_memory.distances_from(queries)
             return
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
@@ -194,7 +194,7 @@ class NamesByLength(Names):
                 yield EditsByLength(row, len(query), self.lengths, self._ranges)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
-        """Write edit distances, shape (n_queries, n_names)."""
+        """Compute the edit distances, shape (n_queries, n_names), into `edits`."""
 
         def compared(queries: Sequence[str], names: Sequence[str]) -> NDArray[np.unsignedinteger]:
             workers = self._workers(len(queries))
@@ -202,20 +202,20 @@ class NamesByLength(Names):
 
         n_compared = 0
         is_long = np.array([len(query) > LONGEST_QUERY for query in queries])
-        for names in self._side_by_side:
+        for names in self._bit_parallel:
             part = edits[:, n_compared : n_compared + len(names)]
             for row in np.flatnonzero(~is_long).tolist():
                 names.distances(queries[row], part[row])
             n_compared += len(names)
-        if self._others:
-            edits[:, n_compared:] = compared(queries, self._others)
+        if self._longer_names:
+            edits[:, n_compared:] = compared(queries, self._longer_names)
         if n_compared and is_long.any():
             long = list(compress(queries, is_long))
-            edits[is_long, :n_compared] = compared(long, self._one_by_one.values[:n_compared])
+            edits[is_long, :n_compared] = compared(long, self._in_memory.values[:n_compared])
 
     @cached_property
-    def _side_by_side(self) -> list[BitParallel]:
-        """Names from the shortest on, as many as are compared side by side."""
+    def _bit_parallel(self) -> list[BitParallel]:
+        """The names of each matrix of `letters`."""
         ends = accumulate(map(len, self.letters))
         return [
             BitParallel(letters, self.lengths[end - len(letters) : end])
@@ -223,14 +223,14 @@ class NamesByLength(Names):
         ]
 
     @cached_property
-    def _others(self) -> Sequence[str]:
-        """The names after those that are compared side by side."""
+    def _longer_names(self) -> Sequence[str]:
+        """The names that are in no matrix of `letters`, for rapidfuzz."""
         return list(self.values[sum(map(len, self.letters)) :])
 
     @cached_property
-    def _one_by_one(self) -> Names:
-        """The same names with all texts in memory, to be compared by rapidfuzz."""
-        return Names(list(self.values))
+    def _in_memory(self) -> DistinctNames:
+        """The same names with all texts in memory, for rapidfuzz."""
+        return DistinctNames(list(self.values))
 
     @cached_property
     def _ranges(self) -> list[LengthRange]:
@@ -242,7 +242,7 @@ class NamesByLength(Names):
 def letter_matrix(
     names: Sequence[str], lengths: NDArray[np.int64], bits: int
 ) -> NDArray[np.unsignedinteger]:
-    """Return the code points of names, a row for each, filled up with zeros to a number of bits."""
+    """Return the code points of names, a row for each, padded with zeros to `bits` columns."""
     code_points = np.frombuffer(''.join(names).encode('utf-32-le'), '<u4')
     letters = np.zeros((len(names), bits), np.min_scalar_type(code_points.max(initial=0)))
     letters[np.arange(bits) < lengths[:, None]] = code_points
@@ -250,13 +250,16 @@ def letter_matrix(
 
 
 class BitParallel:
-    """Names that a query is compared with side by side, in integers of a bit for each letter.
+    """Names that are compared with a query together, each as an integer of a bit for each letter.
 
     The dynamic programming matrix of a query and a name is computed column by column, a column for
-    each letter of the query. Neighbours in a column differ by -1, 0 or 1, so that two integers hold
-    all of it: the bits of the letters where it grows, and of those where it falls. Each step takes
-    a dozen operations on integers (Myers 1999, https://doi.org/10.1145/316542.316550; Hyyrö 2003),
-    here on whole arrays, with an integer for each name.
+    each letter of the query. Neighbours in a column differ by -1, 0 or 1. So two integers describe
+    a column: in `grows` the bits of the letters at which it grows by 1 are set, in `falls` those at
+    which it falls by 1. Each step takes a dozen operations on integers (Myers 1999,
+    https://doi.org/10.1145/316542.316550; Hyyrö 2003), here on arrays of one integer for each name.
+
+    For the query `ana` and the name `anna`, the last column is 3 2 1 1 1: it begins with the length
+    of the query, falls at the letters 1 and 2, and never grows. The distance is 3 + 0 - 2 = 1.
     """
 
     def __init__(self, letters: NDArray[np.unsignedinteger], lengths: NDArray[np.int64]) -> None:
@@ -266,37 +269,39 @@ class BitParallel:
         # Bits above the last letter never change those below.
         all_bits = self._type.type(-1 % (1 << bits))
         self._all_letters = all_bits >> (bits - lengths).astype(self._type)
-        self._kept_bits: dict[str, NDArray[np.unsignedinteger]] = {}
+        self._cached_bits: dict[str, NDArray[np.unsignedinteger]] = {}
         self._columns = SpareArrays(self._type)
 
     def __len__(self) -> int:
         return len(self._letters)
 
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
-        """Write the edit distance of a query, which is not too long, to each name."""
-        of_letter = self._bits_of(query)
-        bits = [of_letter[letter] for letter in query]
-        # whole cache lines, so that each column begins with one
+        """Compute the edit distance of a query to each name; `LONGEST_QUERY` limits its length."""
+        letter_bits = self._letter_bits(query)
+        query_bits = [letter_bits[letter] for letter in query]
+        # a whole number of cache lines, so that each column begins at one
         n_names = min(NAMES_IN_BLOCK, -(-len(out) // CACHE_LINE) * CACHE_LINE)
         spare = self._columns.take(N_COLUMNS * n_names)
         columns = spare[: N_COLUMNS * n_names].reshape(N_COLUMNS, n_names)
         for begin in range(0, len(out), n_names):
             block = slice(begin, begin + n_names)
-            counted = self._all_letters[block]
-            column = columns[:, : len(counted)]
-            grows, falls = _last_column([of_names[block] for of_names in bits], column)
-            grows &= counted
-            falls &= counted
-            # The column begins with the number of the query's letters.
+            all_letters = self._all_letters[block]
+            scratch = columns[:, : len(all_letters)]
+            grows, falls = _last_column([name_bits[block] for name_bits in query_bits], scratch)
+            grows &= all_letters
+            falls &= all_letters
+            # The column begins with the length of the query.
             np.bitwise_count(grows, out=out[block])
             out[block] -= np.bitwise_count(falls)
             out[block] += len(query)
         self._columns.give_back(spare)
 
-    def _bits_of(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
-        """Return the bits at which each letter of a query stands in each name."""
-        kept = {letter: self._kept_bits[letter] for letter in query if letter in self._kept_bits}
-        missing = [letter for letter in dict.fromkeys(query) if letter not in kept]
+    def _letter_bits(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
+        """Return for each letter of a query its bits in each name: 1 where the name has it."""
+        letter_bits = {
+            letter: self._cached_bits[letter] for letter in query if letter in self._cached_bits
+        }
+        missing = [letter for letter in dict.fromkeys(query) if letter not in letter_bits]
         if missing:
             # One array for all is large enough for the system to give it in large pages.
             bits = np.empty((len(missing), len(self)), self._type)
@@ -305,23 +310,23 @@ class BitParallel:
                 for letter, row in zip(missing, bits, strict=True):
                     packed = np.packbits(block == ord(letter), bitorder='little')
                     row[begin : begin + NAMES_IN_BLOCK] = packed.view(self._type)
-            kept.update(zip(missing, bits, strict=True))
-            if (len(self._kept_bits) + len(missing)) * bits[0].nbytes > KEPT_BYTES:
-                self._kept_bits.clear()
-            if bits.nbytes <= KEPT_BYTES:
-                self._kept_bits.update((letter, kept[letter]) for letter in missing)
-        return kept
+            letter_bits.update(zip(missing, bits, strict=True))
+            if (len(self._cached_bits) + len(missing)) * bits[0].nbytes > CACHED_BYTES:
+                self._cached_bits.clear()
+            if bits.nbytes <= CACHED_BYTES:
+                self._cached_bits.update((letter, letter_bits[letter]) for letter in missing)
+        return letter_bits
 
 
 def _last_column(
-    bits: Sequence[NDArray[np.unsignedinteger]],
-    columns: NDArray[np.unsignedinteger],
+    query_bits: Sequence[NDArray[np.unsignedinteger]],
+    scratch: NDArray[np.unsignedinteger],
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Return the bits at which the last column grows and falls, from the bits of each letter."""
-    grows, falls, diagonal, not_right, falls_right = columns
-    grows.fill(-1 % (1 << 8 * columns.itemsize))
+    """Return where the last column grows and falls, from the bits of each letter of the query."""
+    grows, falls, diagonal, not_right, falls_right = scratch
+    grows.fill(-1 % (1 << 8 * scratch.itemsize))
     falls.fill(0)
-    for equal in bits:
+    for equal in query_bits:
         # where the diagonal does not grow: (((equal & grows) + grows) ^ grows) | equal | falls
         np.bitwise_and(equal, grows, out=diagonal)
         diagonal += grows

@@ -1,7 +1,7 @@
 """A run that does not change, indexed once so that it can be ranked for any query.
 
 A hypothesis gets its *place* in the order of ties once. For a query, the hypotheses of the nearest
-names are sorted by one integer each: tie block and place.
+names are sorted by one integer each: tie block and place. `base_ranking` explains the words.
 """
 
 from __future__ import annotations
@@ -24,17 +24,23 @@ from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.base_ranking import BaseRanking
 from mediaeval_ap.ranking.edit_distances import Distances, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import Places, TieKeys, in_order, places, temporal_ranks
+from mediaeval_ap.ranking.tie_breaking import (
+    KeysByPlace,
+    TieKeys,
+    in_order,
+    keys_by_place,
+    temporal_ranks,
+)
 from mediaeval_ap.tables import HYPOTHESIS, Provenance, Table
 from mediaeval_ap.tables.table import texts_at
 
 if TYPE_CHECKING:
     import pandas
 
-PLACE_BITS = 32  # as places are int32; 31 are left for the tie block
+PLACE_BITS = 32  # of an int64, as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
-MOST_HYPOTHESES = 2**31 - 1  # that int32 counts
-FEW_TIED = 1 << 14  # hypotheses of one confidence that are looked at sooner than bisected by name
+MOST_HYPOTHESES = 2**31 - 1  # so that places are int32
+FEW_TIED = 1 << 14  # hypotheses of one confidence; more are faster bisected name by name
 
 
 class Ranking(BaseRanking):
@@ -44,7 +50,7 @@ class Ranking(BaseRanking):
     shot_at: NDArray[np.int32]  # the number of the shot at each place
     name_at: NDArray[np.int32]  # the number of the name, in order of length
     temporal_rank_at: NDArray[np.int32]
-    places: NDArray[np.int32]  # of the hypotheses of each name, best first, name by name
+    places: NDArray[np.int32]  # the place of the hypothesis at each position
     n_repeated: int  # hypotheses that repeat another one exactly
 
     def __init__(self, table: Table) -> None:
@@ -57,39 +63,41 @@ class Ranking(BaseRanking):
             name = table['person_name'].sorted()
             confidence = descending_ordinals(table.confidence)
             bar.add()
-            at = places(name.codes, confidence, shots)
+            keys = keys_by_place(name.codes, confidence, shots)
             bar.add()
             names, numbers = NamesByLength.sorting(name.values)
-            at = at._replace(name=numbers[at.name])
-            held = np.bincount(at.name, minlength=len(names))
-            places_by_name = order_of_narrow(at.name).astype(np.int32)
+            keys = keys._replace(name=numbers[keys.name])
+            name_counts = np.bincount(keys.name, minlength=len(names))
+            places = order_of_narrow(keys.name).astype(np.int32)
             bar.add()
         self._table = table
-        self._set(table.source, shots, names, at, places_by_name, held)
+        self._set_columns(table.source, shots, names, keys, places, name_counts)
 
-    def _set(
+    def _set_columns(
         self,
         source: Provenance,
         shots: Shots,
         names: NamesByLength,
-        at: Places,
+        keys: KeysByPlace,
         places: NDArray[np.int32],
-        held: NDArray[np.int64],
+        name_counts: NDArray[np.int64],
     ) -> None:
         self.source = source
         self.shots = shots
         self.names = names
-        self.shot_at = at.shot
-        self.name_at = at.name
-        self.temporal_rank_at = at.temporal_rank
-        self.n_repeated = at.n_repeated
-        self._hold(len(shots), places, held)
+        self.shot_at = keys.shot
+        self.name_at = keys.name
+        self.temporal_rank_at = keys.temporal_rank
+        self.n_repeated = keys.n_repeated
+        self._set_places(len(shots), places, name_counts)
 
-    def _hold(self, n_shots: int, places: NDArray[np.int32], held: NDArray[np.int64]) -> None:
+    def _set_places(
+        self, n_shots: int, places: NDArray[np.int32], name_counts: NDArray[np.int64]
+    ) -> None:
         self.n_shots = n_shots
         self.places = places
-        self.held = held
-        self._starts = held.cumsum() - held
+        self.name_counts = name_counts
+        self._starts = name_counts.cumsum() - name_counts
 
     def __len__(self) -> int:
         return len(self.shot_at)
@@ -100,7 +108,7 @@ class Ranking(BaseRanking):
         return self._table
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return all hypotheses as a DataFrame, which can be read as a run; repeated rows stay."""
+        """Return all hypotheses, also repeated ones, as a DataFrame, which can be read as a run."""
         import pandas
 
         table = self.table
@@ -115,12 +123,12 @@ class Ranking(BaseRanking):
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         """The confidence at each place, descending."""
-        return -np.sort(-self.table.confidence)  # the first key of the order
+        return -np.sort(-self.table.confidence)  # places are sorted by confidence first
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
-        """Return the places after a place that have its distance and confidence, ascending."""
+        """Return the places behind a place that have its distance and confidence, ascending."""
         distance = distances[self.name_at[place : place + 1]]
-        # Reversed, which copies nothing, confidences ascend.
+        # searchsorted needs ascending values: a reversed view, without a copy.
         end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
         if end - place <= FEW_TIED:
             is_tied = distances[self.name_at[place + 1 : end]] == distance
@@ -128,7 +136,7 @@ class Ranking(BaseRanking):
             return tied
         names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
-        ends = begins + self.held[names]
+        ends = begins + self.name_counts[names]
         begins = first_above(self.places, begins, ends, place)
         ends = first_above(self.places, begins, ends, end - 1)
         places = self.places[ranges(begins, ends - begins)].astype(np.int64)
@@ -136,18 +144,19 @@ class Ranking(BaseRanking):
         return places
 
     def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the places of the hypotheses of some names, ordered as if they had one name."""
-        places = self.places[ranges(self._starts[names], self.held[names])].astype(np.int64)
-        one = np.zeros(len(places), dtype=np.int64)
+        """Return the places of the hypotheses of some names, sorted as if all had the same name."""
+        positions = ranges(self._starts[names], self.name_counts[names])
+        places = self.places[positions].astype(np.int64)
+        same_name = np.zeros(len(places), dtype=np.int64)
         shot = self.shot_at[places]
         confidence = -self.confidence_at[places]
-        times, _ = temporal_ranks(one, confidence, shot, self.shots.videos_of(shot))
-        return places[in_order(*TieKeys(confidence, times, shot, one))]
+        ranks, _ = temporal_ranks(same_name, confidence, shot, self.shots.videos_of(shot))
+        return places[in_order(*TieKeys(confidence, ranks, shot, same_name))]
 
     def columns_at(
         self, places: NDArray[np.int64], distances: Distances
     ) -> dict[str, list[str] | NDArray[Any]]:
-        """Return the hypotheses at some places and their keys, from distances to all names."""
+        """Return the hypotheses at some places, with distances and temporal ranks, as columns."""
         names = self.name_at[places]
         return {
             **self.shots.ids_of(self.shot_at[places]),
@@ -171,30 +180,30 @@ class Ranking(BaseRanking):
         places: NDArray[np.int64] = keys & PLACE_MASK
         return places
 
-    def _lent_by_tied(self, names: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-        # As many names as hypotheses are wanted give enough with their first ones alone, so nothing
-        # behind the worst of these firsts is returned. That bounds a query that is equally far from
-        # all names to about the cost of any other.
+    def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
+        # The first hypotheses of the best `n_needed` names are enough, so nothing behind the last
+        # of these places is returned. Thus a query that is equally far from all names costs about
+        # as much as any other.
         begins = self._starts[names]
         first = self.places.take(begins, mode='clip')
-        first[self.held[names] == 0] = MOST_HYPOTHESES  # of names that lost all their hypotheses
-        worst = np.partition(first, wanted - 1)[wanted - 1]
-        ahead = (first <= worst).nonzero()[0]
-        begins = begins[ahead]
-        ends = begins + self.held[names[ahead]]
-        lent = np.zeros(len(names), dtype=np.int64)
-        lent[ahead] = first_above(self.places, begins, ends, int(worst)) - begins
-        return lent
+        first[self.name_counts[names] == 0] = MOST_HYPOTHESES  # a condensed ranking has such names
+        last = np.partition(first, n_needed - 1)[n_needed - 1]
+        needed = (first <= last).nonzero()[0]
+        begins = begins[needed]
+        ends = begins + self.name_counts[names[needed]]
+        counts = np.zeros(len(names), dtype=np.int64)
+        counts[needed] = first_above(self.places, begins, ends, int(last)) - begins
+        return counts
 
 
 class CondensedRanking(Ranking):
-    """A ranking without some of its shots; places stay those of the whole run."""
+    """A ranking without some shots; the places of the other hypotheses do not change."""
 
     def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
         places = whole.places[is_kept[whole.shot_at[whole.places]]]
-        held = np.bincount(whole.name_at[places], minlength=len(whole.names))
+        name_counts = np.bincount(whole.name_at[places], minlength=len(whole.names))
         vars(self).update(vars(whole))
-        self._hold(int(np.count_nonzero(is_kept)), places, held)
+        self._set_places(int(np.count_nonzero(is_kept)), places, name_counts)
         self._whole = whole
         self._is_kept = is_kept
 
@@ -210,11 +219,11 @@ class CondensedRanking(Ranking):
         return self._whole.confidence_at
 
     def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
-        return self._kept(self._whole.rest_of_ties(place, distances))
+        return self._without_dropped(self._whole.rest_of_ties(place, distances))
 
     def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
-        return self._kept(self._whole.under_one_name(names))
+        return self._without_dropped(self._whole.under_one_name(names))
 
-    def _kept(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        kept: NDArray[np.int64] = places[self._is_kept[self.shot_at[places]]]
-        return kept
+    def _without_dropped(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        kept_places: NDArray[np.int64] = places[self._is_kept[self.shot_at[places]]]
+        return kept_places

@@ -1,4 +1,4 @@
-"""The distinct shots of a table, numbered in the order of video, corpus and shot."""
+"""The distinct shots of a table, numbered in the order of video, corpus and shot id."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from mediaeval_ap.tables.table import texts_at
 
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
-    """Return the sort key of a shot id: numbers by value, then by text; then other ids."""
+    """Return the sort key of a shot id: numbers, by value and then text, before other ids."""
     if shot_id.isascii() and shot_id.isdigit():
         digits = shot_id.lstrip('0')
-        # Not int(), which refuses thousands of digits: more digits are more.
+        # Not int(), which refuses thousands of digits: the longer number is larger.
         return (0, len(digits), digits, shot_id)
     return (1, 0, '', shot_id)
 
 
 @dataclass(frozen=True, eq=False)
 class Shots:
-    """The distinct shots of a table, numbered in order, and the number of each row's shot."""
+    """The distinct shots of a table, numbered in order, and the shot number of each row."""
 
-    corpus_ids: Sequence[str]  # distinct ones in order, as the following two
+    corpus_ids: Sequence[str]  # distinct, in order, as the next two
     video_ids: Sequence[str]
     shot_ids: Sequence[str]
     video_keys: NDArray[Any]  # position of video id * number of corpus ids + position of corpus id
     shot_keys: NDArray[Any]  # position of video key * number of shot ids + position of shot id
-    codes: NDArray[np.int32]  # for each row, the position among shot keys
+    codes: NDArray[np.int32]  # for each row, the number of its shot: its position in `shot_keys`
 
     @classmethod
     def of(cls, table: Table) -> Shots:
@@ -41,16 +41,18 @@ class Shots:
         video = table['video_id'].sorted()
         shot = table['shot_id'].sorted(key=shot_order)
         video_keys, videos = numbered(
-            _keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
+            _pair_keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
         )
-        shot_keys, codes = numbered(_keys(videos, len(video_keys), shot.codes, len(shot.values)))
+        shot_keys, codes = numbered(
+            _pair_keys(videos, len(video_keys), shot.codes, len(shot.values))
+        )
         return cls(corpus.values, video.values, shot.values, video_keys, shot_keys, codes)
 
     def __len__(self) -> int:
         return len(self.shot_keys)
 
     def videos_of(self, shots: NDArray[np.integer]) -> NDArray[Any]:
-        """Return the number of the video of each shot, in the order of video and corpus."""
+        """Return the video number of each shot; videos are numbered by video, then corpus id."""
         videos: NDArray[Any] = self.shot_keys[shots] // len(self.shot_ids)
         return videos
 
@@ -69,7 +71,7 @@ class Shots:
         }
 
     def codes_of(self, shots: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
-        """Return the positions of the ids of some shots among distinct ones, by field."""
+        """Return the positions of the ids of some shots among the distinct `ids`, by field."""
         keys = self.shot_keys[shots]
         video_keys = self.video_keys[keys // len(self.shot_ids)]
         return {
@@ -79,18 +81,18 @@ class Shots:
         }
 
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
-        """Return corpus, video and shot id of some shots, by field."""
+        """Return the corpus, video and shot ids of some shots, by field."""
         ids = self.ids
         codes = self.codes_of(shots)
         return {field: texts_at(ids[field], codes[field]) for field in ids}
 
     def find(self, table: Table) -> NDArray[np.int64]:
-        """Return the number that each row's shot of another table has here, or -1."""
+        """Return the number of the shot of each row of another table; -1 if it is not here."""
         video = self._find_videos(table)
         shot = self._find_ids('shot_id', table)
-        shot_keys = _keys(video, len(self.video_keys), shot, len(self.shot_ids))
+        shot_keys = _pair_keys(video, len(self.video_keys), shot, len(self.shot_ids))
         code = find(self.shot_keys, shot_keys)
-        # Keys made from -1 may be those of other shots.
+        # A key made from -1 may equal the key of another shot.
         return np.where((video >= 0) & (shot >= 0), code, -1)
 
     def n_videos_in(self, table: Table) -> int:
@@ -104,15 +106,15 @@ class Shots:
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
         corpus = self._find_ids('corpus_id', table)
         video = self._find_ids('video_id', table)
-        video_keys = _keys(video, len(self.video_ids), corpus, len(self.corpus_ids))
+        video_keys = _pair_keys(video, len(self.video_ids), corpus, len(self.corpus_ids))
         code = find(self.video_keys, video_keys)
         return np.where((corpus >= 0) & (video >= 0), code, -1)
 
 
-def _keys(
+def _pair_keys(
     major: NDArray[np.integer], n_major: int, minor: NDArray[np.integer], n_minor: int
 ) -> NDArray[Any]:
-    """Return one integer for each pair of numbers below two limits, in the order of the pairs."""
+    """Return an integer for each pair of numbers; integers sort as the pairs do."""
     keys: NDArray[Any] = major.astype(np.int32 if n_major * n_minor < 2**31 else np.int64)
     keys *= n_minor
     keys += minor

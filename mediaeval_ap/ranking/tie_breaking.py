@@ -1,7 +1,8 @@
-"""The order of hypotheses whose names are equally far from a query, known before it comes.
+"""The order of ties: of hypotheses whose names are equally far from a query.
 
-A hypothesis gets its *place* in this order once, by sorting integers that hold all keys. Where the
-keys do not fit into one integer, rows are sorted by several, which takes longer.
+It does not depend on the query, so each hypothesis gets its *place* in it once. All keys of a
+hypothesis are packed into one integer, and the integers are sorted. If the keys are too wide for
+one integer, rows are sorted by several, which takes longer.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import FEW, ascending, descending_ordinals, ranks_in_runs, run_starts
 from mediaeval_ap.ranking.shots import Shots
 
-KEY_BITS = 63  # what a signed integer holds
-BLOCK = 1 << 17  # keys that stay in the caches; all at once take 80 MB more for ten million
+KEY_BITS = 63  # of a signed integer, without the sign
+BLOCK = 1 << 17  # keys that fit the caches; ten million at once would take 80 MB more
 
 
 class TieKeys(NamedTuple):
-    """Columns of integers or doubles that break ties, from the first key to the last, ascending."""
+    """The columns that break ties, first key first, each ascending."""
 
     confidence: NDArray[Any]  # minus the confidence, or integers in the same order
     temporal_rank: NDArray[np.integer]
@@ -28,11 +29,11 @@ class TieKeys(NamedTuple):
 
 
 def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return rows in order of the first key, then of the second; integers are from 0."""
+    """Return the rows, sorted by the first key, then the second, …; integers are not negative."""
     if len(keys[0]) < FEW:
         return np.lexsort(keys[::-1])
-    # Keys are packed into as few columns of 63 bits as hold them: ten million rows by two columns
-    # take a third of the time of `lexsort`, and by one column a tenth.
+    # Keys are packed into as few columns of 63 bits as possible: to sort ten million rows by two
+    # columns takes a third of the time of `lexsort`, and by one column a tenth.
     packed: list[NDArray[np.int64]] = []
     free_bits = -1
     for key in keys:
@@ -51,9 +52,9 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int64]:
-    """Return the first rows in the order of `in_order`, without sorting the others."""
-    # Key by key: rows before the last value that is wanted are decided, rows with that value are
-    # left to the next key.
+    """Return the first `count` rows of `in_order`, without sorting the others."""
+    # Key by key: the value of the row at `count` is found. Rows with a smaller value are taken, and
+    # rows with that value are left to the next key.
     undecided = np.arange(len(keys[0]))
     decided = []
     for key in keys:
@@ -75,7 +76,7 @@ def temporal_ranks(
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return temporal ranks, from 1, and a mask of the hypotheses that repeat another one."""
+    """Return temporal ranks, from 1, and a mask of hypotheses that repeat another one."""
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])
@@ -86,8 +87,8 @@ def temporal_ranks(
     return ranks, repeated
 
 
-class Places(NamedTuple):
-    """The hypotheses in order of ties: the keys at each place but the confidence."""
+class KeysByPlace(NamedTuple):
+    """The keys of the hypothesis at each place, without its confidence."""
 
     temporal_rank: NDArray[np.int32]
     shot: NDArray[np.int32]
@@ -95,25 +96,30 @@ class Places(NamedTuple):
     n_repeated: int  # hypotheses that repeat another one exactly
 
 
-def places(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots) -> Places:
-    """Put hypotheses in order; names and confidences are numbers from 0, in their order of ties."""
-    if (packed := _packed(name, confidence, shots)) is not None:
-        return packed
+def keys_by_place(
+    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
+) -> KeysByPlace:
+    """Sort hypotheses by their tie keys; names and confidences are ordinals from 0."""
+    if (keys := _sort_packed(name, confidence, shots)) is not None:
+        return keys
     shot = shots.codes
     ranks, repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
-    at = in_order(*TieKeys(confidence, ranks, shot, name))
-    return Places(ranks[at], shot[at], name[at], int(np.count_nonzero(repeated)))
+    order = in_order(*TieKeys(confidence, ranks, shot, name))
+    n_repeated = int(np.count_nonzero(repeated))
+    return KeysByPlace(ranks[order], shot[order], name[order], n_repeated)
 
 
-def _packed(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots) -> Places | None:
-    """Return the same by sorting one integer for each row; None where the keys are too wide."""
+def _sort_packed(
+    name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
+) -> KeysByPlace | None:
+    """Return the same by sorting one integer for each row; None if the keys are too wide."""
     name_bits, confidence_bits, shot_bits = (
         int(key.max(initial=0)).bit_length() for key in (name, confidence, shots.codes)
     )
     if name_bits + confidence_bits + shot_bits > KEY_BITS:
         return None
-    # Values are sorted, and not positions, which takes an eighth of the time. So the keys at a
-    # place are read from its integer.
+    # The integers are sorted themselves, as an argsort takes eight times as long. So the keys at a
+    # place are unpacked from its integer.
     keys = name.astype(np.int64)
     keys <<= confidence_bits
     keys |= confidence
@@ -121,33 +127,33 @@ def _packed(name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
     keys |= shots.codes
     keys.sort()
     n_repeated = int(np.count_nonzero(keys[1:] == keys[:-1]))
-    later, times = _later_times(keys, shot_bits, shots)
-    time_bits = int(times.max(initial=0)).bit_length()
-    if name_bits + confidence_bits + shot_bits + time_bits > KEY_BITS:
+    later, later_ranks = _later_ranks(keys, shot_bits, shots)
+    rank_bits = int(later_ranks.max(initial=0)).bit_length()
+    if name_bits + confidence_bits + shot_bits + rank_bits > KEY_BITS:
         return None
-    # Each key becomes confidence, temporal rank from 0, shot and name.
+    # Each key is repacked as confidence, temporal rank from 0, shot and name.
     for start in range(0, len(keys), BLOCK):
         part = keys[start : start + BLOCK]
         names = part >> (confidence_bits + shot_bits)
         part &= _mask(confidence_bits + shot_bits)
-        part += (part >> shot_bits << shot_bits) * _mask(time_bits)
+        part += (part >> shot_bits << shot_bits) * _mask(rank_bits)
         part <<= name_bits
         part |= names
-    keys[later] += times << (shot_bits + name_bits)
+    keys[later] += later_ranks << (shot_bits + name_bits)
     keys.sort()
     name_at = _last_bits(keys, name_bits)
     keys >>= name_bits
     shot_at = _last_bits(keys, shot_bits)
     keys >>= shot_bits
-    temporal_rank_at = _last_bits(keys, time_bits)
+    temporal_rank_at = _last_bits(keys, rank_bits)
     temporal_rank_at += 1
-    return Places(temporal_rank_at, shot_at, name_at, n_repeated)
+    return KeysByPlace(temporal_rank_at, shot_at, name_at, n_repeated)
 
 
-def _later_times(
+def _later_ranks(
     keys: NDArray[np.int64], shot_bits: int, shots: Shots
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return which of the sorted keys are not of temporal rank 1, and how far behind it."""
+    """Return the indices of sorted keys of temporal rank 2 or more, and these ranks minus 1."""
     later = ((keys[1:] ^ keys[:-1]) < 1 << shot_bits).nonzero()[0] + 1
     shot = keys[later] & _mask(shot_bits)
     before = keys[later - 1] & _mask(shot_bits)

@@ -1,4 +1,4 @@
-"""`index`: a run to a store."""
+"""`index`: make a store of a run, or of the files that are its parts."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def index(
     subset: Rows | None = None,
     progress: bool = False,
 ) -> Store:
-    """Rank a run once, and write it as a store, from which all cutoffs and names can be scored.
+    """Rank a run once, and write it as a store, which can be scored at any cutoff for any names.
 
     Parameters
     ----------
     run : str, path-like, list of these, or anything that is a run
         A path of text (perhaps compressed) or Parquet, or ``-`` for standard input; a folder of
-        such files; an address that `pyarrow.fs` opens, such as ``s3://bucket/run.txt``; a list of
-        these, which are parts of one run. Also a table or rows, in memory; or a store, to take a
-        subset of it.
+        such files; an address that `pyarrow.fs` opens, such as ``s3://bucket/run.txt``; or a list
+        of these, which are parts of one run. Also a table or rows in memory; or a store, of which a
+        subset is stored.
     path : str or path-like
-        The folder to write. A store that is there is replaced at the end, as a whole.
+        The folder to write. An older store there is replaced as a whole, at the end.
     subset : str, path-like, table or rows, optional
-        The videos to score, ``corpus_id video_id``; other hypotheses are left out.
+        The videos to keep, ``corpus_id video_id``; hypotheses about others are left out.
     progress : bool
-        Whether to show progress on standard error.
+        If True, show progress on standard error.
 
     Returns
     -------
@@ -59,12 +59,12 @@ def index(
     Raises
     ------
     ReadError, FormatError, WriteError, ParameterError
-        When a part cannot be read, or a row of it is wrong; when the store cannot be written.
+        When a part cannot be read or has a wrong row; when the store cannot be written.
 
     Notes
     -----
     The run is ranked in memory. A hypothesis takes about 70 bytes if it is read from text, and 175
-    from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
+    if from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _is_path(run: object) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def _refuse_parts(parts: Iterable[Any], target: str) -> None:
-    """Refuse stores among the parts of a run, and a target that is in one of them."""
+    """Raise if a part of a run is a store, or the target is inside a part."""
     for part in parts:
         if is_store(part):
             raise ParameterError(f'run: found the store {shown(part)} among parts, expected files')
@@ -115,16 +115,16 @@ def _refuse_parts(parts: Iterable[Any], target: str) -> None:
 
 
 def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[Input]]:
-    """Return the rows of all parts that are in the subset, without their lines; and the parts."""
+    """Join the rows of all parts that are in the subset; return the table, and its inputs."""
     inputs: list[Input] = []
     values: dict[str, list[str]] = {field: [] for field in HYPOTHESIS.texts}
     codes: dict[str, list[NDArray[np.int32]]] = {field: [] for field in values}
     confidences = []
     for table in tables:
         inputs.append(Input(table.source.name, table.source.sha256, len(table)))
-        if table.integers:  # a store does not know what was one
+        if table.integers:  # a store could not tell them from text
             field = min(table.integers)
-            expected = f'text in what is indexed{AS_TEXT}'
+            expected = f'text in a run to index{AS_TEXT}'
             raise FormatError(table.source.name, '', field, 'integers', expected)
         if subset is not None:
             table = table.select(table.within(subset))
@@ -140,7 +140,7 @@ def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[
 
 
 def _tables(run: Any) -> Iterator[Table]:
-    """Read the files of a path or address: of a folder, all in it in the order of their paths."""
+    """Read the file at a path or address, or all files in a folder, in the order of paths."""
     if is_uri(run):
         yield from _remote_tables(str(run))
     elif plain_text(run) == STANDARD_INPUT or not os.path.isdir(run):
@@ -156,7 +156,7 @@ def _tables(run: Any) -> Iterator[Table]:
 
 
 def _data_files(paths: list[str], folder: str, name: str) -> list[str]:
-    """Return files without those that tools write beside data, as ``_SUCCESS`` and ``.crc``."""
+    """Return the files without markers of tools, such as ``_SUCCESS`` and ``.crc``, sorted."""
     begin = len(folder)
     files = sorted(path for path in paths if not re.search('/[._]', f'/{path[begin:]}'))
     if not files:
@@ -169,13 +169,13 @@ def _raise(error: OSError) -> None:
 
 
 def _remote_tables(uri: str) -> Iterator[Table]:
-    """Read the files at an address that `pyarrow.fs` knows."""
+    """Read the files at an address that `pyarrow.fs` can open."""
     import pyarrow
     from pyarrow import fs
 
     scheme = uri.partition('://')[0]
     shown = uri.partition('?')[0]
-    if '@' in shown:  # a key may stand before it
+    if '@' in shown:  # a key or password may stand before it
         shown = f'{scheme}://{shown.rpartition("@")[2]}'
     try:
         system, path = fs.FileSystem.from_uri(uri)

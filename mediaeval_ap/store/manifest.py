@@ -1,4 +1,4 @@
-"""The files of a store: its manifest, and a column of numpy each, read as mapped memory."""
+"""The files of a store: its manifest, and a file of numpy for each column, mapped to memory."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.tables import Provenance, Table
-from mediaeval_ap.tables.reading import STORE_MANIFEST as NAME
-from mediaeval_ap.tables.reading import is_store
+from mediaeval_ap.tables.reading import STORE_MANIFEST, is_store
 from mediaeval_ap.tables.sources import parsed_json
 
-FORMAT = 'mediaeval-ap store'
+STORE_FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 2
 SUFFIX = '.npy'
-REMEDY = 'index the run again'
+INDEX_AGAIN = 'index the run again'
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file, or what stands for one, whose hypotheses are in a store."""
+    """A file, table or other run whose hypotheses are in a store."""
 
     name: str
     sha256: str | None
@@ -38,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Subset:
-    """The subset whose hypotheses are in a store."""
+    """The subset that limits the hypotheses of a store."""
 
     name: str
     sha256: str | None
@@ -53,7 +52,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class ColumnFile:
-    """The file of a column as it was written."""
+    """Size, time and digest of the file of a column when it was written."""
 
     size: int  # in bytes
     mtime_ns: int
@@ -62,10 +61,10 @@ class ColumnFile:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """Numbers of hypotheses."""
+    """The numbers of hypotheses that a manifest states."""
 
-    read: int  # of the inputs
-    hypotheses: int  # in the subset: N of the definitions
+    read: int  # from the inputs
+    hypotheses: int  # in the subset: N in the definitions
     repeated: int
 
 
@@ -81,7 +80,7 @@ class Manifest:
 
     @cached_property
     def sha256(self) -> str:
-        """The digest of all but names, times and the version of the package."""
+        """The digest of everything except names, times and the version of the package."""
         described = self._described()
         del described['version']
         for source in described['inputs']:
@@ -93,34 +92,34 @@ class Manifest:
         return digest_of(described)
 
     def source(self, path: str) -> Provenance:
-        """Return the source of the run, for results."""
+        """Return the provenance of the run, for results."""
         digests = [source.sha256 for source in self.inputs]
         return Provenance(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
 
     def write(self, folder: str) -> None:
-        """Write it to a folder that has none."""
-        with open(os.path.join(folder, NAME), 'x', encoding='utf-8') as file:
+        """Write the manifest to a folder without one."""
+        with open(os.path.join(folder, STORE_MANIFEST), 'x', encoding='utf-8') as file:
             file.write(json.dumps(self._described(), indent=1) + '\n')
             file.flush()
             os.fsync(file.fileno())
 
     def _described(self) -> dict[str, Any]:
-        return {'format': FORMAT, 'format_version': FORMAT_VERSION, **asdict(self)}
+        return {'format': STORE_FORMAT, 'format_version': FORMAT_VERSION, **asdict(self)}
 
 
 def read_manifest(folder: str, path: str) -> Manifest:
     """Read the manifest of a folder; `path` is its name for messages."""
-    name = f'{path}/{NAME}'
+    name = f'{path}/{STORE_MANIFEST}'
     if not is_store(folder):
-        raise ReadError(path, f'is a folder, but not a store: it has no {NAME}')
-    with reading(name), open(os.path.join(folder, NAME), 'rb') as file:
-        described = parsed_json(file.read(), name, f'the manifest of a store; {REMEDY}')
+        raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
+    with reading(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
+        described = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
     its_format = described.get('format') if isinstance(described, dict) else described
-    if its_format != FORMAT:
-        raise wrong(name, 'format', shown(its_format), shown(FORMAT))
+    if its_format != STORE_FORMAT:
+        raise store_error(name, 'format', shown(its_format), shown(STORE_FORMAT))
     if (version := described.get('format_version')) != FORMAT_VERSION:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
-        raise wrong(name, 'format_version', shown(version), expected)
+        raise store_error(name, 'format_version', shown(version), expected)
     try:
         return Manifest(
             [Input(**source) for source in described['inputs']],
@@ -130,22 +129,22 @@ def read_manifest(folder: str, path: str) -> Manifest:
             described['version'],
         )
     except (LookupError, TypeError, AttributeError) as error:
-        raise wrong(name, '', shown(str(error)), 'the fields of a store') from error
+        raise store_error(name, '', shown(str(error)), 'the fields of a store') from error
 
 
 def why_not_replaced(folder: str) -> str | None:
-    """Say why a folder must not be replaced: it is not a store of any version, or holds more."""
+    """Return the reason not to replace a folder: it is not a store, or has other files; or None."""
     try:
-        with open(os.path.join(folder, NAME), 'rb') as file:
+        with open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
             described = json.load(file)
-        if described['format'] != FORMAT:
+        if described['format'] != STORE_FORMAT:
             raise ValueError
-        ours = {NAME, *(name + SUFFIX for name in described['columns'])}
-        others = sorted(set(os.listdir(folder)) - ours)
+        ours = {STORE_MANIFEST, *(name + SUFFIX for name in described['columns'])}
+        other_files = sorted(set(os.listdir(folder)) - ours)
     except (OSError, LookupError, TypeError, ValueError):
         return 'is there already, and not a store: name another path, or remove it'
-    if others:
-        return f'holds {shown(others[0])} beside a store: name another path, or move this away'
+    if other_files:
+        return f'holds {shown(other_files[0])} beside a store: name another path, or move this away'
     return None
 
 
@@ -155,13 +154,13 @@ def digest_of_videos(subset: Table) -> str:
 
 
 def digest_of(described: object) -> str:
-    """Return the digest of what JSON can describe."""
+    """Return the digest of a value that JSON can express."""
     text = json.dumps(described, sort_keys=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
-    """Write a column to the disk, and describe its file."""
+    """Write a column to disk, and return the description of its file."""
     with open(os.path.join(folder, name + SUFFIX), 'x+b') as file:
         np.save(file, values)
         file.flush()
@@ -173,13 +172,13 @@ def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
 
 
 def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray[Any]:
-    """Map the file of a column; its content is checked where it was changed, or copied."""
+    """Map the file of a column; if its time has changed, first compare its digest."""
     file = os.path.join(folder, name + SUFFIX)
     shown = f'{path}/{name}{SUFFIX}'
     with reading(shown):
         status = os.stat(file)
         if status.st_size != column.size:
-            raise wrong(shown, 'size', f'{status.st_size} bytes', f'{column.size}')
+            raise store_error(shown, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
             check_column(folder, path, name, column)
         mapped: NDArray[Any] = np.load(file, mmap_mode='r').view(np.ndarray)
@@ -187,27 +186,27 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
-    """Compare the file of a column with what was written."""
+    """Raise FormatError unless the file of a column has the digest that it was written with."""
     shown = f'{path}/{name}{SUFFIX}'
     with reading(shown), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
         digest = hashlib.file_digest(file, 'sha256').hexdigest()
     if digest != column.sha256:
         expected = f'{column.sha256[:12]}…, as it was written'
-        raise wrong(shown, 'SHA-256', f'{digest[:12]}…', expected)
+        raise store_error(shown, 'SHA-256', f'{digest[:12]}…', expected)
 
 
 @contextmanager
 def reading(shown: str) -> Iterator[None]:
-    """Turn errors of the system about a file of a store into `ReadError`."""
+    """Turn errors of the system into `ReadError` about a file of a store."""
     try:
         yield
     except ReadError:
         raise
     except OSError as error:
-        remedy = f'; {REMEDY}' if isinstance(error, FileNotFoundError) else ''
+        remedy = f'; {INDEX_AGAIN}' if isinstance(error, FileNotFoundError) else ''
         raise ReadError(shown, f'{error.strerror or error}{remedy}') from error
 
 
-def wrong(shown: str, field: str, found: str, expected: str) -> FormatError:
-    """Make the error of a file of a store."""
-    return FormatError(shown, '', field, found, f'{expected}; {REMEDY}')
+def store_error(shown: str, field: str, found: str, expected: str) -> FormatError:
+    """Return the error about a file of a store, which advises to index again."""
+    return FormatError(shown, '', field, found, f'{expected}; {INDEX_AGAIN}')

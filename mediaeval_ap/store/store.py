@@ -18,14 +18,14 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import WIDTHS, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots, shot_order
-from mediaeval_ap.ranking.tie_breaking import Places
+from mediaeval_ap.ranking.tie_breaking import KeysByPlace
 from mediaeval_ap.store.manifest import (
     SUFFIX,
     Manifest,
     check_column,
     map_column,
     read_manifest,
-    wrong,
+    store_error,
 )
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Provenance, Table
 from mediaeval_ap.tables.table import StoredTexts
@@ -35,46 +35,47 @@ if TYPE_CHECKING:
 
 __all__ = ['Store', 'open_store']
 
-TEXTS = ('name', 'corpus_id', 'video_id', 'shot_id')  # each in two columns, `_bytes` and `_ends`
-LETTERS = 'name_letters_'  # begins the name of a column that ends in the width of its integers
-ROWS_OF_GROUP = 1 << 17  # of an exported file: some megabytes at a time
+# Each of these is stored as two columns, `_bytes` and `_ends`.
+TEXT_COLUMNS = ('name', 'corpus_id', 'video_id', 'shot_id')
+LETTERS_PREFIX = 'name_letters_'  # of a column whose name ends in the number of letters
+ROWS_IN_GROUP = 1 << 17  # of an exported file: some megabytes at a time
 
 
 class StoredRanking(Ranking):
-    """The ranking of a store, whose columns stay on disk until they are looked at."""
+    """The ranking of a store; its columns are mapped, so only pages that are used are read."""
 
     def __init__(
         self, source: Provenance, manifest: Manifest, columns: Mapping[str, NDArray[Any]]
     ) -> None:
         counts = manifest.counts
-        held = columns['held']
-        if (held < 0).any() or held.sum() != counts.hypotheses:
+        name_counts = columns['held']
+        if (name_counts < 0).any() or name_counts.sum() != counts.hypotheses:
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'
-            raise wrong(file, '', f'a sum of {held.sum()}', str(counts.hypotheses))
+            raise store_error(file, '', f'a sum of {name_counts.sum()}', str(counts.hypotheses))
         orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
         name, corpus, video, shot = (
             StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
-            for text, order in zip(TEXTS, orders, strict=True)
+            for text, order in zip(TEXT_COLUMNS, orders, strict=True)
         )
-        keys = columns['video_keys'], columns['shot_keys']
         letters = tuple(
-            columns[f'{LETTERS}{bits}'] for bits in WIDTHS if f'{LETTERS}{bits}' in columns
+            columns[column]
+            for column in (f'{LETTERS_PREFIX}{bits}' for bits in WIDTHS)
+            if column in columns
         )
         shot_at = columns['shot_at']
-        at = Places(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated)
-        self._set(
+        self._set_columns(
             source,
-            Shots(corpus, video, shot, *keys, shot_at),
+            Shots(corpus, video, shot, columns['video_keys'], columns['shot_keys'], shot_at),
             NamesByLength(name, columns['name_lengths'], letters),
-            at,
+            KeysByPlace(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated),
             columns['places'],
-            held,
+            name_counts,
         )
         self.confidence_at = columns['confidence']
 
     def codes(self, places: slice) -> dict[str, NDArray[Any]]:
-        """Return for each text field the positions of the texts at some places."""
+        """Return, by field, the positions of the texts at some places among the distinct texts."""
         return {
             **self.shots.codes_of(self.shot_at[places]),
             'person_name': self.name_at[places],
@@ -90,11 +91,11 @@ class StoredRanking(Ranking):
 
 
 class Store:
-    """A run on disk, ranked once, of which only what is looked at comes into memory.
+    """A run on disk, ranked once; only the parts that are used are read into memory.
 
-    `open_store` opens one, and `index` makes one. Everything that takes a run takes a store, or its
-    path, and gives the same values, bit for bit, as for the run that it was made of. `path` is as
-    it was given, in text that can be printed; `folder` opens it in any working directory.
+    `index` makes a store, and `open_store` opens one. Everything that takes a run takes a store, or
+    its path, and gives the same values, bit for bit, as for the run that it was made from. `path`
+    is the path that was given, printable; `folder` is the absolute path.
 
     Examples
     --------
@@ -127,12 +128,12 @@ class Store:
 
     @property
     def sources(self) -> list[Provenance]:
-        """The files that it was made of, or what stands for them."""
+        """The inputs that it was made from."""
         return [Provenance(source.name, source.sha256) for source in self.manifest.inputs]
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of its content: equal for stores of the same inputs, wherever they are."""
+        """SHA-256 of its content: equal for stores of the same inputs, in any folder."""
         return self.manifest.sha256
 
     @property
@@ -141,9 +142,9 @@ class Store:
         return len(self)
 
     def check(self) -> None:
-        """Read all of it, and raise ReadError or FormatError unless it is as it was written.
+        """Read all files, and raise ReadError or FormatError if one has changed.
 
-        Opening reads only the columns whose time of change differs from the manifest.
+        `open_store` reads only the columns whose time of change differs from the manifest.
         """
         if read_manifest(self.folder, self.path).sha256 != self.sha256:
             raise ReadError(self.path, 'was replaced since it was opened: open it again')
@@ -151,19 +152,19 @@ class Store:
             check_column(self.folder, self.path, name, column)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the hypotheses, best first, as a Parquet file: a run like any other.
+        """Write the hypotheses, best first, as a Parquet file, which is a run itself.
 
         Parameters
         ----------
         path : str or path-like
-            The file, which appears whole or not at all. Its columns are ``corpus_id``,
+            The file, written whole or not at all. Its columns are ``corpus_id``,
             ``video_id``, ``shot_id``, ``person_name`` and ``confidence``.
 
         Raises
         ------
         FormatError, WriteError
             When the store has no hypothesis, as a file without rows is not a run; when the file
-            cannot be written: an older one is still there.
+            cannot be written: then an older file is unchanged.
 
         Examples
         --------
@@ -193,8 +194,8 @@ def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
     types = [pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())] * 4
     schema = pyarrow.schema(zip(HYPOTHESIS.fields, [*types, pyarrow.float64()], strict=True))
     with parquet.ParquetWriter(file, schema, store_schema=False) as writer:
-        for begin in tracked(range(0, len(ranking), ROWS_OF_GROUP), 'writing', ' row groups'):
-            part = slice(begin, begin + ROWS_OF_GROUP)
+        for begin in tracked(range(0, len(ranking), ROWS_IN_GROUP), 'writing', ' row groups'):
+            part = slice(begin, begin + ROWS_IN_GROUP)
             columns = {'confidence': pyarrow.array(ranking.confidence_at[part])}
             for field, codes in ranking.codes(part).items():
                 used, numbers = np.unique(codes, return_inverse=True)
@@ -220,13 +221,13 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     Raises
     ------
     ReadError, FormatError
-        When the folder is not a store, a file of it is missing or was changed, or another version
-        of the format wrote it.
+        When the folder is not a store, one of its files is missing or was changed, or its format
+        has another version.
 
     Notes
     -----
     Takes the same time for any number of hypotheses. After a copy that gave the files another time
-    of change, each opening reads all of them, and compares them with what was written.
+    of change, each opening reads all files, and compares their SHA-256 with the manifest.
 
     Examples
     --------
@@ -259,7 +260,7 @@ def _open(folder: str, name: str) -> Store:
 
 
 def as_store(run: Any) -> Store | None:
-    """Return a run that is a store, or the path of a folder, as a store; else None."""
+    """Return the store if a run is a store or the path of a folder; else None."""
     if isinstance(run, Store):
         return run
     path = plain_text(run) or run
@@ -275,5 +276,5 @@ def _reopened(folder: str, name: str, sha256: str) -> Store:
     return store
 
 
-def _length_first(name: str) -> tuple[int, str]:  # can be pickled with a session
+def _length_first(name: str) -> tuple[int, str]:  # a function, to be pickled with a session
     return len(name), name

@@ -1,4 +1,4 @@
-"""Writing of a store, whole or not at all, in the place of an older one."""
+"""Write a store, whole or not at all, over an older one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mediaeval_ap.store.manifest import (
     why_not_replaced,
     write_column,
 )
-from mediaeval_ap.store.store import LETTERS, TEXTS, Store, open_store
+from mediaeval_ap.store.store import LETTERS_PREFIX, TEXT_COLUMNS, Store, open_store
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import encoded
 
@@ -35,7 +35,7 @@ def write_store(
     subset: Table | None,
     inputs: Sequence[Input],
 ) -> Store:
-    """Write a ranking of the hypotheses that inputs have in a subset, over an older store."""
+    """Write a ranking as a store, over an older one; `inputs` and `subset` go to the manifest."""
     counts = RunCounts(sum(source.n_rows for source in inputs), len(ranking), ranking.n_repeated)
     name = os.fsdecode(path)
     target = check_target(name)
@@ -44,7 +44,7 @@ def write_store(
         os.mkdir(folder)
         columns = {}
         with Bar('writing', unit=' columns') as bar:
-            for column, values in _columns(ranking):
+            for column, values in _stored_columns(ranking):
                 columns[column] = write_column(folder, column, values)
                 bar.add()
         Manifest(inputs, Subset.of(subset), counts, columns).write(folder)
@@ -52,8 +52,8 @@ def write_store(
     return open_store(path)
 
 
-def _columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the columns by place, then those of names and of distinct shots."""
+def _stored_columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the columns of a store by name: first by place, then of names and distinct shots."""
     names = ranking.names
     shots = ranking.shots
     yield 'shot_at', ranking.shot_at
@@ -61,20 +61,20 @@ def _columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
     yield 'confidence', ranking.confidence_at
     yield 'temporal_rank', ranking.temporal_rank_at
     yield 'places', ranking.places
-    yield 'held', ranking.held
-    for name, texts in zip(TEXTS, (names.values, *shots.ids.values()), strict=True):
+    yield 'held', ranking.name_counts
+    for name, texts in zip(TEXT_COLUMNS, (names.values, *shots.ids.values()), strict=True):
         content, ends = encoded(texts)
         yield f'{name}_bytes', content
         yield f'{name}_ends', ends
     yield 'name_lengths', names.lengths
     for letters in names.letters:
-        yield f'{LETTERS}{letters.shape[1]}', letters
+        yield f'{LETTERS_PREFIX}{letters.shape[1]}', letters
     yield 'video_keys', shots.video_keys
     yield 'shot_keys', shots.shot_keys
 
 
 def check_target(name: str) -> str:
-    """Return the path at which a store is to stand; refuse one that holds anything else."""
+    """Return the real path of a store to write; raise if something else is there."""
     with named(name):
         target = os.path.realpath(name)
         if os.path.lexists(target) and (reason := why_not_replaced(target)) is not None:
@@ -84,7 +84,7 @@ def check_target(name: str) -> str:
 
 
 def _replace_folder(folder: str, target: str) -> None:
-    """Rename a complete folder to a path, and remove the folder that is there."""
+    """Move a complete folder to a path, in exchange for the folder there, which is removed."""
     older = f'{folder}.old'
     with suppress(FileNotFoundError):
         os.rename(target, older)
@@ -95,4 +95,4 @@ def _replace_folder(folder: str, target: str) -> None:
             os.rename(older, target)
         raise
     finally:
-        shutil.rmtree(older, ignore_errors=True)  # those who have it open keep it
+        shutil.rmtree(older, ignore_errors=True)  # processes that have it open keep its files

@@ -12,7 +12,7 @@ from mediaeval_ap.ranking import edit_distances
 from mediaeval_ap.ranking.edit_distances import (
     LONGEST_QUERY,
     BitParallel,
-    Names,
+    DistinctNames,
     NamesByLength,
     letter_matrix,
 )
@@ -24,7 +24,7 @@ def test_blocks_of_queries(block_cells, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.ranking.edit_distances.QUERIES_AT_ONCE', 1)
     monkeypatch.setattr('mediaeval_ap.ranking.edit_distances.THREADED_CELLS', 3)
     values, queries = ['ann', 'bob', 'anna'], ['ann', 'bob', 'cleo', 'anna', 'x']
-    assert [row[:].tolist() for row in Names(values).measured(queries)] == [
+    assert [row[:].tolist() for row in DistinctNames(values).distances_from(queries)] == [
         [float(oracle.normalized_distance(query, value)) for value in values] for query in queries
     ]
 
@@ -51,8 +51,8 @@ def side_by_side(values):
 @given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4))
 def test_distances_side_by_side_are_exact_quotients(values, queries):
     names = side_by_side(values)
-    alone = (each[:] for each in Names(names.values).measured(queries))
-    for query, found, expected in zip(queries, names.measured(queries), alone, strict=True):
+    alone = (each[:] for each in DistinctNames(names.values).distances_from(queries))
+    for query, found, expected in zip(queries, names.distances_from(queries), alone, strict=True):
         assert found[:].tolist() == expected.tolist()
         some = np.arange(0, len(names), 2)
         assert found[some].tolist() == expected[some].tolist()
@@ -60,11 +60,11 @@ def test_distances_side_by_side_are_exact_quotients(values, queries):
         assert found[some].tolist() == exact
 
 
-@pytest.mark.parametrize('kind', [side_by_side, lambda values: Names(list(values))])
+@pytest.mark.parametrize('kind', [side_by_side, lambda values: DistinctNames(list(values))])
 @given(st.sets(TEXTS, min_size=1), TEXTS, st.integers(1, 40))
 def test_nearest_names_are_whole_tie_blocks(kind, values, query, count):
     names = kind(values)
-    (found,) = names.measured([query])
+    (found,) = names.distances_from([query])
     nearest = found.nearest(count)
     assert len(nearest) >= min(count, len(names))
     assert len(set(nearest.tolist())) == len(nearest)
@@ -76,7 +76,7 @@ def test_blocks_of_queries_side_by_side(monkeypatch):
     monkeypatch.setattr(edit_distances, 'EDIT_CELLS', 7)
     names = side_by_side(['ann', 'bob', 'anna'])
     queries = ['ann', 'bob', 'cleo', 'anna', 'x' * 300]
-    assert [row[:].tolist() for row in names.measured(queries)] == [
+    assert [row[:].tolist() for row in names.distances_from(queries)] == [
         [float(oracle.normalized_distance(query, value)) for value in names.values]
         for query in queries
     ]
@@ -85,7 +85,7 @@ def test_blocks_of_queries_side_by_side(monkeypatch):
 def test_few_names_of_a_length_are_left_to_wider_integers(monkeypatch):
     monkeypatch.setattr(edit_distances, 'SIDE_BY_SIDE', 3)
     values = ['a', 'b' * 9, 'c' * 16, 'd' * 17, 'e' * 65]  # 1, 2, 1 and 1 of their widths
-    (found,) = side_by_side(values).measured(['b' * 9])
+    (found,) = side_by_side(values).distances_from(['b' * 9])
     assert found[:].tolist() == [1.0, 0.0, 1.0, 1.0, 1.0]
 
 
@@ -113,7 +113,9 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
         in_memory = side_by_side(values)
         texts = ReadTexts(in_memory.values)
         names = NamesByLength(texts, in_memory.lengths, in_memory.letters)
-        for one, other in zip(in_memory.measured(queries), names.measured(queries), strict=True):
+        for one, other in zip(
+            in_memory.distances_from(queries), names.distances_from(queries), strict=True
+        ):
             assert one[:].tolist() == other[:].tolist()
         n_letters = sum(map(len, names.letters))
         is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
@@ -152,7 +154,7 @@ def test_names_that_use_all_bits(bits):
 @pytest.mark.parametrize('n_names', [1, 2, 3, 7])
 def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     monkeypatch.setattr(edit_distances, 'NAMES_IN_BLOCK', n_names)
-    monkeypatch.setattr(edit_distances, 'KEPT_BYTES', 1)
+    monkeypatch.setattr(edit_distances, 'CACHED_BYTES', 1)
     names = ['abc', 'cba', 'aabb', 'c', 'bcabc', 'xyz']
     side_by_side = compared(names, 8)
     edits = np.empty(len(names), np.uint8)

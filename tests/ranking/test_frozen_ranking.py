@@ -20,7 +20,7 @@ rows = strategies.hypothesis_rows | spread_rows
 
 def columns_of(ranking):
     """All columns of a ranking and of its shots, as lists."""
-    fields = 'shot_at', 'name_at', 'temporal_rank_at', 'places', 'held', 'n_repeated'
+    fields = 'shot_at', 'name_at', 'temporal_rank_at', 'places', 'name_counts', 'n_repeated'
     columns = {field: getattr(ranking, field) for field in fields} | vars(ranking.shots)
     return {name: np.asarray(column).tolist() for name, column in columns.items()}
 
@@ -39,7 +39,7 @@ def test_columns_are_the_same_in_each_way(rows):
 @given(rows)
 def test_each_row_has_one_place(rows):
     ranking = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = ranking.names.measured(['ab'])
+    (distances,) = ranking.names.distances_from(['ab'])
     columns = ranking.columns_at(np.arange(len(rows)), distances)
     at_places = list(zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True))
     assert sorted(at_places) == sorted(rows)
@@ -73,6 +73,6 @@ def test_rest_of_ties(few_tied, monkeypatch):
     pairs = zip(names, confidences, strict=True)
     rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
     ranking = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = ranking.names.measured(['zzz'])
+    (distances,) = ranking.names.distances_from(['zzz'])
     rest = [ranking.rest_of_ties(place, distances).tolist() for place in range(5)]
     assert rest == [[], [2], [], [], []]

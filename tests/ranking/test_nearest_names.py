@@ -18,7 +18,7 @@ def first_names(query, names, depth):
     """The names of the first hypotheses, each name said once and the later ones more surely."""
     rows = [('x', 'v', '1', name, float(i)) for i, name in enumerate(names)]
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.measured([query])
+    (distances,) = built.names.distances_from([query])
     return built.columns_at(built.top(distances, depth), distances)['person_name']
 
 
@@ -36,6 +36,19 @@ def test_quotients_that_single_precision_would_merge():
     assert first_names('a' * 4800, names, 2) == names
 
 
+def test_worked_example_of_the_nearest_names():
+    """As the docstring of `BaseRanking._nearest` draws it: depth 4, a block of three names."""
+    by_place = 'anni otto anni anna enna enna anni anne anna anne anne anne anne'.split()
+    rows = [('x', f'v{i}', '1', name, 1 - i / 100) for i, name in enumerate(by_place)]
+    ranking = Ranking(read(rows, HYPOTHESIS))
+    (distances,) = ranking.names.distances_from(['anna'])
+    names, blocks, counts = ranking._nearest(distances, 4)
+    texts = [ranking.names.values[name] for name in names]
+    nearest = sorted(zip(texts, blocks.tolist(), counts.tolist(), strict=True))
+    assert nearest == [('anna', 0, 2), ('anne', 1, 0), ('anni', 1, 2), ('enna', 1, 1)]
+    assert ranking.top(distances, 4).tolist() == [3, 8, 0, 2]
+
+
 @pytest.mark.parametrize(
     'names',
     [
@@ -44,7 +57,7 @@ def test_quotients_that_single_precision_would_merge():
     ],
 )
 def test_every_depth_is_a_prefix(names):
-    """However few or many are wanted, also fewer than names at one distance, held unevenly."""
+    """However few or many are needed, also fewer than names at one distance, of uneven counts."""
     chance = random.Random(11)  # fixed: one run with names that hold many hypotheses and few
     rows = [
         ('x', f'v{chance.randrange(4)}', str(chance.randrange(50)), name, chance.random())
@@ -56,7 +69,7 @@ def test_every_depth_is_a_prefix(names):
 
 def check_first(rows, query, depths):
     built = Ranking(read(rows, HYPOTHESIS))
-    (distances,) = built.names.measured([query])
+    (distances,) = built.names.distances_from([query])
     whole = oracle.ranked(rows, query)
     shots = [row[:3] for row in whole]
     firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]

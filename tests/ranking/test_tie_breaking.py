@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, places
+from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, keys_by_place
 
 
 @pytest.fixture(scope='module', params=[0, 1000])
@@ -87,7 +87,7 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', key_bits)
         patch.setattr('mediaeval_ap.ranking.tie_breaking.BLOCK', 2)
-        *columns, n_repeated = places(name, confidence, shots)
+        *columns, n_repeated = keys_by_place(name, confidence, shots)
     at = list(zip(*(column.tolist() for column in columns), strict=True))
     assert at == expected_places(rows, videos.tolist())
     assert n_repeated == len(rows) - len(set(rows))
