@@ -13,7 +13,7 @@ from timing import amount, output_of, peak_mib
 
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import describe
+from mediaeval_ap.validation.problems import problems_document
 
 SIZES = (100_000, 1_000_000)
 N_NAMES = 100_000
@@ -43,7 +43,7 @@ def measure(path: str) -> None:
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())
-    render(describe({'run': findings}, most=20), 'table')
+    render(problems_document({'run': findings}, most=20), 'table')
     times.append(perf_counter())
     peak = peak_mib()
     n_problems = len(findings.problems())

@@ -42,7 +42,7 @@ from mediaeval_ap.tables.table import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
 
-DEFINITION = Definition(
+DEFINITION_2015 = Definition(
     'person-discovery-2015',
     depth=('k',),
     denominator=('R',),
@@ -231,7 +231,7 @@ class PersonDiscovery2015:
             n_relevant=n_relevant,
             ap=self._ap(codes, names, run, shots, n_relevant),
             correct=None,
-            definition=DEFINITION,
+            definition=DEFINITION_2015,
             parameters={'ratio': self.ratio, **parameter_of_skipped(self._without_relevant)},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
@@ -251,7 +251,7 @@ class PersonDiscovery2015:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
             found = no_overlap(scored.inputs['labels'].name, finding, '')
         if scored.n_relevant.any():
-            return found + without_relevant(name, scored.n_relevant, DEFINITION)
+            return found + without_relevant(name, scored.n_relevant, DEFINITION_2015)
         cause = likely_cause(set(scored.queries), self._names.values)
         finding = f'0 of {len(scored.queries):,} queries occur in {name}'
         return found + no_overlap('queries', finding, cause)
@@ -292,7 +292,7 @@ class PersonDiscovery2015:
         n = len(run)
         cutoff = [max(1, n)]  # none
         return average_precision_of_hits(
-            query[hits], ranks[hits], n_relevant, n, cutoff, DEFINITION
+            query[hits], ranks[hits], n_relevant, n, cutoff, DEFINITION_2015
         )[:, 0]
 
     def _correct(self, scored: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from mediaeval_ap.evaluation.scoring import (
 from mediaeval_ap.judging.pool import Pooling
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import found_twice, run_names, team_of
+from mediaeval_ap.results.run_names import repeated_name_error, run_names, team_of
 from mediaeval_ap.tables import Table
 
 SHOWN = 10  # hypotheses of each ranking
@@ -196,7 +196,7 @@ def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     if wrong := [name for name in names if not is_text(name)]:
         raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected {TEXT}')
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise found_twice(repeated[0])
+        raise repeated_name_error(repeated[0])
     return dict(zip(names, given, strict=True))
 
 

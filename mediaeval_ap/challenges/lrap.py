@@ -18,7 +18,7 @@ from mediaeval_ap.choices import (
     parameter_of_skipped,
 )
 from mediaeval_ap.errors import FormatError, ParameterError, counted, printable, shown, some
-from mediaeval_ap.evaluation.criteria import skipped
+from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
@@ -119,7 +119,7 @@ def evaluate_lrap(
         are_scored = compute.list_value_length(labels).to_numpy() > 0
         n_skipped = int(np.count_nonzero(~are_scored))
         source = files.truth.source.name
-        files.warnings += skipped(source, source, n_skipped, len(samples), NO_LABEL)
+        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_LABEL)
     kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
     zero = ', or 0 if it has no scores' if missing == 'zero' else ''

@@ -161,12 +161,12 @@ def named_runs(
 ) -> dict[str, RunFile]:
     """Return runs by the names that tell them apart, and refuse a baseline that is none of all."""
     from mediaeval_ap.comparison.testing import check_run
-    from mediaeval_ap.results.run_names import found_twice
+    from mediaeval_ap.results.run_names import repeated_name_error
 
     names = options.names_of(runs)
     with as_usage():
         if repeated := [each for each, times in Counter([*names, *others]).items() if times > 1]:
-            raise found_twice(repeated[0])
+            raise repeated_name_error(repeated[0])
     with as_usage(prefix='--'):
         check_run('baseline', baseline, [*names, *others])
     return dict(zip(names, runs, strict=True))
@@ -245,7 +245,7 @@ def compare(
     for each in every:
         options.check_cutoffs(criteria['cutoffs'], each, measures)
     require('scipy', 'compare', 'compare')
-    from mediaeval_ap.results.result import names_of
+    from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     scored = [each for path in files for each in _read_results(path)]
@@ -254,7 +254,7 @@ def compare(
         scored = [*scored, *of_runs]
         known = None
         to_score = []
-    others = list(dict.fromkeys(names_of(scored)))
+    others = list(dict.fromkeys(distinct_run_names(scored)))
     tables: dict[str, Any] = {'reference': known and _read_first(read, known, REFERENCE)}
     baseline = settings['baseline']
     if len(given := [*options.names_of(to_score), *others]) < 2:
@@ -270,7 +270,9 @@ def compare(
         criteria['judged'] = judged.table
     results = _score(by_name, every, queries, measures, **{**criteria, **tables})
     if criteria['drop_unjudged_rows']:
-        tables['reference'] = tables['reference'].select(~judged.lacking_of(tables['reference']))
+        tables['reference'] = tables['reference'].select(
+            ~judged.unjudged_rows_of(tables['reference'])
+        )
     best = [*results.pop(definition).values(), *scored]
     _write(_compared(best, **tables, also=results or None, **settings), pairs, format, output)
 

@@ -339,7 +339,7 @@ def validate(
     if statistics:
         document = problems.statistics(findings)
     else:
-        document = problems.describe(findings, None if show_all else SHOWN_PROBLEMS)
+        document = problems.problems_document(findings, None if show_all else SHOWN_PROBLEMS)
     write_document(document, format, output)
     if any(each.count('error') for each in findings.values()):
         sys.exit(1)

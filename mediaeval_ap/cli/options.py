@@ -432,12 +432,12 @@ class Reporting:
 
     def show(self, results: Sequence[Any], failed: Sequence[tuple[str, str]] = ()) -> None:
         """Write results together."""
-        from mediaeval_ap.results.result import describe
+        from mediaeval_ap.results.result import results_document
 
         if self.sort_queries:
             results = [each.worst_first() for each in results]
         per_query = self.per_query or self.sort_queries
-        document = describe(results, per_query=per_query, sort=self.sort, failed=failed)
+        document = results_document(results, per_query=per_query, sort=self.sort, failed=failed)
         write_document(document, self.format, self.output)
 
 

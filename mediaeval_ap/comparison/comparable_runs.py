@@ -21,8 +21,8 @@ from mediaeval_ap.results.result import (
     SKIPPED,
     Compared,
     Result,
+    distinct_run_names,
     kind_of_metric,
-    names_of,
     notes_of_judged,
     notes_of_skipped,
 )
@@ -164,7 +164,7 @@ def _by_name(results: object) -> dict[str, list[Result]]:
             by_name[name] = _as_list(run_results)
     else:
         unnamed = _as_list(results)
-        for name, result in zip(names_of(unnamed), unnamed, strict=True):
+        for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):
             same_name = by_name.setdefault(name, [])
             if same_name and result.source.sha256 is None:  # perhaps another table in memory
                 raise _repeated_run(name)

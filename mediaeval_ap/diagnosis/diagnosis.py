@@ -66,7 +66,13 @@ from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described, names_of, notes_of
+from mediaeval_ap.results.result import (
+    ALL_QUERIES,
+    N_QUERIES,
+    Described,
+    distinct_run_names,
+    notes_of,
+)
 from mediaeval_ap.tables import Provenance, Table
 
 if TYPE_CHECKING:
@@ -325,7 +331,7 @@ class Diagnosis(Described):
         _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
         rows = [row_of[query] for query in self.queries]
-        one, another = names_of([self.evaluation, other.evaluation])
+        one, another = distinct_run_names([self.evaluation, other.evaluation])
         return Difference(
             (one, another),
             self.k,
@@ -585,7 +591,7 @@ class DiagnosisPlot(Plot):
         for other in others:
             self._diagnosis.against(other)
         evaluations = [each.evaluation for each in diagnoses]
-        runs = names_of(evaluations) if names is None else list(names)
+        runs = distinct_run_names(evaluations) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
                 f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'

@@ -72,7 +72,7 @@ def read_queries(queries: Names) -> Table:
         raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
 
 
-def skipped(
+def skipped_queries(
     source: str,
     reference: str,
     n_skipped: int,
@@ -122,7 +122,7 @@ def queries_or_default(
         is_known = np.array([value in known for value in column.values])[column.codes]
         n_skipped = int(np.count_nonzero(~is_known))
         cause = '' if is_known.any() else likely_cause(column.values, known)
-        about_skipped = skipped(name, reference, n_skipped, n_queries, cause=cause)
+        about_skipped = skipped_queries(name, reference, n_skipped, n_queries, cause=cause)
         queries = queries.select(is_known)
     return queries.texts('person_name'), n_skipped, repeated_queries(queries), about_skipped
 

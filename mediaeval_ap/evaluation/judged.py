@@ -47,7 +47,7 @@ class Judged:
             _refuse_contradictions(table)
         return cls(table)
 
-    def lacking_of(self, reference: Table) -> NDArray[np.bool_]:
+    def unjudged_rows_of(self, reference: Table) -> NDArray[np.bool_]:
         """Find the rows of a reference that nobody has judged; placeholders are not asked for."""
         lacking = ~reference.within(self.table, REFERENCE.texts if self.is_of_pairs else SHOT)
         if self.is_of_pairs:
@@ -62,7 +62,7 @@ class Judged:
         Beside it stands how many rows were dropped, if they may be.
         """
         consistent(self.table, reference)
-        is_unjudged = self.lacking_of(reference)
+        is_unjudged = self.unjudged_rows_of(reference)
         rows = np.flatnonzero(is_unjudged)
         if len(rows) and not drop:
             found = shown('/'.join(reference[field].text(rows[0]) for field in SHOT))

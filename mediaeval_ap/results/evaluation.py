@@ -17,8 +17,8 @@ from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
     SKIPPED,
-    Columns,
     Compared,
+    NamedColumns,
     Result,
     mean,
     mean_average_precision,
@@ -27,7 +27,7 @@ from mediaeval_ap.results.result import (
     notes_of,
     notes_of_judged,
     notes_of_skipped,
-    taken,
+    reordered,
 )
 from mediaeval_ap.tables import Provenance
 
@@ -128,7 +128,7 @@ class ResultByQuery(Result):
     def worst_first(self) -> Self:
         """Return the result with its queries by AP at the last cutoff, from the lowest on."""
         order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
-        ordered = {name: taken(getattr(self, name), order) for name in self._COLUMNS}
+        ordered = {name: reordered(getattr(self, name), order) for name in self._COLUMNS}
         return replace(self, **ordered)  # type: ignore[type-var]
 
     def _subtitle(self) -> str:
@@ -321,7 +321,7 @@ class Evaluation(ResultByQuery):
         settings = super().manifest_settings()
         return {**settings, 'parameters': {'K': list(self.K), **settings['parameters']}}
 
-    def _columns(self) -> Columns:
+    def _columns(self) -> NamedColumns:
         ap = dict(zip(self._ap_columns, self.ap.T, strict=True))
         values = {**ap, **self._judged_columns, **self.measures}
         return {'query': self.queries, **values, 'n_relevant': self.n_relevant}
@@ -421,8 +421,8 @@ class Evaluation2015(ResultByQuery):
     def _subtitle(self) -> str:
         return f'ratio {self.parameters["ratio"]:g}'
 
-    def _columns(self) -> Columns:
-        columns: Columns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}
+    def _columns(self) -> NamedColumns:
+        columns: NamedColumns = {'name': self.names, 'ratio': self.ratios, 'AP': self.ap}
         if self.correct is not None:
             columns = {**columns, 'correct': self.correct, 'EwAP': self.ap * self.correct}
         return {'query': self.queries, **columns, 'n_relevant': self.n_relevant}

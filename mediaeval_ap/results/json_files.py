@@ -14,7 +14,7 @@ from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import SCHEMA, Result, kind_of_metric
-from mediaeval_ap.results.score import COUNTS, Score
+from mediaeval_ap.results.score import SUMMED_COUNTS, Score
 from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.sources import ByteSource, parsed_json
 
@@ -147,7 +147,7 @@ def _score(value: Fields, columns: dict[str, list[Any]], **manifest: Any) -> Sco
     means = value['means']
     kind = kind_of_metric(value['metric'])
     table = pandas.DataFrame(value['queries'])
-    counts = {name: np.array(columns[name], np.int64) for name in COUNTS if name in columns}
+    counts = {name: np.array(columns[name], np.int64) for name in SUMMED_COUNTS if name in columns}
     names = [name for name in columns if name not in ('query', 'label', *counts)]
     values: dict[str, NDArray[Any]] = {
         name: _doubles(columns[name]) for name in (names if len(means) > 1 else ['value'])

@@ -43,7 +43,7 @@ NO_LABEL = 'have no true label'
 Path = str | os.PathLike[str]
 SCHEMA = 'mediaeval-ap/results/1'
 MEANS_IN_REPR = 6  # a few lines
-Columns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
+NamedColumns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 
 
 class Described(ABC):
@@ -261,7 +261,7 @@ class Result(Described):
     # What the formats show.
     _subtitle: Callable[[], str]  # how the run was scored, after its name
     _settings: Callable[[], dict[str, Any]]  # the same as columns
-    _columns: Callable[[], Columns]  # the values of queries, under the column of their names
+    _columns: Callable[[], NamedColumns]  # the values of queries, under the column of their names
     _mean_row: Callable[[], dict[str, Any]]  # their last row
     _means: Callable[[], dict[str, float | None]]
 
@@ -323,19 +323,19 @@ class Result(Described):
         """Return one row about the run."""
         return {'run': self.run, **self._settings(), **self._means(), **self._count_columns()}
 
-    def _detail(self, per_query: bool) -> Columns | None:
+    def _detail(self, per_query: bool) -> NamedColumns | None:
         """Return what is listed beside the means."""
         return self._columns() if per_query else None
 
     def _rows(self, per_query: bool) -> Grid:
         """Return the detail and a last row for all queries, as programs get them."""
-        no_rows: Columns = {'query': [], **dict.fromkeys(self._mean_row(), ())}
+        no_rows: NamedColumns = {'query': [], **dict.fromkeys(self._mean_row(), ())}
         columns = self._with_all(self._detail(per_query) or no_rows)
         settings = {'run': self.run, **self._settings()}
         rows = zip(*map(_plain, columns.values()), strict=True)
         return Grid([*settings, *columns], [[*settings.values(), *row] for row in rows])
 
-    def _with_all(self, columns: Columns) -> dict[str, NDArray[Any] | Sequence[Any]]:
+    def _with_all(self, columns: NamedColumns) -> dict[str, NDArray[Any] | Sequence[Any]]:
         """Return columns with a last value for all queries, and what each mean is over."""
         (first, queries), *others = columns.items()
         mean = self._mean_row()
@@ -392,7 +392,7 @@ class Result(Described):
         return '\n'.join([*lines, f'  … and {n_more} more'] if n_more > 0 else lines)
 
     def document(self, per_query: bool = False) -> Document:
-        return describe([self], per_query=per_query)
+        return results_document([self], per_query=per_query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result, and a manifest of what it was computed from, for JSON.
@@ -435,7 +435,7 @@ class Result(Described):
         return whole.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
 
 
-def names_of(results: Sequence[Result]) -> list[str]:
+def distinct_run_names(results: Sequence[Result]) -> list[str]:
     """Return the name of each run; more of the path where others were called the same alone."""
     names = []
     for each in results:
@@ -446,10 +446,10 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def taken(values: Any, order: NDArray[np.intp]) -> Any:
+def reordered(values: Any, order: NDArray[np.intp]) -> Any:
     """Return the values of queries in another order."""
     if isinstance(values, Mapping):
-        return {key: taken(each, order) for key, each in values.items()}
+        return {key: reordered(each, order) for key, each in values.items()}
     if isinstance(values, list):
         return [values[at] for at in order.tolist()]
     return None if values is None else values[order]
@@ -474,12 +474,12 @@ def _plain(column: NDArray[Any] | Sequence[Any]) -> Sequence[Any]:
     return [None if value != value else value for value in values]
 
 
-def _grid(columns: Columns) -> Grid:
+def _grid(columns: NamedColumns) -> Grid:
     rows = list(zip(*map(_plain, columns.values()), strict=True))
     return Grid(list(columns), rows, EXACT)
 
 
-def describe(
+def results_document(
     results: Iterable[Result],
     *,
     per_query: bool = False,
@@ -529,7 +529,7 @@ def _blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
             yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
 
-def _about_one(result: Result, detail: Columns | None) -> Iterator[Block]:
+def _about_one(result: Result, detail: NamedColumns | None) -> Iterator[Block]:
     yield Heading(result.run, result._subtitle())
     if detail is not None:
         yield _grid(detail)

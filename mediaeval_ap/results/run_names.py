@@ -12,7 +12,7 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
 
-STANDARD_INPUT = '<stdin>'
+STANDARD_INPUT_NAME = '<stdin>'
 SUFFIXES = {
     *('.txt', '.csv', '.tsv', '.json', '.parquet', '.arrow', '.store', '.run', '.label'),
     *COMPRESSED_SUFFIXES,
@@ -37,10 +37,10 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     ['b', 'b.txt']
     """
     named = zip(paths, given or [''] * len(paths), strict=True)
-    names = [name or (STANDARD_INPUT if path == '-' else '') for path, name in named]
+    names = [name or (STANDARD_INPUT_NAME if path == '-' else '') for path, name in named]
     taken = Counter(filter(None, given))
     if repeated := [name for name, times in taken.items() if times > 1]:
-        raise found_twice(repeated[0])
+        raise repeated_name_error(repeated[0])
     unnamed: Parts = {
         PurePath(path): PurePath(path).parts or (path,)
         for path, name in zip(paths, names, strict=True)
@@ -52,7 +52,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
         if not (clash := taken.keys() & found.values()):
             break
     else:
-        raise found_twice(min(clash))
+        raise repeated_name_error(min(clash))
     return [name or found[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
@@ -94,7 +94,7 @@ def team_of(run: str) -> str:
     return run.partition('_')[0] or run
 
 
-def found_twice(name: str) -> ParameterError:
+def repeated_name_error(name: str) -> ParameterError:
     return ParameterError(f'runs: found {shown(name)} twice, expected each name once')
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.result import Columns, Compared, MetricKind, Result, kind_of_metric
+from mediaeval_ap.results.result import Compared, MetricKind, NamedColumns, Result, kind_of_metric
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ['Score']
 
-COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
+SUMMED_COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,13 +128,13 @@ class Score(Result):
     def _of_kind(self) -> dict[str, str]:
         return {'metric': self.metric}
 
-    def _detail(self, per_query: bool) -> Columns | None:
+    def _detail(self, per_query: bool) -> NamedColumns | None:
         if per_query or not self._is_of_classes:
             return super()._detail(per_query)
         assert self.table is not None
         return _columns_of(self.table.rename(columns={'precision': 'value'}))
 
-    def _columns(self) -> Columns:
+    def _columns(self) -> NamedColumns:
         renamed = {'term' if self._kind.is_one_list else next(iter(self.values), ''): 'value'}
         if self._are_several:
             renamed = {}
@@ -179,7 +179,7 @@ class Score(Result):
     def _mean_row(self) -> dict[str, Any]:
         columns: dict[str, Any] = {} if self.table is None else dict(self.table)
         columns |= self.values
-        totals = {name: int(np.sum(columns[name])) for name in COUNTS if name in columns}
+        totals = {name: int(np.sum(columns[name])) for name in SUMMED_COUNTS if name in columns}
         names = list(self.values) if self._are_several else ['value']
         return {**dict(zip(names, self._means().values(), strict=False)), **totals}
 
@@ -201,7 +201,7 @@ class Score(Result):
         return self.value
 
 
-def _columns_of(table: pandas.DataFrame) -> Columns:
+def _columns_of(table: pandas.DataFrame) -> NamedColumns:
     """Return the columns of a table, those of numbers as arrays."""
     names: list[str] = table.columns.tolist()
     return {

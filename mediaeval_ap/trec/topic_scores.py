@@ -31,7 +31,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.criteria import skipped
+from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import (
     IdPolicy,
     likely_cause,
@@ -177,7 +177,9 @@ def evaluate_trec(
     scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
     n_skipped = int(np.count_nonzero(~scored))
     # Where nothing is relevant this raises, before any error about the run.
-    about_skipped = skipped(judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT)
+    about_skipped = skipped_queries(
+        judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
+    )
     lacking = (n_returned == 0) & scored
     warnings = [] if hit.any() else _no_overlap(judged, returned)
     warnings += _topics_of_one_file(judged, returned, topic, lacking, policy)

@@ -17,7 +17,7 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
 from mediaeval_ap.tables.table import Provenance, Table
 
-SCHEMA = 'mediaeval-ap/problems/1'
+PROBLEMS_SCHEMA = 'mediaeval-ap/problems/1'
 
 Detail: TypeAlias = tuple[str, str, str]  # field, found, expected
 Severity = Literal['error', 'warning']
@@ -68,7 +68,7 @@ class Kind:
         return self.name
 
 
-KINDS = {
+PROBLEM_KINDS = {
     **{name: Kind(name, 'error', remedy) for name, remedy in _ERRORS.items()},
     **{name: Kind(name, 'warning', remedy) for name, remedy in _WARNINGS.items()},
 }
@@ -121,7 +121,7 @@ class Finding:
 
 def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str = '') -> Problem:
     """Return the problem of a kind in a line; its remedy may be that of the kind."""
-    known = KINDS[kind]
+    known = PROBLEM_KINDS[kind]
     source = table.source.name
     return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
 
@@ -135,7 +135,7 @@ def at_rows(
         for row in map(int, rows):
             yield problem_at(kind, table, table.lines[row], describe(row))
 
-    return Finding(KINDS[kind], len(rows), problems)
+    return Finding(PROBLEM_KINDS[kind], len(rows), problems)
 
 
 class Findings:
@@ -154,7 +154,7 @@ class Findings:
         self.rows = rows
         self.max_problems = max_problems
         self._findings: dict[Kind, list[Finding]] = {}
-        order = list(KINDS.values())
+        order = list(PROBLEM_KINDS.values())
         for each in sorted(findings, key=lambda finding: order.index(finding.kind)):
             if each.count:
                 self._findings.setdefault(each.kind, []).append(each)
@@ -184,7 +184,7 @@ class Findings:
         }
 
 
-def describe(findings: Mapping[str, Findings], most: int | None = None) -> Document:
+def problems_document(findings: Mapping[str, Findings], most: int | None = None) -> Document:
     """Return the findings of runs, by name, as a document; of several runs, JSON is a list."""
 
     def blocks() -> Iterator[Block]:
@@ -208,7 +208,9 @@ def describe(findings: Mapping[str, Findings], most: int | None = None) -> Docum
 def statistics(findings: Mapping[str, Findings]) -> Document:
     """Return how many problems of each kind each run has, as a document."""
     of_runs = findings.items()
-    kinds = [kind for kind in KINDS.values() if any(kind in each.counts for _, each in of_runs)]
+    kinds = [
+        kind for kind in PROBLEM_KINDS.values() if any(kind in each.counts for _, each in of_runs)
+    ]
     rows = [
         [run, kind.name, kind.severity, count]
         for run, each in of_runs
@@ -259,7 +261,7 @@ def _value(findings: Findings, most: int | None) -> dict[str, Any]:
     n_left = {kind.name: count - len(listed[kind]) for kind, count in counts.items()}
     left_out = {kind: count for kind, count in n_left.items() if count}
     return {
-        'schema': SCHEMA,
+        'schema': PROBLEMS_SCHEMA,
         'version': __version__,
         'rules': findings.rules,
         'inputs': {

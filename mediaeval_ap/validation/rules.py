@@ -22,7 +22,14 @@ from mediaeval_ap.tables.text.line_rules import (
     no_row_of_text,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.validation.problems import KINDS, Detail, Finding, Problem, at_rows, problem_at
+from mediaeval_ap.validation.problems import (
+    PROBLEM_KINDS,
+    Detail,
+    Finding,
+    Problem,
+    at_rows,
+    problem_at,
+)
 
 VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
 SHOT = (*VIDEO, 'shot_id')
@@ -140,7 +147,7 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
             detail = wrong.field, wrong.found, wrong.expected
             yield problem_at(kind, file.table, line, detail, wrong.remedy)
 
-    return Finding(KINDS[kind], file.faults.counts[cause], problems)
+    return Finding(PROBLEM_KINDS[kind], file.faults.counts[cause], problems)
 
 
 def wrong_texts(

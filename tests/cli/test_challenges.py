@@ -11,7 +11,7 @@ from commands import run
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / 'samples'
@@ -43,9 +43,9 @@ def test_scores_are_those_of_python(name):
     once, by_query = score(name), score(name, per_query=True)
     result = run(*COMMANDS[name])
     assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == render(describe([once]), 'table')
+    assert result.stdout == render(results_document([once]), 'table')
     result = run(*COMMANDS[name], '--format', 'csv', '--per-query')
-    assert result.stdout == render(describe([by_query], per_query=True), 'csv')
+    assert result.stdout == render(results_document([by_query], per_query=True), 'csv')
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_scores_are_those_of_python(name):
 )
 def test_options(name, arguments, options):
     result = run(*COMMANDS[name], *arguments, '--format', 'json')
-    assert result.stdout == render(describe([score(name, **options)]), 'json')
+    assert result.stdout == render(results_document([score(name, **options)]), 'json')
     is_default = options == {'ties': 'expected'}
-    assert is_default == (result.stdout == render(describe([score(name)]), 'json'))
+    assert is_default == (result.stdout == render(results_document([score(name)]), 'json'))
 
 
 def test_wrong_data_is_one_line_and_exit_code_1():

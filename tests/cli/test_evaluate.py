@@ -11,7 +11,7 @@ from commands import expected, run
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 
 ROOT = Path(__file__).parents[2]
 SHAPE = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
@@ -29,7 +29,7 @@ def test_options(folder):
     )
     with pytest.warns(WithoutRelevantWarning, match=f'^{told}$'):
         evaluation = average_precision.evaluate('run.txt', 'queries.txt')
-    assert result.stdout == render(describe([evaluation]), 'json')
+    assert result.stdout == render(results_document([evaluation]), 'json')
     options = ['--queries-without-relevant', 'skip', '--format', 'json']
     result = run(
         'evaluate', 'reference.txt', 'run.txt', '--queries', '-', *options, input='zoe\nann'
@@ -108,7 +108,7 @@ def test_cutoffs_of_several_options_add_up(folder):
     after = expected(K=K)
     for options in (['-K', '2,all,1'], ['-K', '2', '-K', 'all', '-K', '1'], ['-K2,all', '-K1']):
         result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'json', *options)
-        assert result.stdout == render(describe([after]), 'json')
+        assert result.stdout == render(results_document([after]), 'json')
 
 
 def test_rank(folder):
@@ -124,7 +124,7 @@ def test_judgements(folder):
     evaluation = AveragePrecision('reference.txt', [2, 1], **settings).evaluate('run.txt')
     options = ('-K', '2,1', '--definition', 'trec', '--judged', 'judged.txt', '--unjudged', 'skip')
     result = run('evaluate', 'reference.txt', 'run.txt', *options, '--per-query')
-    assert result.stdout == render(describe([evaluation], per_query=True), 'table')
+    assert result.stdout == render(results_document([evaluation], per_query=True), 'table')
     assert 'Judged@2' in result.stdout
     assert 'leave the ranking (condensed lists)' in result.stdout
     shown = run('rank', 'reference.txt', 'run.txt', 'ann', *options[2:], '--format', 'csv')

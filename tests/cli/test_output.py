@@ -14,7 +14,7 @@ from commands import COMMAND, RUN, expected, run
 
 from mediaeval_ap.cli import commands, main
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 
 
 def outputs_and_inputs():
@@ -88,12 +88,12 @@ def test_the_suffix_of_the_output_is_its_format(folder, name, format):
     assert run('evaluate', 'reference.txt', 'run.txt', '-o', name).output == ''
     content = Path(name).read_bytes()
     content = {'.gz': gzip.decompress, '.xz': lzma.decompress}.get(name[-3:], bytes)(content)
-    assert content.decode() == render(describe([expected()]), format)
+    assert content.decode() == render(results_document([expected()]), format)
 
 
 def test_a_format_that_is_given_wins(folder):
     run('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv', '--format', 'json')
-    assert Path('map.csv').read_text() == render(describe([expected()]), 'json')
+    assert Path('map.csv').read_text() == render(results_document([expected()]), 'json')
     run('validate', 'run.txt', '-o', 'problems.csv', '--format', 'table')
     assert Path('problems.csv').read_text() == run('validate', 'run.txt').stdout
 

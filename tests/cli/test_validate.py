@@ -16,7 +16,7 @@ from submissions import EVIDENCE, RUN, SHOTS
 from mediaeval_ap import validate
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import KINDS, describe
+from mediaeval_ap.validation.problems import PROBLEM_KINDS, problems_document
 
 ROOT = Path(__file__).parents[2]
 
@@ -105,13 +105,13 @@ def test_json(folder):
     assert everything['problems'] == [
         {**dataclasses.asdict(each), 'kind': str(each.kind)} for each in validate('bad.txt')
     ]
-    rows = render(describe({'run': examine([('x', 'v', '1', 'A', 0.5)])}), 'json')
+    rows = render(problems_document({'run': examine([('x', 'v', '1', 'A', 0.5)])}), 'json')
     for each in document, everything, json.loads(rows):
         jsonschema.validate(each, schema, jsonschema.Draft202012Validator)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**document, 'more': 1}, schema)
     assert schema['properties']['problems']['items']['properties']['kind']['enum'] == [
-        kind.name for kind in KINDS.values()
+        kind.name for kind in PROBLEM_KINDS.values()
     ]
 
 
@@ -159,6 +159,7 @@ def test_several_runs(folder):
     ]
     of_one = run('bad.txt', '--statistics', '--format', 'csv').stdout.splitlines()
     assert of_one == ['run,kind,severity,count'] + [
-        f'bad,{kind},{KINDS[kind].severity},{count}' for kind, count in listed[1]['counts'].items()
+        f'bad,{kind},{PROBLEM_KINDS[kind].severity},{count}'
+        for kind, count in listed[1]['counts'].items()
     ]
     assert run(*names, '--evidence', 'evidence.txt').exit_code == 2

@@ -24,7 +24,7 @@ from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.trec import entries as trec_entries
 from mediaeval_ap.trec.entries import read_entries
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import describe as listed_problems
+from mediaeval_ap.validation.problems import problems_document as listed_problems
 
 kept = cache(tempfile.TemporaryDirectory)
 

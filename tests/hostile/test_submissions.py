@@ -11,7 +11,7 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, printable
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import describe
+from mediaeval_ap.validation.problems import problems_document
 
 OF_LINES = {'long-line', 'encoding', 'empty', 'header', 'field-count', 'confidence'}
 
@@ -70,9 +70,11 @@ def test_runs(tmp_path, entry):
         further = len(wrong) - 1
         more = f' ({further} more wrong line{"s" if further > 1 else ""})' if further else ''
         assert as_message(wrong[0]) + more == error
-    text = render(describe({'run': findings}), 'table')
+    text = render(problems_document({'run': findings}), 'table')
     assert all(line.isprintable() for line in text.split('\n'))
-    assert len(json.loads(render(describe({'run': findings}), 'json'))['problems']) == len(problems)
+    assert len(json.loads(render(problems_document({'run': findings}), 'json'))['problems']) == len(
+        problems
+    )
 
 
 HARMFUL = {

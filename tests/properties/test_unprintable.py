@@ -16,7 +16,7 @@ from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import Error, shown
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import describe
+from mediaeval_ap.validation.problems import problems_document
 
 HUGE = 10**5000  # Python prints 4,300 digits at most
 
@@ -55,7 +55,7 @@ DOORS = {
     'relevance': lambda value: evaluate_trec([('7', 'd', value)], [('7', 'd', 0.5)]),
     'map': lambda value: challenges.evaluate_map(value, value),
     'labels': lambda value: metrics.mean_average_precision_at_k([['a']], value),
-    'render': lambda value: render(describe({'run': examine(RUN)}), value),
+    'render': lambda value: render(problems_document({'run': examine(RUN)}), value),
     'depth': lambda value: Definition('a', value, ('k',), 0.0, Repeats.DROP, 'b'),
 }
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_printed_is_refused_in_one_line(door, value):
 def test_limits_may_be_huge():
     findings = examine(RUN, max_problems=HUGE)
     assert findings.problems() == validate(RUN)
-    assert '"left_out": {}' in render(describe({'run': findings}), 'json')
+    assert '"left_out": {}' in render(problems_document({'run': findings}), 'json')
 
 
 @pytest.mark.parametrize(

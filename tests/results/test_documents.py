@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import SCHEMA, describe
+from mediaeval_ap.results.result import SCHEMA, results_document
 from mediaeval_ap.tables import Provenance
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ IDS = 'measures trec 2015-evidence 2015 map first-hit gap lrap'.split()
 @pytest.mark.parametrize('result', KINDS, ids=IDS)
 @pytest.mark.parametrize('per_query', [False, True])
 def test_json_is_as_its_schema_says(result, per_query):
-    document = describe([result] * 2, per_query=per_query, failed=[('bad.txt', 'is empty')])
+    document = results_document([result] * 2, per_query=per_query, failed=[('bad.txt', 'is empty')])
     written = json.loads(render(document, 'json'))
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     assert written['schema'] == SCHEMA
@@ -88,7 +88,7 @@ def as_in_rows(query):
 
 def assert_equal_in_all_formats(result):
     rows = list(csv.DictReader(io.StringIO(result.to_csv(per_query=True))))
-    written = render(describe([result], per_query=True), 'jsonl').splitlines()
+    written = render(results_document([result], per_query=True), 'jsonl').splitlines()
     *others, mean = lines = list(map(json.loads, written))
     (value,) = json.loads(result.to_json(per_query=True))['results']
     for row, line in zip(rows, lines, strict=True):
@@ -145,9 +145,9 @@ def evaluated(name, *run, K=(2, 1)):
 def test_the_best_run_at_the_last_cutoff_is_first():
     runs = [evaluated('bad', WRONG, RIGHT), evaluated('good', RIGHT)]
     for sort, names in (True, ['good', 'bad']), (False, ['bad', 'good']):
-        written = json.loads(render(describe(runs, sort=sort), 'json'))
+        written = json.loads(render(results_document(runs, sort=sort), 'json'))
         assert [each['run'] for each in written['results']] == names
-    lines = render(describe(runs, sort=True), 'table').splitlines()
+    lines = render(results_document(runs, sort=True), 'table').splitlines()
     table = lines[lines.index('') + 3 :]
     assert [line.split()[0] for line in table[:2]] == ['good', 'bad']
 
@@ -158,4 +158,4 @@ def test_notes_of_several_runs_name_those_that_differ():
         Score('GAP', 0.5, {}, inputs, {'queries': 1}, notes=['shared', *more])
         for more in ([], ['one more'])
     ]
-    assert render(describe(scores), 'table').endswith('\n\nshared\na\\x1b: one more\n')
+    assert render(results_document(scores), 'table').endswith('\n\nshared\na\\x1b: one more\n')

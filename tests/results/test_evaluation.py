@@ -21,7 +21,7 @@ from mediaeval_ap import (
     summary,
 )
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 from mediaeval_ap.tables import Provenance
 
 REFERENCE = [('x', 'v', '1', 'a|b_c'), ('x', 'v', '2', 'é\x1b[31m')]
@@ -35,7 +35,7 @@ def evaluation():
 
 
 def shown(evaluations, format='table', **options):
-    return render(describe(evaluations, **options), format)
+    return render(results_document(evaluations, **options), format)
 
 
 TABLE = r"""<rows> (mediaeval-2016)

@@ -14,7 +14,7 @@ from mediaeval_ap import (
 )
 from mediaeval_ap.errors import ParameterError, WriteError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 from mediaeval_ap.tables import QUERIES, Provenance, read
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?')]
@@ -74,7 +74,7 @@ def test_files_hold_what_is_returned(average_precision, format, tmp_path):
     evaluation = average_precision.evaluate(RUN)
     write = getattr(evaluation, f'to_{format}')
     for per_query in False, True:
-        expected = render(describe([evaluation], per_query=per_query), format)
+        expected = render(results_document([evaluation], per_query=per_query), format)
         assert write(per_query=per_query) == expected
         assert write(tmp_path / 'packed.gz', per_query=per_query) is None
         assert gzip.decompress((tmp_path / 'packed.gz').read_bytes()).decode() == expected

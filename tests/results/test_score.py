@@ -13,7 +13,7 @@ import pytest
 from mediaeval_ap import Score
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import describe
+from mediaeval_ap.results.result import results_document
 from mediaeval_ap.tables import Provenance
 
 INPUTS = {'truth': Provenance('truth.csv', 'ab'), 'predictions': Provenance('r\x1b.csv', 'cd')}
@@ -48,17 +48,17 @@ LABELS = Score(
 
 
 def rows_of(score, **options):
-    return list(csv.reader(io.StringIO(render(describe([score], **options), 'csv'))))
+    return list(csv.reader(io.StringIO(render(results_document([score], **options), 'csv'))))
 
 
 def test_table():
-    assert render(describe([PLAIN]), 'table') == (
+    assert render(results_document([PLAIN]), 'table') == (
         'r\\x1b (ties best)\n\n'
         'METRIC      2 queries with a true label\n'
         '--------  -----------------------------\n'
         'GAP                               0.667\n'
     )
-    assert render(describe([FULL], per_query=True), 'table') == (
+    assert render(results_document([FULL], per_query=True), 'table') == (
         'r\\x1b (ties best)\n\n'
         'query      value  truth      confidence    correct    precision\n'
         '-------  -------  -------  ------------  ---------  -----------\n'
@@ -82,7 +82,7 @@ def test_classes():
         ['query', 'value', 'n_queries'],
         *(['1', '1.0', ''], ['all', '1.0', ''], ['all', '0.5', '2']),
     ]
-    (described,) = json.loads(render(describe([LABELS]), 'json'))['results']
+    (described,) = json.loads(render(results_document([LABELS]), 'json'))['results']
     assert described['classes'][1] == {'class': 'y', 'value': None, 'weight': 0.0, 'n_labels': 0}
 
 
@@ -95,7 +95,7 @@ def test_lwlrap_is_over_labels():
         ['r\\x1b', 'lwlrap', 'all', '0.5', '5'],
     ]
     assert rows_of(score)[0][-1] == 'n_labels'
-    assert 'METRIC      5 labels\n' in render(describe([score]), 'table')
+    assert 'METRIC      5 labels\n' in render(results_document([score]), 'table')
     assert repr(score).endswith(', 2 queries\n  lwlrap  0.500 over 5 labels')
     assert replace(score, metric='LRAP').mean_counts == {'LRAP': 2}
 

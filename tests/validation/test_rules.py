@@ -11,7 +11,7 @@ from submissions import EVIDENCE, RUN, SHOTS, found, named
 
 from mediaeval_ap import validate
 from mediaeval_ap.validation import rules
-from mediaeval_ap.validation.problems import KINDS
+from mediaeval_ap.validation.problems import PROBLEM_KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -132,7 +132,7 @@ WARNINGS = [
 def test_one_problem(severity, problem, run, files):
     (each,) = found(run, **files)
     assert ' '.join(filter(None, map(str, each[:4]))) + f': {each[4]}' == problem
-    assert KINDS[each[0]].severity == severity
+    assert PROBLEM_KINDS[each[0]].severity == severity
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_kinds_are_in_the_docs():
     page = (ROOT / 'docs/validation.md').read_text()
     row = r'^\| `([a-z0-9-]+)` \| (error|warning) \| .+ \|$'
     rows = re.findall(row, page, re.MULTILINE)
-    assert rows == [(kind.name, kind.severity) for kind in KINDS.values()]
+    assert rows == [(kind.name, kind.severity) for kind in PROBLEM_KINDS.values()]
 
 
 @given(st.lists(st.text('abé😀', min_size=1, max_size=5), unique=True, max_size=20))

@@ -12,7 +12,7 @@ from mediaeval_ap import Problem, errors, validate
 from mediaeval_ap.tables import HYPOTHESIS, reading
 from mediaeval_ap.tables.text import line_rules, reader
 from mediaeval_ap.validation import examine
-from mediaeval_ap.validation.problems import KINDS
+from mediaeval_ap.validation.problems import PROBLEM_KINDS
 
 
 def as_slow(submission, rules):
@@ -20,7 +20,11 @@ def as_slow(submission, rules):
     streams = {role: named(content, role) for role, content in submission.items()}
     problems = validate(streams.pop('hypothesis'), rules=rules, **streams)
     order = [
-        (list(KINDS.values()).index(each.kind), list(submission).index(each.source), each.line)
+        (
+            list(PROBLEM_KINDS.values()).index(each.kind),
+            list(submission).index(each.source),
+            each.line,
+        )
         for each in problems
     ]
     assert order == sorted(order)
@@ -81,8 +85,8 @@ def test_tables_of_values_have_rows(tmp_path):
     for table, source in ((rows, '<rows>'), (frame, '<DataFrame>'), (path, path)):
         (problem,) = validate(table)
         assert problem == Problem(
-            *(KINDS['name'], 'error', source, 2, 'person_name', "'b2'"),
-            *('a name of a-z and _ only', KINDS['name'].remedy),
+            *(PROBLEM_KINDS['name'], 'error', source, 2, 'person_name', "'b2'"),
+            *('a name of a-z and _ only', PROBLEM_KINDS['name'].remedy),
         )
     with pytest.raises(errors.FormatError):
         validate([('x', 'v', '1', 'ann', float('nan'))])
