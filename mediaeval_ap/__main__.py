@@ -1,61 +1,62 @@
 """The process of the command: its signals and standard streams, before anything is imported.
 
 SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed terminal) and SIGQUIT end it at once, with exit code
-128 + the signal's number: nothing is raised in the middle of an import, or of a thread of another
-library. Temporary files are removed.
+128 + the signal's number. No exception is raised in the middle of an import, or of a thread of
+another library. Temporary files are removed.
 """
 
-import _signal  # type: ignore[import-not-found]  # signal imports others first, Ctrl-C a traceback
+# The module `signal` imports others first; Ctrl-C meanwhile would print a traceback.
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK')  # those that the system has
-SIGNALS = [getattr(_signal, name) for name in NAMES if hasattr(_signal, name)]
-MULTIPLYING = ('compare', 'report')  # matrices, where threads may help
+SIGNAL_NAMES = ('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK')
+SIGNALS = [getattr(_signal, name) for name in SIGNAL_NAMES if hasattr(_signal, name)]
+COMMANDS_WITH_MATRICES = ('compare', 'report')  # threads may help to multiply them
 
 
 def main() -> None:
     """Run the command, and exit."""
     for number in SIGNALS:
-        if _signal.getsignal(number) != _signal.SIG_IGN:  # as nohup has it
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # nohup ignores SIGHUP
             _signal.signal(number, _leave)
     _fill_closed_streams()
-    if not set(MULTIPLYING).intersection(sys.argv[1:2]):
-        # Threads of OpenBLAS that have nothing to multiply would take time from others.
+    if not set(COMMANDS_WITH_MATRICES).intersection(sys.argv[1:2]):
+        # Idle threads of OpenBLAS would take time from others.
         os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     status = 0
     try:
         from mediaeval_ap.cli import main as command
 
         command(prog_name='mediaeval-ap')
-    except MemoryError:  # while that was imported, which says it otherwise
+    except MemoryError:  # in an import: the command reports all others itself
         os.write(2, b'Error: out of memory\n')
         status = 1
     except SystemExit as end:
         status = int(end.code or 0)
-    # The interpreter is not taken down: a thread of pyarrow that still frees memory would abort it.
+    # Skip the interpreter's shutdown: a thread of pyarrow that still frees memory would abort it.
     os._exit(status)
 
 
 def _leave(number: int, _: object) -> None:
     files = sys.modules.get('mediaeval_ap.atomic_files')
-    give_up = getattr(files, 'give_up', None)  # not there yet while it is imported
-    if give_up is not None:
-        give_up()
+    clean_up = getattr(files, 'clean_up_now', None)  # missing while the module is being imported
+    if clean_up is not None:
+        clean_up()
     try:
-        if os.isatty(2):  # on a line of it may stand a progress bar, or ^C
+        if os.isatty(2):  # the line may hold a progress bar, or ^C
             os.write(2, b'\n')
     finally:
         os._exit(128 + number)
 
 
 def _fill_closed_streams() -> None:
-    """Let no file that is opened later take the place of a standard stream that is closed."""
+    """Open the null device for closed standard streams: no later file takes their numbers."""
     for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
         try:
             os.fstat(descriptor)
-        except OSError:  # closed; what takes its place, the lowest free number, cannot be used
-            os.open(os.devnull, mode)
+        except OSError:  # closed; the wrong mode makes its use fail
+            os.open(os.devnull, mode)  # which takes the lowest free number
     if sys.stderr is None:
         sys.stderr = open(os.devnull, 'w')  # noqa: SIM115
 

@@ -12,35 +12,35 @@ from typing import BinaryIO, TypeAlias
 
 from mediaeval_ap.errors import Error, WriteError
 
-COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}  # of files that are written, and read
+COMPRESSED_SUFFIXES = {'.gz', '.bz2', '.xz', '.zst'}
 Writer: TypeAlias = Callable[[BinaryIO], object]
 Content: TypeAlias = str | bytes | Writer
 
-_begun: list[Callable[[], object]] = []  # what to undo before a signal ends the process
-_NUMBERS = {'/dev/stdout': '1', '/dev/stderr': '2'}
-_open_already = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
+_cleanups: list[Callable[[], object]] = []  # called before a signal ends the process
+_DESCRIPTORS = {'/dev/stdout': '1', '/dev/stderr': '2'}
+_match_descriptor = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
 def is_stream(path: str) -> bool:
-    """Find a path that is written to as it is: a pipe, a device, or a file open already.
+    """Return True for a pipe, a device or an open file: it is written to, never replaced.
 
-    ``/dev/stdout`` that is sent to a file looks like this file, which must not be replaced.
+    ``/dev/stdout`` that is redirected to a file looks like that file, which must not be replaced.
     """
-    if path in _NUMBERS or _open_already(path):
+    if path in _DESCRIPTORS or _match_descriptor(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def _stream(path: str) -> BinaryIO:
-    """Open a stream, which goes on where it stands."""
-    match = _open_already(path)
-    number = match[1] if match else _NUMBERS.get(path)
-    return open(path if number is None else os.dup(int(number)), 'ab')
+def _open_stream(path: str) -> BinaryIO:
+    """Open a stream to append to it."""
+    match = _match_descriptor(path)
+    descriptor = match[1] if match else _DESCRIPTORS.get(path)
+    return open(path if descriptor is None else os.dup(int(descriptor)), 'ab')
 
 
 def check_destination(path: str) -> None:
-    """Refuse a path that no file can be written to, before anything is computed."""
-    with named(path):
+    """Raise WriteError if no file can be written to a path, before anything is computed."""
+    with as_write_errors(path):
         if is_stream(path) and not os.path.isdir(path):
             return
         if os.path.isdir(path) or not os.path.basename(path):
@@ -48,13 +48,13 @@ def check_destination(path: str) -> None:
         if os.path.exists(path):
             open(path, 'r+b').close()
         else:
-            with _beside(path) as temporary:
+            with _temporary_file(path) as temporary:
                 open(temporary, 'xb').close()
 
 
 @contextmanager
-def _beside(path: str) -> Iterator[str]:
-    """Yield the name of a temporary file in the folder of a file; remove it at the end."""
+def _temporary_file(path: str) -> Iterator[str]:
+    """Yield a path for a temporary file in the folder of a file; remove the file at the end."""
     folder = os.path.dirname(os.path.realpath(path))
     temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
 
@@ -62,17 +62,17 @@ def _beside(path: str) -> Iterator[str]:
         with suppress(OSError):
             os.unlink(temporary)
 
-    with undone_at_once(remove):
+    with cleanup(remove):
         yield temporary
 
 
 @contextmanager
-def _written(path: str, content: Writer) -> Iterator[tuple[str, str]]:
-    """Write a file beside the one to replace; yield both names; remove it if it stays."""
-    with named(path):
+def _replacement(path: str, content: Writer) -> Iterator[tuple[str, str]]:
+    """Write a temporary file, and yield its path and the path of the file to replace."""
+    with as_write_errors(path):
         check_destination(path)
         target = os.path.realpath(path)
-        with _beside(path) as temporary:
+        with _temporary_file(path) as temporary:
             with open(temporary, 'xb') as file:
                 with suppress(FileNotFoundError):
                     os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
@@ -82,28 +82,28 @@ def _written(path: str, content: Writer) -> Iterator[tuple[str, str]]:
             yield temporary, target
 
 
-def give_up() -> None:
-    """Undo what is begun in a process that a signal is about to end."""
-    for undo in reversed(_begun):
-        undo()
+def clean_up_now() -> None:
+    """Call the pending cleanups, last first, in a process that a signal is about to end."""
+    for clean_up in reversed(_cleanups):
+        clean_up()
 
 
 @contextmanager
-def undone_at_once(undo: Callable[[], object]) -> Iterator[None]:
-    """Call a function at the end, and when a signal ends the process; it must not raise."""
-    _begun.append(undo)
+def cleanup(clean_up: Callable[[], object]) -> Iterator[None]:
+    """Call a function at the end, even if a signal ends the process; it must not raise."""
+    _cleanups.append(clean_up)
     try:
         yield
     finally:
-        undo()
-        _begun.remove(undo)
+        clean_up()
+        _cleanups.remove(clean_up)
 
 
 def write_whole(path: str | os.PathLike[str], content: Content) -> None:
-    """Write a file so that a reader sees the old content, or all of the new.
+    """Write a file whole: a reader sees either the old content or all of the new.
 
-    A pipe or device is written to as it is. Text is UTF-8, compressed if the path ends in ``.gz``,
-    ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
+    A pipe or device is written to, not replaced. Text is UTF-8, compressed if the path ends in
+    ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
     """
     write_all_whole({path: content})
 
@@ -111,17 +111,17 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> None:
 def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together: all are on the disk before the first is replaced."""
     with ExitStack() as stack:
-        written = []
+        replacements = []
         for destination, content in contents.items():
             path = os.fsdecode(destination)
             write = _writer(path, content)
             if not is_stream(path):
-                written.append(stack.enter_context(_written(path, write)))
+                replacements.append(stack.enter_context(_replacement(path, write)))
                 continue
-            with named(path), _stream(path) as stream:
+            with as_write_errors(path), _open_stream(path) as stream:
                 write(stream)
-        for temporary, target in written:
-            with named(target):
+        for temporary, target in replacements:
+            with as_write_errors(target):
                 os.replace(temporary, target)
 
 
@@ -134,7 +134,7 @@ def _writer(path: str, content: Content) -> Writer:
 
 def _compressed(path: str, text: bytes) -> bytes:
     match os.path.splitext(path)[1].lower():  # each library is imported when needed
-        case '.gz':  # without a time, else the same content would not be the same file
+        case '.gz':  # without a time, so that equal contents give equal files
             import gzip
 
             return gzip.compress(text, mtime=0)
@@ -155,8 +155,8 @@ def _compressed(path: str, text: bytes) -> bytes:
 
 
 @contextmanager
-def named(path: str) -> Iterator[None]:
-    """Turn errors of the system into errors of this package that name the path."""
+def as_write_errors(path: str) -> Iterator[None]:
+    """Turn errors of the system into a WriteError that names the path."""
     if '\0' in path:
         raise WriteError(path, 'no path holds a NUL')
     try:

@@ -1,4 +1,4 @@
-"""Progress on standard error, of work that takes longer than half a second, by tqdm."""
+"""Progress bars of tqdm on standard error, for work that takes longer than half a second."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, ParamSpec, Self, TypeVar
 DELAY_SECONDS = 0.5  # whoever waits for less needs no bar
 
 _is_shown: ContextVar[bool] = ContextVar('_is_shown', default=False)
-Item = TypeVar('Item')
 P = ParamSpec('P')
-Result = TypeVar('Result')
+R = TypeVar('R')
+T = TypeVar('T')
 
 
 @contextmanager
-def _setting(is_shown: bool) -> Iterator[None]:
+def _bars_shown(is_shown: bool) -> Iterator[None]:
     token = _is_shown.set(is_shown)
     try:
         yield
@@ -25,22 +25,22 @@ def _setting(is_shown: bool) -> Iterator[None]:
         _is_shown.reset(token)
 
 
-def shown(is_shown: bool = True) -> AbstractContextManager[None]:
-    """Show the progress of all that is done within, if it is not shown already."""
-    return _setting(is_shown or _is_shown.get())
+def progress_shown(is_shown: bool = True) -> AbstractContextManager[None]:
+    """Show progress bars within a block; an outer block that shows them wins."""
+    return _bars_shown(is_shown or _is_shown.get())
 
 
-def hidden() -> AbstractContextManager[None]:
-    """Show no progress of what is done within."""
-    return _setting(False)
+def progress_hidden() -> AbstractContextManager[None]:
+    """Hide progress bars within a block."""
+    return _bars_shown(False)
 
 
-def shows_progress(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorate a public function so that its parameter `progress` holds for all that it calls."""
+def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a public function so that its parameter `progress` also holds in its callees."""
 
     @wraps(function)
-    def decorated(*arguments: P.args, **settings: P.kwargs) -> Result:
-        with shown(bool(settings.get('progress'))):
+    def decorated(*arguments: P.args, **settings: P.kwargs) -> R:
+        with progress_shown(bool(settings.get('progress'))):
             return function(*arguments, **settings)
 
     return decorated
@@ -71,13 +71,13 @@ class Bar:
             self._bar.close()
 
     def add(self, amount: int = 1) -> None:
-        """Count what was done since the last call."""
+        """Move the bar forward by an amount."""
         if self._bar is not None:
             self._bar.update(amount)
 
 
 def above_bars() -> AbstractContextManager[None]:
-    """Clear the bars while something else is written to the terminal."""
+    """Clear the bars while other text is written to the terminal."""
     if not _is_shown.get():
         return nullcontext()
     from tqdm import tqdm
@@ -85,8 +85,8 @@ def above_bars() -> AbstractContextManager[None]:
     return tqdm.external_write_mode()
 
 
-def tracked(items: Iterable[Item], description: str, unit: str) -> Iterator[Item]:
-    """Yield items, with a bar that moves as they are taken."""
+def tracked(items: Iterable[T], description: str, unit: str) -> Iterator[T]:
+    """Yield items, and move a bar after each."""
     with Bar(description, len(items) if isinstance(items, Sized) else None, unit) as bar:
         for item in items:
             yield item

@@ -20,7 +20,7 @@ def _slow(monkeypatch):
 
 @pytest.mark.usefixtures('_slow')
 def test_progress_is_shown_when_it_is_asked_for(capsys):
-    with progress.shown(), progress.shown(False):  # asked for outside
+    with progress.progress_shown(), progress.progress_shown(False):  # asked for outside
         assert list(progress.tracked([1, 2], 'adding', ' numbers')) == [1, 2]
     assert 'adding: ' in (err := capsys.readouterr().err)
     assert '1/2' in err
@@ -29,14 +29,14 @@ def test_progress_is_shown_when_it_is_asked_for(capsys):
 
 
 def test_quick_work_has_no_bar(capsys):
-    with progress.shown():
+    with progress.progress_shown():
         list(progress.tracked([1, 2], 'adding', ' numbers'))
     assert capsys.readouterr().err == ''
 
 
 @pytest.mark.usefixtures('_slow')
 def test_bars_make_room_for_a_message(capsys):
-    with progress.shown(), progress.Bar('thinking'):
+    with progress.progress_shown(), progress.Bar('thinking'):
         with progress.above_bars():
             before = capsys.readouterr().err
         assert before.endswith('\r')

@@ -19,8 +19,8 @@ from mediaeval_ap.cli.output import (
     write,
 )
 from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError, WriteError
-from mediaeval_ap.progress import shown
-from mediaeval_ap.render.formats import DIGITS
+from mediaeval_ap.progress import progress_shown
+from mediaeval_ap.render.formats import N_DECIMALS
 
 HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
@@ -98,8 +98,8 @@ class Command(_Helping):
             ctx.params.pop(each, False) for each in ('strict', 'quiet', 'no_progress')
         )
         ctx.meta[QUIET] = quiet
-        precision = DIGITS.set(ctx.params.pop('precision', DIGITS.get()))
-        ctx.call_on_close(partial(DIGITS.reset, precision))
+        precision = N_DECIMALS.set(ctx.params.pop('precision', N_DECIMALS.get()))
+        ctx.call_on_close(partial(N_DECIMALS.reset, precision))
         if is_strict:
             warnings.simplefilter('error', NoOverlapWarning)
         if quiet:  # but what is an error stays one
@@ -109,7 +109,7 @@ class Command(_Helping):
             assert isinstance(choice, click.Choice)
             ctx.params['format'] = format_of(ctx.params['output'], choice.choices)
         ctx.invoke(check_paths, ctx)
-        with shown(is_on_terminal() and not (quiet or hides_progress)):
+        with progress_shown(is_on_terminal() and not (quiet or hides_progress)):
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:

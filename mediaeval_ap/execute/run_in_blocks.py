@@ -26,7 +26,7 @@ from mediaeval_ap.evaluation.scoring import (
 )
 from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.block_folder import Folder, digest_of_rows
-from mediaeval_ap.progress import Bar, hidden, tracked
+from mediaeval_ap.progress import Bar, progress_hidden, tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Provenance, Table
@@ -201,9 +201,9 @@ class RunInBlocks:
                 self._take(numbers[0], _scored(*here, blocks[0]))
                 return
             if jobs > 1:  # what is laid out for the first query alone is not timed
-                with hidden():
+                with progress_hidden():
                     _scored(*here, blocks[0][:1])
-        with Bar('scoring', len(blocks), ' blocks') as bar, hidden():
+        with Bar('scoring', len(blocks), ' blocks') as bar, progress_hidden():
             clock = Clock()
             n_packed = len(run.ranking) if isinstance(given, Ranking) else 0
             while isinstance(jobs, int) and n_here < len(blocks):

@@ -25,7 +25,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mediaeval_ap import __version__
-from mediaeval_ap.atomic_files import give_up
+from mediaeval_ap.atomic_files import clean_up_now
 from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import (
     DataWarning,
@@ -36,7 +36,7 @@ from mediaeval_ap.errors import (
     some,
     warn_caller,
 )
-from mediaeval_ap.progress import hidden
+from mediaeval_ap.progress import progress_hidden
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -120,7 +120,7 @@ def _call(function: Any, shared: bytes, argument: Any, expected: tuple[str, ...]
     if (found := versions()) != expected:  # in which values could differ
         told = f'expected {" ".join(expected)} as here; install the same on all machines'
         raise ProcessError(f'a worker on {gethostname()}: found {" ".join(found)}, {told}')
-    with hidden(), one_core():
+    with progress_hidden(), one_core():
         return function(shared or _shared, argument)
 
 
@@ -174,7 +174,7 @@ def _begin(parent: int, shared: bytes) -> None:
     def end_with_parent() -> None:
         while os.getppid() == parent:
             sleep(0.1)
-        give_up()
+        clean_up_now()
         os._exit(0)
 
     Thread(target=end_with_parent, daemon=True).start()

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mediaeval_ap.atomic_files import named, undone_at_once
+from mediaeval_ap.atomic_files import as_write_errors, cleanup
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -40,7 +40,7 @@ def write_store(
     name = os.fsdecode(path)
     target = check_target(name)
     folder = f'{target}.{os.urandom(8).hex()}.tmp'
-    with named(name), undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True)):
+    with as_write_errors(name), cleanup(partial(shutil.rmtree, folder, ignore_errors=True)):
         os.mkdir(folder)
         columns = {}
         with Bar('writing', unit=' columns') as bar:
@@ -75,7 +75,7 @@ def _stored_columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
 
 def check_target(name: str) -> str:
     """Return the real path of a store to write; raise if something else is there."""
-    with named(name):
+    with as_write_errors(name):
         target = os.path.realpath(name)
         if os.path.lexists(target) and (reason := why_not_replaced(target)) is not None:
             raise WriteError(name, reason)
