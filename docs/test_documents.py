@@ -8,7 +8,7 @@ import pytest
 from commands import run_line
 
 import mediaeval_ap
-from mediaeval_ap.render.page import drawn
+from mediaeval_ap.render.page import render_chart
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
@@ -46,14 +46,14 @@ def test_the_figures_of_the_docs_are_those_of_the_samples():
         picture = (ROOT / f'docs/images/{name}.svg').read_text()
         # Where marks and labels stand depends on the fonts of the machine, what they say does not.
         said = re.findall('aria-label="(.*?)"', picture)
-        assert said == re.findall('aria-label="(.*?)"', drawn(chart, 'svg'))
+        assert said == re.findall('aria-label="(.*?)"', render_chart(chart, 'svg'))
         assert len(said) > 3
 
 
 def test_the_figure_of_the_tutorial_is_that_of_the_samples():
     chart = runpy.run_path(str(ROOT / 'docs/images/why_did_we_lose.py'))['chart']()
     said = re.findall('aria-label="(.*?)"', (ROOT / 'docs/images/why-did-we-lose.svg').read_text())
-    assert said == re.findall('aria-label="(.*?)"', drawn(chart, 'svg'))
+    assert said == re.findall('aria-label="(.*?)"', render_chart(chart, 'svg'))
     assert len(said) > 3
 
 

@@ -8,7 +8,7 @@ shows, `is-my-system-better.svg`, which the tutorial of that name shows, and `po
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.render.page import drawn
+from mediaeval_ap.render.page import render_chart
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -69,4 +69,4 @@ def charts():
 
 if __name__ == '__main__':
     for name, chart in charts().items():
-        (HERE / f'{name}.svg').write_text(drawn(chart, 'svg'), encoding='utf-8')
+        (HERE / f'{name}.svg').write_text(render_chart(chart, 'svg'), encoding='utf-8')

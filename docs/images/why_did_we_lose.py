@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.render.page import drawn
+from mediaeval_ap.render.page import render_chart
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
@@ -25,4 +25,4 @@ def chart():
 
 
 if __name__ == '__main__':
-    (HERE / 'why-did-we-lose.svg').write_text(drawn(chart(), 'svg'))
+    (HERE / 'why-did-we-lose.svg').write_text(render_chart(chart(), 'svg'))

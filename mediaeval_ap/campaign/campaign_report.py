@@ -397,14 +397,14 @@ class CampaignPlot(ComparisonPlot):
         return chart
 
     def _on_page(self) -> dict[str, Any]:
-        from mediaeval_ap.render.page import on_page
+        from mediaeval_ap.render.page import chart_for_page
 
         charts = {f'loss {each}': self.loss(each) for each in self._comparison.metrics}
         no_hits: list[list[int]] = [[] for _ in self._runs]
         charts['precision_recall'] = self._figures.precision_recall(self._runs, no_hits, 1)
         if self._report.pool is not None:
             charts['pool'] = self._report.pool.plot.leaderboard()
-        return super()._on_page() | {name: on_page(chart) for name, chart in charts.items()}
+        return super()._on_page() | {name: chart_for_page(chart) for name, chart in charts.items()}
 
 
 def _upper(text: str) -> str:

@@ -30,8 +30,7 @@ from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, ParameterError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
-from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
-from mediaeval_ap.render.plot import write_figures
+from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
 
 if TYPE_CHECKING:
     from mediaeval_ap.comparison.comparison import Comparison

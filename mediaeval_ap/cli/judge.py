@@ -14,7 +14,7 @@ from mediaeval_ap.cli.options import RunFile
 from mediaeval_ap.cli.output import Output, refuse_binary, write_document, write_figure
 from mediaeval_ap.errors import require
 from mediaeval_ap.render.formats import FORMATS
-from mediaeval_ap.render.plot import FORMATS as FIGURE_FORMATS
+from mediaeval_ap.render.plot import FIGURE_FORMATS
 
 
 @main.command(

@@ -28,7 +28,7 @@ from mediaeval_ap.cli.output import (
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.render.formats import DIGITS, FORMATS
+from mediaeval_ap.render.formats import FORMATS, N_DECIMALS
 from mediaeval_ap.results.run_names import names_in_file, run_names
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ MESSAGES = together(
 )
 PRECISION = integer(
     '--precision',
-    default=DIGITS.get(),
+    default=N_DECIMALS.get(),
     least=0,
     largest=15,
     help='Decimals in table, markdown and latex.',

@@ -192,9 +192,9 @@ def refuse_binary(format: str, output: Output) -> None:
 
 def write_figure(chart: Any, format: str, output: Output) -> None:
     """Write a chart of Altair as svg, png or pdf."""
-    from mediaeval_ap.render.page import drawn
+    from mediaeval_ap.render.page import render_chart
 
-    content = drawn(chart, format)
+    content = render_chart(chart, format)
     if format == 'svg':
         write(content, output)
     else:

@@ -158,7 +158,7 @@ class ComparisonPlot(Plot):
 
     def _on_page(self) -> dict[str, Any]:
         """Return the specifications of the page with their legends; its script adds some rows."""
-        from mediaeval_ap.render.page import on_page
+        from mediaeval_ap.render.page import chart_for_page
 
         self._metric(None)  # refuses what is no mean
         values = np.concatenate(list(self._values.values()))
@@ -170,7 +170,7 @@ class ComparisonPlot(Plot):
         if len(self._values) > 1:
             with suppress(ParameterError):  # of other metrics than one at several cutoffs
                 charts['map_by_k'] = self.map_by_k()
-        embedded = {name: on_page(chart) for name, chart in charts.items()}
+        embedded = {name: chart_for_page(chart) for name, chart in charts.items()}
         embedded['scatter']['spec']['data']['values'] = []
         return embedded
 

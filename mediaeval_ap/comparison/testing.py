@@ -29,7 +29,7 @@ from mediaeval_ap.comparison.sign_flips import flip_test
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import ParameterError, counted, printable, require, shown
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.render.document import OF_RESULTS, Terms
+from mediaeval_ap.render.document import RESULT_TERMS, Terms
 
 Word = Literal['passed', 'not shown to be worse', 'worse', 'not better']
 FAILING: tuple[Word, ...] = ('worse', 'not better')
@@ -89,7 +89,7 @@ def words_of_test(correction: str) -> str:
 def terms_of(parameters: Mapping[str, Any]) -> Terms:
     """Return what a comparison with these settings is of; score tables alone have a range."""
     if (bounds := parameters.get('range')) is None:
-        return OF_RESULTS
+        return RESULT_TERMS
     return Terms('system', 'systems', 'item', 'items', *bounds)
 
 

@@ -373,7 +373,7 @@ class PoolPlot(Plot):
         known = tuple(self._pool.means[self._pool.runs[0]])
         metric = known[-1] if metric is None else check_policy('metric', metric, known)
         bounds = [pool.bounds.get(run) for run in pool.runs]
-        return figures.pool(
+        return figures.pool_leaderboard(
             pool.runs,
             [pool.means[run][metric] for run in pool.runs],
             [each and each.low[metric] for each in bounds],

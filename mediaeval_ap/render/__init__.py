@@ -1,1 +1,1 @@
-"""Documents of results, and the output formats that render them."""
+"""Documents, and the output formats that render them."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import pandas
 
-EXACT = ('confidence',)  # columns of the input's own numbers, which are told apart by every digit
+EXACT = ('confidence',)  # columns of numbers from the input, shown with all their digits
 
 
 class Terms(NamedTuple):
-    """The words of tables and figures for runs and queries, and the bounds of values."""
+    """The words for runs and queries in tables and figures, and the range of values."""
 
     run: str = 'run'
     runs: str = 'runs'
@@ -23,7 +23,7 @@ class Terms(NamedTuple):
     high: float = 1
 
 
-OF_RESULTS = Terms()
+RESULT_TERMS = Terms()
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of values under headers; people see floats rounded, but not in the `exact` columns.
+    """Rows of values under headers. For people, floats are rounded, except in the `exact` columns.
 
-    A terminal shows the largest value of the `best` columns in bold.
+    A terminal shows the largest value of each `best` column in bold.
     """
 
     headers: Sequence[str]
@@ -48,11 +48,14 @@ class Grid:
 
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:
-        """Return the columns of a frame as values of Python; NaN and missing values are None."""
-        columns = [
-            column.tolist() if given.all() else column.astype(object).where(given, None).tolist()
-            for column, given in ((frame[name], frame[name].notna()) for name in frame)
-        ]
+        """Return a frame as Python values; NaN and missing values become None."""
+        columns = []
+        for name in frame:
+            column = frame[name]
+            is_present = column.notna()
+            if not is_present.all():
+                column = column.astype(object).where(is_present, None)
+            columns.append(column.tolist())
         return cls(list(frame.columns), list(zip(*columns, strict=True)), EXACT)
 
     def objects(self) -> list[dict[str, Any]]:
@@ -62,7 +65,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Marked:
-    """A number or words in a grid, bold if the best, with a mark and a detail beside it."""
+    """A number or words in a grid, bold if the best, with a mark and a detail after it."""
 
     value: Any
     is_best: bool = False
@@ -72,7 +75,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Captioned:
-    """A grid as papers print it: with a caption, and a label that the text refers to."""
+    """A grid for a paper, with a caption and a label for references."""
 
     grid: Grid
     caption: str
@@ -93,22 +96,20 @@ class Remark:
 
 @dataclass(frozen=True)
 class Remarks:
-    """Remarks of one kind, and how many more there are, as text."""
+    """Remarks of one kind, and a text that counts those left out."""
 
     remarks: Sequence[Remark]
     more: str = ''
 
 
-Block: TypeAlias = (
-    Heading | Grid | Captioned | Remarks | str
-)  # a string is text that stands as it is
+Block: TypeAlias = Heading | Grid | Captioned | Remarks | str  # a string is shown unchanged
 
 
 @dataclass(frozen=True)
 class Document:
-    """Blocks for people; rows (if any) and a JSON value for programs; made when asked for.
+    """Blocks for people; rows (if any) and a JSON value for programs; all made on demand.
 
-    `for_papers` are the blocks of Markdown and LaTeX, where these are others.
+    `for_papers` replaces the blocks in Markdown and LaTeX.
     """
 
     blocks: Callable[[], Iterable[Block]]
@@ -118,5 +119,5 @@ class Document:
 
     @classmethod
     def from_grid(cls, grid: Grid) -> Document:
-        """Return a document of nothing but a grid."""
+        """Return a document that consists of a grid."""
         return cls(lambda: [grid], grid.objects, lambda: grid)

@@ -1,4 +1,4 @@
-"""Output formats: exact for programs; for people three decimals, with what is obeyed escaped."""
+"""Output formats: exact for programs; for people rounded, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from mediaeval_ap.errors import printable
 from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Marked, Remarks
 
 BOLD = '\x1b[1m{}\x1b[0m'
-DIGITS: ContextVar[int] = ContextVar('DIGITS', default=3)  # decimals that people see
+N_DECIMALS: ContextVar[int] = ContextVar('N_DECIMALS', default=3)  # for people
 fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
-LEAST_P = 0.0001  # a smaller p is shown as below it
-LEAST_TEXT = 8  # columns of a terminal; text that is folded more often is hard to read
-LEAST_WIDTH = len('0.000')  # of a column whose values come later: MAP under the header "MAP"
-_replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON may hold these, and a terminal obeys them
+MIN_P = 0.0001  # a smaller p is shown as <0.0001
+MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
+MIN_WIDTH = len('0.000')  # of a stream's values, also under a shorter header
+_replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
 _LATEX = {
-    **{each: f'\\{each}' for each in '&%$#_{}'},
+    **{character: f'\\{character}' for character in '&%$#_{}'},
     '\\': r'\textbackslash{}',
     '^': r'\textasciicircum{}',
     '~': r'\textasciitilde{}',
@@ -34,42 +34,44 @@ _LATEX = {
     '`': r'\textasciigrave{}',
     "'": r'\textquotesingle{}',
     '"': r'\char34{}',
-    '-': '-{}',  # before another one: else LaTeX makes one dash of both
+    '-': '-{}',  # before another one: else LaTeX would make one dash of two
     '†': r'\dag{}',
     '≤': r'\ensuremath{\leq}',
 }
 _escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {'-'}))).sub
-TEXT_FORMATS = ('table', 'json')  # of a document without rows
+TEXT_FORMATS = ('table', 'json')  # of documents without rows
 
 
 class AlignedText:
-    """Headings, aligned tables and text; the other formats for people differ in details."""
+    """Headings, aligned tables and text; the other formats for people override details."""
 
     suffixes: tuple[str, ...] = ('.txt',)
-    is_folded = True  # on a terminal that is narrower
+    is_folded = True  # if the terminal is too narrow
     is_for_papers = False
     bold = '{}'
 
     def render(self, document: Document, width: int | None = None) -> str:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
         width = width if self.is_folded else None
-        shown: dict[type, Callable[..., str]] = {
-            Heading: lambda each: self.heading(each.name, f' ({each.note})' if each.note else ''),
+        render_block: dict[type, Callable[..., str]] = {
+            Heading: lambda block: self.heading(
+                block.name, f' ({block.note})' if block.note else ''
+            ),
             Remarks: self.remarks,
             Captioned: partial(self.captioned, width=width),
             Grid: partial(self.grid, width=width),
             str: partial(self.paragraph, width=width),
         }
-        return '\n'.join(shown[type(block)](block) for block in blocks())
+        return '\n'.join(render_block[type(block)](block) for block in blocks())
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
-        """Return lines of text, of which those that are too long are folded between words."""
+        """Return text with its long lines folded between words."""
         lines = text.split('\n')
         if width is not None:
-            lines = [fill(each, width) if len(each) > width else each for each in lines]
+            lines = [fill(line, width) if len(line) > width else line for line in lines]
         return '\n'.join(lines)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
@@ -77,43 +79,43 @@ class AlignedText:
         return f'{caption}\n\n{self.grid(block.grid, width)}'
 
     def remarks(self, remarks: Remarks) -> str:
-        """Return a line for each, as GNU's tools write them, and each remedy once."""
+        """Return a line for each remark, in the style of GNU, and each remedy once."""
         lines = []
-        told = set()
-        for each in remarks.remarks:
-            head = f'{printable(each.file)}:{each.line}: {each.severity}'
-            lines.append(f'{head}: [{each.kind}] {each.text}\n')
-            if each.remedy not in told:
-                lines.append(f'  remedy: {each.remedy}\n')
-                told.add(each.remedy)
+        remedies = set()
+        for remark in remarks.remarks:
+            head = f'{printable(remark.file)}:{remark.line}: {remark.severity}'
+            lines.append(f'{head}: [{remark.kind}] {remark.text}\n')
+            if remark.remedy not in remedies:
+                lines.append(f'  remedy: {remark.remedy}\n')
+                remedies.add(remark.remedy)
         if remarks.more:
             lines.append(f'  {remarks.more}\n')
         return ''.join(lines)
 
     def grid(self, grid: Grid, width: int | None = None) -> str:
-        rounded = [header not in grid.exact for header in grid.headers]
+        are_rounded = [header not in grid.exact for header in grid.headers]
         cells = [
-            [self._cell(*each).strip() for each in zip(row, rounded, strict=True)]
+            [self._cell(*cell).strip() for cell in zip(row, are_rounded, strict=True)]
             for row in grid.rows
         ]
         self.emphasize(grid, cells)
         rows = [list(map(self.header, grid.headers)), *cells]
-        first = grid.rows[0] if grid.rows else [''] * len(grid.headers)
-        are_text = [isinstance(value, str | Marked) for value in first]
-        text = self.table(*_padded(rows, are_text), are_text)
+        first_row = grid.rows[0] if grid.rows else [''] * len(grid.headers)
+        are_text = [isinstance(value, str | Marked) for value in first_row]
+        text = self.table(*_pad(rows, are_text), are_text)
         if width is not None and max(map(shown_width, text.splitlines()), default=0) > width:
-            return _folded(rows, are_text, width)
+            return _fold(rows, are_text, width)
         return f'{text}\n'
 
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
-        """Return a table of cells that are as wide as their columns."""
-        rule = ['-' * shown_width(each) for each in header]
+        """Return a table of padded cells."""
+        rule = ['-' * shown_width(cell) for cell in header]
         return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
-        """Change cells by what they hold."""
+        """Emphasize the best cells, in place."""
 
     def text(self, text: str) -> str:
         return printable(text)
@@ -122,7 +124,7 @@ class AlignedText:
         return printable(text)
 
     def marked(self, text: str, marked: Marked) -> str:
-        """Return the text of a value with what stands beside it."""
+        """Return the text of a value with its mark and detail."""
         text = self.bold.format(text) if marked.is_best else text
         return f'{text}{marked.mark} {marked.detail}'.rstrip()
 
@@ -142,16 +144,16 @@ class ColouredText(AlignedText):
     bold = BOLD
 
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
-        for at, header in enumerate(grid.headers):
-            values = {row[at] for row in grid.rows} - {None} if header in grid.best else ()
+        for column, header in enumerate(grid.headers):
+            values = {row[column] for row in grid.rows} - {None} if header in grid.best else ()
             if len(values) > 1:
-                for row, shown in zip(grid.rows, cells, strict=True):
-                    if row[at] == max(values):
-                        shown[at] = BOLD.format(shown[at])
+                for row, row_cells in zip(grid.rows, cells, strict=True):
+                    if row[column] == max(values):
+                        row_cells[column] = BOLD.format(row_cells[column])
 
 
 class Markdown(AlignedText):
-    """Tables of GitHub's Markdown, in which no text formats anything or ends a cell."""
+    """Tables of GitHub's Markdown; text is escaped, so that it neither formats nor ends a cell."""
 
     suffixes = ('.md',)
     is_folded = False
@@ -161,9 +163,9 @@ class Markdown(AlignedText):
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
-        rule = '|'.join('-' * (shown_width(each) + 2) for each in header)
-        first, *others = (f'| {" | ".join(row)} |' for row in [header, *rows])
-        return '\n'.join([first, f'|{rule}|', *others])
+        rule = '|'.join('-' * (shown_width(cell) + 2) for cell in header)
+        first, *rest = (f'| {" | ".join(row)} |' for row in [header, *rows])
+        return '\n'.join([first, f'|{rule}|', *rest])
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -172,7 +174,7 @@ class Markdown(AlignedText):
         return _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
 
     def text(self, text: str) -> str:
-        """Return text that looks like code."""
+        """Return text as code."""
         text = printable(text).replace('|', r'\|')
         backticks = re.findall('`+', text)
         if not backticks:
@@ -193,12 +195,12 @@ class Latex(AlignedText):
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
         letters = ''.join('l' if is_text else 'r' for is_text in are_text)
-        # After a line break LaTeX would take a bracket or a star for an argument of it.
-        first, *others = (
+        # A bracket or star after a line break would be taken for its argument.
+        first, *rest = (
             re.sub(r'^ (?=[\[*])', ' {}', f' {" & ".join(row)} \\\\') for row in [header, *rows]
         )
         begin = [f'\\begin{{tabular}}{{{letters}}}', r'\toprule', first, r'\midrule']
-        return '\n'.join([*begin, *others, r'\bottomrule', r'\end{tabular}'])
+        return '\n'.join([*begin, *rest, r'\bottomrule', r'\end{tabular}'])
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
@@ -207,9 +209,9 @@ class Latex(AlignedText):
         return _escape_latex(lambda match: _LATEX[match[0]], printable(text))
 
     def header(self, text: str) -> str:
-        """Return a header with what is in parentheses below it, so that columns stay narrow."""
-        name, opened, note = text.rpartition(' (')
-        if not opened:
+        """Return a header with its note in parentheses below it, so that columns stay narrow."""
+        name, parenthesis, note = text.rpartition(' (')
+        if not parenthesis:
             return self.text(text)
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
@@ -217,13 +219,13 @@ class Latex(AlignedText):
         return '\n'.join(map(self.text, text.split('\n')))
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        """Return a float whose rows have their details in small print below them."""
+        """Return a float; the details of a row stand below it in small print."""
         rows: list[Sequence[Any]] = []
         for row in block.grid.rows:
-            details = [each.detail if isinstance(each, Marked) else '' for each in row]
+            details = [cell.detail if isinstance(cell, Marked) else '' for cell in row]
             rows.append(row)
             if any(details):
-                rows.append([Marked('', detail=each) for each in details])
+                rows.append([Marked('', detail=detail) for detail in details])
         return (
             f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
             f'\\label{{{block.label}}}\n\\medskip\n'
@@ -238,7 +240,7 @@ class Latex(AlignedText):
 
 
 class Html(AlignedText):
-    """HTML for a notebook, in which no text is markup."""
+    """HTML for a notebook; text is escaped."""
 
     is_folded = False
     bold = '<strong>{}</strong>'
@@ -246,10 +248,12 @@ class Html(AlignedText):
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
-        aligned = ['' if is_text else ' style="text-align: right;"' for is_text in are_text]
+        styles = ['' if is_text else ' style="text-align: right;"' for is_text in are_text]
 
         def line(tag: str, row: Sequence[str]) -> str:
-            cells = (f'<{tag}{at}>{each}</{tag}>' for each, at in zip(row, aligned, strict=True))
+            cells = (
+                f'<{tag}{style}>{cell}</{tag}>' for cell, style in zip(row, styles, strict=True)
+            )
             return f'<tr>{"".join(cells)}</tr>'
 
         head = ['<table>', '<thead>', line('th', header), '</thead>', '<tbody>']
@@ -285,8 +289,8 @@ class Csv:
     def render(self, document: Document, width: int | None = None) -> str:
         import csv
 
-        grid = _rows(document)
-        lines: list[str] = []  # with the writer's own line ends, for which it quotes
+        grid = _require_rows(document)
+        lines: list[str] = []  # in its own line ends, so that it quotes fields with any
         writer = csv.writer(SimpleNamespace(write=lines.append))
         writer.writerows([grid.headers, *grid.rows])
         return ''.join(f'{line.removesuffix(writer.dialect.lineterminator)}\n' for line in lines)
@@ -302,12 +306,12 @@ class Json:
 
 
 class JsonLines:
-    """A JSON object a row, on one line."""
+    """A JSON object per row, each on one line."""
 
     suffixes: tuple[str, ...] = ('.jsonl', '.ndjson')
 
     def render(self, document: Document, width: int | None = None) -> str:
-        grid = _rows(document)
+        grid = _require_rows(document)
         return ''.join(self.row(grid.headers, row) for row in grid.rows)
 
     def heading(self, headers: Sequence[str]) -> str:
@@ -321,7 +325,7 @@ class JsonLines:
 
 
 class Tsv:
-    """Values between tabs."""
+    """Values separated by tabs."""
 
     def heading(self, headers: Sequence[str]) -> str:
         return ''
@@ -334,50 +338,52 @@ class Tsv:
 
 
 class AlignedAnswers:
-    """Values under headers that are as wide; the query stands last and is never cut."""
+    """Values aligned under headers; the query comes last and is never cut."""
 
     def heading(self, headers: Sequence[str]) -> str:
-        rules = ['-' * max(len(header), LEAST_WIDTH) for header in headers]
+        rules = ['-' * max(len(header), MIN_WIDTH) for header in headers]
         return self.row(headers, headers) + self.row(headers, rules)
 
     def row(self, headers: Sequence[str], row: Sequence[Any]) -> str:
         query, *values = row
-        widths = [max(len(header), LEAST_WIDTH) for header in headers[1:]]
+        widths = [max(len(header), MIN_WIDTH) for header in headers[1:]]
         return '  '.join([*map(str.rjust, map(short, values), widths), printable(query)]) + '\n'
 
     def error(self, query: str, message: str) -> str:
         return f'error: {message}\n'
 
 
-# The formats of documents, and of a stream of answers. A new format is a class with its suffixes.
+# To add a format, write a class with its suffixes.
 _TABLE = AlignedText()
-_LINES = JsonLines()
+_JSON_LINES = JsonLines()
 FORMATS: dict[str, AlignedText | Csv | Json | JsonLines] = {
     'table': _TABLE,
     'csv': Csv(),
     'json': Json(),
-    'jsonl': _LINES,
+    'jsonl': _JSON_LINES,
     'markdown': Markdown(),
     'latex': Latex(),
 }
 ANSWER_FORMATS: dict[str, AlignedAnswers | Tsv | JsonLines] = {
     'table': AlignedAnswers(),
     'tsv': Tsv(),
-    'jsonl': _LINES,
+    'jsonl': _JSON_LINES,
 }
 FORMAT_OF_SUFFIX = {
-    **{suffix: name for name, each in FORMATS.items() for suffix in each.suffixes},
-    **{f'.{name}': name for name in ('html', 'svg', 'png', 'pdf')},  # which `render.page` makes
+    **{suffix: name for name, format in FORMATS.items() for suffix in format.suffixes},
+    **{f'.{name}': name for name in ('html', 'svg', 'png', 'pdf')},  # written by `render.page`
 }
 
 
 def render(
     document: Document, format: str, width: int | None = None, is_coloured: bool = False
 ) -> str:
-    """Return a document in one of the `FORMATS`, with tables that are folded to the width."""
-    known = TEXT_FORMATS if document.rows is None else tuple(FORMATS)
-    found = FORMATS[check_policy('format', format, known)]
-    return (ColouredText() if is_coloured and found is _TABLE else found).render(document, width)
+    """Return a document in one of the `FORMATS`, with tables folded to the width."""
+    allowed = TEXT_FORMATS if document.rows is None else tuple(FORMATS)
+    renderer = FORMATS[check_policy('format', format, allowed)]
+    if is_coloured and renderer is _TABLE:
+        renderer = ColouredText()
+    return renderer.render(document, width)
 
 
 def to_html(document: Document) -> str:
@@ -385,29 +391,29 @@ def to_html(document: Document) -> str:
     return Html().render(document)
 
 
-def text_of(cell: Any) -> str:
-    """Return a cell of a grid as a terminal shows it."""
+def cell_text(cell: Any) -> str:
+    """Return the text of a cell in a table."""
     return _TABLE._cell(cell, True)
 
 
 def short(value: Any) -> str:
-    """Return a value as people read it: few decimals, yes or nothing, the length of a list."""
+    """Return a value for people: floats rounded, True as yes, lists as their length."""
     if value is None:
         return ''
     if isinstance(value, bool):
         return 'yes' if value else ''
     if isinstance(value, float):
-        return f'{value:z.{DIGITS.get()}f}'  # z: what is rounded to 0 has no sign
+        return f'{value:z.{N_DECIMALS.get()}f}'  # z: no -0.000
     return str(len(value)) if isinstance(value, list) else str(value)
 
 
 def short_p(p: float, below: str = '<', equal: str = '') -> str:
-    """Return a p with four decimals; a small one is never shown as 0, which none is."""
-    return f'{below}{LEAST_P}' if p < LEAST_P else f'{equal}{p:.4f}'
+    """Return a p with four decimals; a small p as below 0.0001, since no p is 0."""
+    return f'{below}{MIN_P}' if p < MIN_P else f'{equal}{p:.4f}'
 
 
 def shown_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes, bold or not."""
+    """Return the number of columns that a text, bold or not, takes on a terminal."""
     plain = text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
     if plain.isascii():
         return len(plain)
@@ -416,21 +422,23 @@ def shown_width(text: str) -> int:
     return cell_len(plain)
 
 
-def _padded(
+def _pad(
     rows: Sequence[Sequence[str]], are_text: Sequence[bool]
 ) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
-    """Return the header and the rows under it, with numbers at the right."""
+    """Return header and rows padded to the widths of their columns, numbers right-aligned."""
     columns = []
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
-        wide = max([shown_width(header) + 2, *map(shown_width, cells)])
-        room = ((each, ' ' * (wide - shown_width(each))) for each in (header, *cells))
-        columns.append([f'{each}{space}' if is_text else f'{space}{each}' for each, space in room])
+        width = max([shown_width(header) + 2, *map(shown_width, cells)])
+        spaced = ((cell, ' ' * (width - shown_width(cell))) for cell in (header, *cells))
+        columns.append(
+            [f'{cell}{space}' if is_text else f'{space}{cell}' for cell, space in spaced]
+        )
     header, *cells = zip(*columns, strict=True) if columns else [()]
     return header, cells
 
 
-def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int) -> str:
-    """Return a table as wide as the terminal, in which headers and text take several lines."""
+def _fold(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int) -> str:
+    """Return a table that fits the terminal: headers and text take several lines."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -438,13 +446,13 @@ def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int)
 
     table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, header_style='')
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
-        whole = max(map(shown_width, [*header.split(), *cells]), default=1)
+        unfolded = max(map(shown_width, [*header.split(), *cells]), default=1)
         table.add_column(
             Text(header),
             justify='left' if is_text else 'right',
             overflow='fold',
-            width=None if is_text else whole,
-            min_width=min(whole, LEAST_TEXT) if is_text else None,
+            width=None if is_text else unfolded,
+            min_width=min(unfolded, MIN_TEXT_WIDTH) if is_text else None,
         )
     for row in rows[1:]:
         table.add_row(*map(Text.from_ansi, row))
@@ -456,8 +464,8 @@ def _folded(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int)
     return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
 
 
-def _rows(document: Document) -> Grid:
-    assert document.rows is not None  # else `render` refuses the formats that have rows
+def _require_rows(document: Document) -> Grid:
+    assert document.rows is not None  # `render` allows no format with rows otherwise
     return document.rows()
 
 

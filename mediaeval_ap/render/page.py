@@ -1,4 +1,4 @@
-"""HTML pages, each in one file that requests nothing, their figures and colours, and files."""
+"""HTML pages of one file that requests nothing, the colours of figures, and image files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import ParameterError, printable, require, shown
-from mediaeval_ap.render.formats import short_p, text_of
+from mediaeval_ap.render.formats import cell_text, short_p
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HERE = 'mediaeval_ap.render'
 AS_GZIP = 16 + zlib.MAX_WBITS
 _is_link = re.compile(r'(?:https?://|mailto:)[^\s<>"]+', re.IGNORECASE).fullmatch
-_COLOURED = {'background', 'color', 'fill', 'range', 'stroke'}  # and those that end in Color
+_COLOUR_KEYS = {'background', 'color', 'fill', 'range', 'stroke'}  # and all that end in Color
 _TOOLTIP = """
 #vg-tooltip-element {
   position: fixed; z-index: 1000; visibility: hidden; max-width: 24rem; padding: 0.5rem;
@@ -33,8 +33,8 @@ _TOOLTIP = """
 #vg-tooltip-element.visible { visibility: visible; }
 #vg-tooltip-element .key { padding-right: 0.5rem; text-align: right; vertical-align: top; }
 """
-# Colours of figures, told apart by colour-blind readers, each with its pair for a dark page. Marks
-# have a contrast of 3 to the paper, text of 4.5.
+# Colours on a light page and on a dark one. Colour-blind readers can distinguish them. Marks have a
+# contrast of 3 to the paper, text of 4.5.
 COLOURS = {
     'text': ('#333a42', '#d5d9de'),
     'axis': ('#7a828c', '#8a929c'),
@@ -69,17 +69,17 @@ def page(
     scripts: Sequence[str] = (),
     **context: Any,
 ) -> str:
-    """Return a page that asks no other site for anything.
+    """Return a page that loads nothing from other sites.
 
-    Its security policy runs these scripts alone. `data` goes into the page as compressed JSON, for
-    its scripts; `bundle` is the script that draws the specifications of figures in
-    ``data['figures']``. Equal arguments give equal bytes.
+    Its security policy allows these scripts only. The page holds `data` as compressed JSON, for its
+    scripts; the script `bundle` draws the specifications in ``data['figures']``. Equal arguments
+    give equal bytes.
     """
     style = static('page.css') + style_sheet()
-    inline = [static(name) for name in ('page.js', *scripts)]
-    run = ' '.join(map(_source, [*inline, bundle]))
+    inline_scripts = [static(name) for name in ('page.js', *scripts)]
+    sources = ' '.join(map(_source, [*inline_scripts, bundle]))
     policy = (
-        f"default-src 'none'; script-src {run}; style-src {_source(style)}; "
+        f"default-src 'none'; script-src {sources}; style-src {_source(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     text: str = (
@@ -90,7 +90,7 @@ def page(
             version=__version__,
             policy=policy,
             style=style,
-            scripts=inline,
+            scripts=inline_scripts,
             data=packed(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
             bundle=packed(bundle),
             **context,
@@ -101,18 +101,18 @@ def page(
 
 def packed(text: str) -> str:
     """Return text as gzip in Base64."""
-    # Text and columns of numbers, which repeat little, compress best in different ways.
+    # Text compresses best by the one strategy, columns of numbers by the other.
     packers = [
         zlib.compressobj(9, zlib.DEFLATED, AS_GZIP, zlib.DEF_MEM_LEVEL, strategy)
         for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)
     ]
     content = text.encode()
-    smallest = min((each.compress(content) + each.flush() for each in packers), key=len)
+    smallest = min((packer.compress(content) + packer.flush() for packer in packers), key=len)
     return base64.b64encode(smallest).decode()
 
 
 def checked_links(links: Mapping[str, str]) -> dict[str, str]:
-    """Return links by their texts, unless one leads elsewhere than to the web or to mail."""
+    """Return links by their texts; raise if one is not an http, https or mailto URL."""
     for text, url in links.items():
         if not (is_text(text) and isinstance(url, str) and url.isprintable() and _is_link(url)):
             expected = 'a text and a URL of http, https or mailto'
@@ -121,7 +121,7 @@ def checked_links(links: Mapping[str, str]) -> dict[str, str]:
 
 
 def prose(text: str) -> str:
-    """Return Markdown as HTML below the title, without HTML of its own, pictures and styles."""
+    """Return Markdown as HTML, without raw HTML, pictures and styles; its headings start at h2."""
     parser = require('markdown_it', 'report', 'the introduction').MarkdownIt('commonmark')
     parser.options['html'] = False
     parser.enable('table').disable('image').validateLink = _is_link
@@ -130,11 +130,11 @@ def prose(text: str) -> str:
     least = min((int(token.tag[1]) for token in headings), default=1)
     level = 1
     for token in headings:
-        if token.type == 'heading_open':  # no level is left out, as screen readers expect
+        if token.type == 'heading_open':  # skip no level: screen readers expect each
             level = min(int(token.tag[1]) - least + 2, level + 1)
         token.tag = f'h{level}'
     for token in tokens:
-        token.attrs.pop('style', None)  # which the security policy forbids
+        token.attrs.pop('style', None)  # the security policy forbids it
     html = parser.renderer.render(tokens, parser.options, {}).expandtabs(4)
     return '\n'.join(map(printable, html.splitlines()))
 
@@ -145,7 +145,7 @@ def _source(text: str) -> str:
 
 @cache
 def static(name: str) -> str:
-    """Return one of the scripts and styles."""
+    """Return the text of a script or style sheet."""
     return files(HERE).joinpath('static', name).read_text(encoding='utf-8')
 
 
@@ -156,36 +156,36 @@ def _environment() -> Any:
         loader=jinja2.PackageLoader(HERE, 'templates'),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_shown,
+        finalize=_escape_hidden,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters['figure'] = figure
+    environment.filters['decimals'] = decimals
     environment.filters['parts'] = re.compile('(?<=[_/-])').split
     environment.filters['p_value'] = p_value
     environment.filters['count'] = '{:,}'.format
-    environment.filters['cell'] = text_of
+    environment.filters['cell'] = cell_text
     return environment
 
 
-def _shown(value: Any) -> Any:
-    """Return text of the data with an escape for each character that hides or turns text."""
-    return printable(value) if type(value) is str else value  # not what is marked up already
+def _escape_hidden(value: Any) -> Any:
+    """Escape the characters in a string that would hide or reverse text; keep other values."""
+    return printable(value) if type(value) is str else value  # not Markup, a subclass
 
 
-def figure(value: float | None, digits: int = 3) -> str:
-    """Return a number as a table shows it; a dash where there is none."""
+def decimals(value: float | None, digits: int = 3) -> str:
+    """Return a number with fixed decimals; a dash for None."""
     return '–' if value is None else f'{value:z.{digits}f}'
 
 
 def p_value(p: float | None) -> str:
-    """Return a p as a table shows it; a dash where there is none."""
-    return figure(p) if p is None else short_p(p, 'below ')
+    """Return a p for a table; a dash for None."""
+    return decimals(p) if p is None else short_p(p, 'below ')
 
 
-def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return a chart's ``spec``, as wide as its container in the page's colours, and ``legend``."""
-    spec = _coloured(spec_of(chart))
+def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return a chart's ``spec`` (as wide as its container, colours as variables) and ``legend``."""
+    spec = _with_variables(spec_of(chart))
     spec['width'] = 'container'
     spec['config'] |= {'background': 'transparent', 'font': 'system-ui, sans-serif'}
     scales = {}
@@ -199,7 +199,7 @@ def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
             if 'domain' in (scale := encoding.get(channel, {}).get('scale', {})):
                 scales[channel] = dict(zip(scale['domain'], scale['range'], strict=True))
     dashes = {
-        label: ' '.join(map(str, dash))  # as stroke-dasharray takes it
+        label: ' '.join(map(str, dash))  # the syntax of stroke-dasharray
         for label, dash in scales.get('strokeDash', {}).items()
         if dash != DASHES[0]
     }
@@ -211,54 +211,52 @@ def on_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def style_sheet() -> str:
-    """Return the colours of figures, light and dark, and the style of their tooltips."""
-    bright, dark = (
-        ''.join(f'  --figure-{name}: {pair[shade]};\n' for name, pair in COLOURS.items())
-        for shade in (0, 1)
-    )
+    """Return the style sheet of figures: light and dark colours, and tooltips."""
+    light = ''.join(f'  --figure-{name}: {colour};\n' for name, (colour, _) in COLOURS.items())
+    dark = ''.join(f'  --figure-{name}: {colour};\n' for name, (_, colour) in COLOURS.items())
     by_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
-    as_printed = f'@media print {{\n:root {{\n{bright}}}\n}}\n'
-    return f':root {{\n{bright}}}\n{by_system}{as_printed}{_TOOLTIP}'
+    as_printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
+    return f':root {{\n{light}}}\n{by_system}{as_printed}{_TOOLTIP}'
 
 
-def _coloured(part: Any, is_colour: bool = False) -> Any:
-    """Replace colours by their variables, and nothing that is data."""
+def _with_variables(part: Any, is_colour: bool = False) -> Any:
+    """Replace colours by CSS variables; leave the data unchanged."""
     if isinstance(part, dict):
         return {
             key: value
             if key in ('data', 'datasets', 'domain')
-            else _coloured(value, key in _COLOURED or key.endswith('Color'))
+            else _with_variables(value, key in _COLOUR_KEYS or key.endswith('Color'))
             for key, value in part.items()
         }
     if isinstance(part, list):
-        return [_coloured(each, is_colour) for each in part]
+        return [_with_variables(item, is_colour) for item in part]
     if is_colour and isinstance(part, str):
         return VARIABLES.get(part, part)
     return part
 
 
 def javascript_bundle() -> str:
-    """Return Vega, Vega-Lite and vegaEmbed as one script that makes them globals."""
+    """Return Vega, Vega-Lite and vegaEmbed as one script that defines them as globals."""
     script: str = require('vl_convert', 'report', 'figures').javascript_bundle(**_version())
-    # Its own names are short and would be globals too: they must not meet those of other scripts.
+    # In a function, the short names of the script cannot collide with globals of others.
     return f'(() => {{\n{script}\n}})();\n'
 
 
-def drawn(chart: alt.TopLevelMixin, form: str) -> Any:
-    """Return a chart as ``svg`` (text), ``pdf`` or ``png``, with 2 pixels for each of the chart."""
-    draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{form}')
-    return draw(spec_of(chart), **_version(), **({'scale': 2} if form == 'png' else {}))
+def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
+    """Return a chart as ``svg`` (text), ``pdf`` or ``png`` (at twice its size)."""
+    draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{format}')
+    return draw(spec_of(chart), **_version(), **({'scale': 2} if format == 'png' else {}))
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return the Vega-Lite specification of a chart."""
-    # To compare it with the schema takes three times as long as to write it; our tests do.
+    # Validation against the schema would take three times as long as the rest; the tests do it.
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 
 
 def _version() -> dict[str, str]:
-    """Return the Vega-Lite version that Altair writes for, as vl-convert takes it."""
+    """Return the version of Vega-Lite that Altair writes, as a setting of vl-convert."""
     altair = require('altair', 'report', 'figures')
     major, minor, *_ = altair.SCHEMA_VERSION.removeprefix('v').split('.')
     return {'vl_version': f'{major}.{minor}'}

@@ -1,4 +1,4 @@
-"""Figures of one result: listed, drawn by name, and written together."""
+"""Figures of one result: list them, draw one by name, write all."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
-from mediaeval_ap.atomic_files import named, write_all_whole
+from mediaeval_ap.atomic_files import as_write_errors, write_all_whole
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.progress import tracked
 
-FORMATS = ('svg', 'png', 'pdf')
+FIGURE_FORMATS = ('svg', 'png', 'pdf')
 
 
 class Plot:
@@ -32,27 +32,31 @@ class Plot:
         *,
         format: str = 'svg',
     ) -> list[str]:
-        """Write figures to a folder, each to a file of its name.
+        """Write figures to a folder, each to a file named after its method.
 
         Parameters
         ----------
         folder : str or path-like
-            The folder; it is made if it is not there.
+            The folder; it is made if it does not exist.
         figures : iterable of str, optional
-            Names of methods; by default all that the data allow (one run has no scatter).
+            Names of methods; by default all that the data allow (a scatter needs two runs).
         format : {'svg', 'png', 'pdf'}
             The format and suffix of the files.
 
         Returns
         -------
         list of str
-            The files: all are on the disk before the first replaces an older one. A figure that
-            was named and cannot be drawn is a `ParameterError`.
+            The files. All new ones are on the disk before the first replaces an older one.
+
+        Raises
+        ------
+        ParameterError
+            A figure in `figures` does not exist or cannot be drawn.
         """
         return write_figures(self, folder, figures, format, {})
 
     def _methods(self) -> dict[str, Any]:
-        """Return the methods that draw, in the order in which they are defined."""
+        """Return the drawing methods by name, in the order of their definitions."""
         names = dict.fromkeys(name for kind in type(self).__mro__[::-1] for name in vars(kind))
         public = (name for name in names if not name.startswith('_') and name != 'save_all')
         return {name: getattr(self, name) for name in public}
@@ -65,16 +69,14 @@ def write_figures(
     format: str,
     arguments: Mapping[str, Sequence[Any]],
 ) -> list[str]:
-    """Write figures to a folder; `arguments` has those of figures that need some."""
-    from mediaeval_ap.render.page import drawn
+    """Write figures to a folder; `arguments` holds the arguments of a figure by its name."""
+    from mediaeval_ap.render.page import render_chart
 
-    form = check_policy('format', format, FORMATS)
+    form = check_policy('format', format, FIGURE_FORMATS)
     methods = plot._methods()
-    names = (
-        None
-        if figures is None
-        else [check_policy('figures', each, (*methods,)) for each in figures]
-    )
+    names = None
+    if figures is not None:
+        names = [check_policy('figures', name, (*methods,)) for name in figures]
     contents: dict[str | os.PathLike[str], Any] = {}
     for name in tracked(names or methods, 'drawing', ' figures'):
         try:
@@ -83,8 +85,8 @@ def write_figures(
             if names is not None or (name == [*methods][-1] and not contents):
                 raise
         else:
-            contents[os.path.join(folder, f'{name}.{form}')] = drawn(chart, form)
-    with named(os.fsdecode(folder)):
+            contents[os.path.join(folder, f'{name}.{form}')] = render_chart(chart, form)
+    with as_write_errors(os.fsdecode(folder)):
         os.makedirs(folder, exist_ok=True)
     write_all_whole(contents)
     return [os.fspath(path) for path in contents]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import DataWarning, ParameterError
-from mediaeval_ap.render.page import drawn
+from mediaeval_ap.render.page import render_chart
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -211,4 +211,4 @@ def test_the_command_takes_teams_and_judgements(tmp_path, monkeypatch):
     pool = evaluator.pool(runs, teams={'a_1': 'one', 'a_2': 'other'})
     assert {**value, 'manifest': None} == {**json.loads(pool.to_json()), 'manifest': None}
     assert run(*arguments, '--drop-unjudged-rows', '-q', '-o', 'pool.svg').exit_code == 0
-    assert Path('pool.svg').read_text() == drawn(pool.plot.leaderboard(), 'svg')
+    assert Path('pool.svg').read_text() == render_chart(pool.plot.leaderboard(), 'svg')

@@ -16,7 +16,7 @@ from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render import figures, page
 from mediaeval_ap.render.document import Terms
-from mediaeval_ap.render.page import on_page
+from mediaeval_ap.render.page import chart_for_page
 
 HOSTILE = [
     *('<script>alert(1)</script>', '"quoted" & \'single\'', 'a.b[0].c', '[0]', 'datum.x'),
@@ -33,7 +33,7 @@ def leaderboard(runs):
 
 def pool(runs):
     maps = [0.9 - 0.9 * i / max(len(runs), 1) for i in range(len(runs))]
-    return figures.pool(runs, maps, [0.0] * len(runs), [1.0] * len(runs), maps)
+    return figures.pool_leaderboard(runs, maps, [0.0] * len(runs), [1.0] * len(runs), maps)
 
 
 def map_by_k(runs):
@@ -88,7 +88,7 @@ def drawn(figure, n):
     """The chart of so many names, as SVG."""
     chart = figure([f'name_{i}' for i in range(n)])
     assert isinstance(chart, alt.LayerChart)
-    return page.drawn(chart, 'svg')
+    return page.render_chart(chart, 'svg')
 
 
 @of_each(ALL)
@@ -103,7 +103,7 @@ def test_any_number_of_rows_can_be_drawn(figure, n):
 @of_each(OF_RUNS)
 def test_hostile_names_stay_text_and_are_drawn_as_others_are(figure):
     chart = figure(HOSTILE)
-    svg = page.drawn(chart, 'svg')
+    svg = page.render_chart(chart, 'svg')
     shown = texts_of(svg)
     # MAP against K names a run of each team, as many as there are colours but grey.
     for name in HOSTILE[:7] if figure is map_by_k else HOSTILE:
@@ -133,15 +133,15 @@ UNSEEN = [f'{char}name {ord(char)}' for char in '\0\1\b\t\n\x1b\x7f\x9f\u202e\ud
 @of_each(ALL | TITLES)
 def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
     chart = figure(UNSEEN)
-    ET.fromstring(page.drawn(chart, 'svg'))
+    ET.fromstring(page.render_chart(chart, 'svg'))
     written = json.dumps(chart.to_dict(), ensure_ascii=False)
     assert written.isprintable()
     assert '\\\\ufffename' in written or figure is scatter  # which names the first five
     if figure is leaderboard:  # other forms are made of the same
         chart.save(tmp_path / 'x.svg')
         ET.parse(tmp_path / 'x.svg')
-        assert page.drawn(chart, 'png').startswith(b'\x89PNG')
-        assert page.drawn(chart, 'pdf').startswith(b'%PDF')
+        assert page.render_chart(chart, 'png').startswith(b'\x89PNG')
+        assert page.render_chart(chart, 'pdf').startswith(b'%PDF')
 
 
 @of_each(OF_RUNS | CONFUSED)
@@ -159,15 +159,17 @@ def test_leaderboard_draws_no_interval_that_is_not_there():
         {'run': 'two', 'value': 0.2, 'low': None, 'high': None, 'group': ''},
     ]
     assert rows_of(chart) == expected
-    assert page.drawn(chart, 'svg').count('aria-roledescription="rule mark"') == 1
-    assert page.drawn(chart, 'svg').count('aria-roledescription="point"') == 2
+    assert page.render_chart(chart, 'svg').count('aria-roledescription="rule mark"') == 1
+    assert page.render_chart(chart, 'svg').count('aria-roledescription="point"') == 2
 
 
 def test_pool_draws_bounds_only_where_they_are_known():
     marks = {}
     for bounds in (0.25, 0.75), (None, None):
         low, high = ([each, each] for each in bounds)
-        svg = page.drawn(figures.pool(['one', 'two'], [0.5, 0.4], low, high, [0.5, 0.3]), 'svg')
+        svg = page.render_chart(
+            figures.pool_leaderboard(['one', 'two'], [0.5, 0.4], low, high, [0.5, 0.3]), 'svg'
+        )
         roles = ('rule mark', 'point', 'tick')
         marks[bounds] = [svg.count(f'aria-roledescription="{role}"') for role in roles]
         assert ('bounds' in texts_of(svg)) == (bounds[0] is not None)
@@ -250,7 +252,7 @@ def test_other_bounds():
 @of_each(ALL)
 def test_on_a_page_colours_are_variables_and_data_stay(figure):
     chart = figure(['first', 'second', 'third'])
-    spec = on_page(chart)['spec']
+    spec = chart_for_page(chart)['spec']
     assert spec['data'] == chart.to_dict()['data']
     written = json.dumps(spec)
     assert 'var(--figure-' in written
@@ -263,8 +265,8 @@ def test_on_a_page_colours_are_variables_and_data_stay(figure):
 
 def test_legends_of_a_page_name_each_line_with_its_colour_and_dash():
     runs = [f'run {i}' for i in range(17)]
-    assert on_page(map_by_k(runs))['legend'] == []  # lines are named at their ends
-    legend = on_page(OF_RUNS['precision_recall'](runs))['legend']
+    assert chart_for_page(map_by_k(runs))['legend'] == []  # lines are named at their ends
+    legend = chart_for_page(OF_RUNS['precision_recall'](runs))['legend']
     assert [entry['label'] for entry in legend] == runs
     assert len({(entry['colour'], entry['dash']) for entry in legend}) == 17
     assert {entry['dash'] for entry in legend[:8]} == {''}
