@@ -1,14 +1,14 @@
-"""Settings of a comparison, and its runs and pairs tested: p, intervals, ranks, letters."""
+"""The settings of a comparison, and its tests: p, intervals, ranks, compact letter display."""
 
 from __future__ import annotations
 
 import math
 import string
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,14 @@ from mediaeval_ap.errors import ParameterError, counted, printable, require, sho
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import RESULT_TERMS, Terms
 
-Word = Literal['passed', 'not shown to be worse', 'worse', 'not better']
-FAILING: tuple[Word, ...] = ('worse', 'not better')
+Outcome = Literal['passed', 'not shown to be worse', 'worse', 'not better']
+FAILING: tuple[Outcome, ...] = ('worse', 'not better')
 SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 POWER = 0.8  # as is usual
 MOST_QUERIES = 10**9  # beyond any list of queries
-# The fields of a pair that a standing has, too: those of the pair with the baseline.
-OF_BOTH = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
+# The fields that a standing takes from the pair of its run and the baseline.
+PAIR_FIELDS = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,29 +56,29 @@ class Settings:
     range: list[float] | None = None
 
 
-def checked_settings(**given: Any) -> Settings:
-    """Return settings that are valid one by one."""
-    check_policy('correction', given['correction'], choices.CORRECTIONS)
-    given['level'] = choices.check_level(given['level'])
-    if given.get('power') is not None:
-        given['power'] = choices.check_above_zero(given['power'], 'power')
-    worse = given.get('fail_if_worse')
+def checked_settings(**settings: Any) -> Settings:
+    """Check settings one by one, and that the libraries of the tests are installed."""
+    check_policy('correction', settings['correction'], choices.CORRECTIONS)
+    settings['level'] = choices.check_level(settings['level'])
+    if settings.get('power') is not None:
+        settings['power'] = choices.check_above_zero(settings['power'], 'power')
+    worse = settings.get('fail_if_worse')
     if worse is not None and worse != 0:
-        given['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
-    if given['baseline'] is None and (worse is not None or given.get('require_better')):
+        settings['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
+    if settings['baseline'] is None and (worse is not None or settings.get('require_better')):
         name = 'require_better' if worse is None else 'fail_if_worse'
-        raise ParameterError(f'{name}: it compares with a baseline: give one, too')
-    if given.get('cluster') is not None:
-        check_policy('cluster', given['cluster'], choices.CLUSTERS)
+        raise ParameterError(f'{name}: give a baseline, too, to compare the runs with')
+    if settings.get('cluster') is not None:
+        check_policy('cluster', settings['cluster'], choices.CLUSTERS)
     require('scipy', 'compare', 'compare')  # before the work that ends with it
-    return Settings(**given)
+    return Settings(**settings)
 
 
-def check_run(what: str, run: str | None, runs: Iterable[str]) -> None:
-    """Refuse the name of a run, such as the baseline, if there is no such run."""
+def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
+    """Raise ParameterError if a run is given, such as the baseline, and is not one of the runs."""
     if run is not None and run not in (names := list(runs)):
         expected = ', '.join(map(shown, names))
-        raise ParameterError(f'{what}: found {shown(run)}, expected one of {expected}')
+        raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
 
 
 def words_of_test(correction: str) -> str:
@@ -87,7 +87,7 @@ def words_of_test(correction: str) -> str:
 
 
 def terms_of(parameters: Mapping[str, Any]) -> Terms:
-    """Return what a comparison with these settings is of; score tables alone have a range."""
+    """Return the terms for runs and queries: systems and items if a range tells of score tables."""
     if (bounds := parameters.get('range')) is None:
         return RESULT_TERMS
     return Terms('system', 'systems', 'item', 'items', *bounds)
@@ -95,11 +95,12 @@ def terms_of(parameters: Mapping[str, Any]) -> Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two runs by one metric, `a` before `b` on its leaderboard; `reason` says why values lack.
+    """Two runs compared by one metric; `a` comes before `b` on its leaderboard.
 
-    p and `n_nonzero`, the number of differences that are not zero, are of queries, or of clusters.
-    Wins, ties, losses and dz are of queries in any case. `exact` is of p before its correction.
-    `exploratory` is True for all metrics but the last.
+    The tests behind p, and `n_nonzero`, the number of differences that are not zero, are over
+    queries, or over clusters of them. Wins, ties, losses and dz are always over queries; `reason`
+    says why any of them is None. `exact` is about p before its correction. `exploratory` is True
+    for all metrics but the last.
     """
 
     metric: str
@@ -124,10 +125,11 @@ class Pair:
 class Standing:
     """A run on the leaderboard of a metric.
 
-    What compares it with the baseline is None without one, and for the baseline itself.
-    `rank_interval` and `group` are of all pairs of runs in any case. `floor` is the mean of a run
-    without any hypothesis. After a mean stands the number of queries that it is over.
-    `exploratory` is True for all metrics but the last.
+    The difference to the baseline, and its p and counts, are None without a baseline, and for the
+    baseline itself. `rank_interval` and `group`, its letters in the compact letter display, come
+    from the tests of all pairs in any case. `floor` is the mean of a run without any hypothesis.
+    Each mean is followed by its number of queries. `exploratory` is True for all metrics but the
+    last.
     """
 
     metric: str
@@ -155,86 +157,112 @@ class Standing:
     map_without_floor_reason: str
 
 
-def tests_of(
-    settings: Settings, runs: Runs, clusters: NDArray[np.intp]
-) -> tuple[list[int], list[Standing], list[Pair], Units]:
-    """Test and rank the runs by each metric.
+class TestedRuns(NamedTuple):
+    """Runs tested by each metric; their order, and the units, are by the last metric."""
 
-    Return their order, their standings and pairs, and the units of the last metric.
-    """
+    best_first: list[int]
+    leaderboard: list[Standing]
+    pairs: list[Pair]
+    units: Units
+
+
+def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> TestedRuns:
+    """Test and rank the runs by each metric."""
     units_by_metric = [units_of(values, clusters, runs.n_labels) for values in runs.values]
-    means = list(runs.means().values())
-    orders = [np.argsort(-np.array(each), kind='stable').tolist() for each in means]
+    means_by_metric = list(runs.means().values())
+    orders = [np.argsort(-np.array(means), kind='stable').tolist() for means in means_by_metric]
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
-    numbered = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
+    progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard = []
     every_pair = []
-    for at, (metric, units) in enumerate(zip(runs.metrics, units_by_metric, strict=True)):
-        pairs = []
-        for a, b in combinations(orders[at], 2):  # the better one first
-            next(numbered, None)
-            differences = units.differences(a, b)
-            test = flip_test(differences, units.tolerance(a, b))
-            both = runs.values[at][[a, b]]
-            pairs.append(
-                Pair(
-                    metric=metric,
-                    exploratory=metric != runs.metrics[-1],
-                    a=runs.names[a],
-                    b=runs.names[b],
-                    difference=_difference(runs, at, a, b),
-                    n_queries=len(runs.queries),
-                    interval=_of_difference(settings, units, differences, runs, both),
-                    p=test.p,
-                    p_adjusted=test.p,
-                    n_nonzero=test.n_nonzero,
-                    exact=test.exact,
-                    **_by_query(runs, both, units.rounding(a, b)),
-                )
-            )
-        p_adjusted = adjusted([pair.p for pair in pairs], settings.correction)
-        pairs = [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
-        intervals = [_of_mean(settings, units, runs, at, run) for run in range(len(runs.names))]
-        ranks = units.ranks(means[at])
-        of_runs = list(zip(means[at], ranks, intervals, strict=True))
-        leaderboard += _leaderboard(settings, runs, at, orders[at], of_runs, pairs)
+    for number, (units, means) in enumerate(zip(units_by_metric, means_by_metric, strict=True)):
+        pairs = _tested_pairs(settings, runs, number, units, orders[number], progress)
+        intervals = [
+            _interval_of_mean(settings, units, runs, number, run) for run in range(len(runs.names))
+        ]
+        ranked = list(map(_RankedMean, means, units.ranks(means), intervals))
+        leaderboard += _leaderboard(settings, runs, number, orders[number], ranked, pairs)
         every_pair += pairs
-    return orders[-1], leaderboard, every_pair, units_by_metric[-1]
+    return TestedRuns(orders[-1], leaderboard, every_pair, units_by_metric[-1])
 
 
-def _difference(runs: Runs, at: int, a: int, b: int) -> float:
+class _RankedMean(NamedTuple):
+    """The mean of a run by one metric, its rank and its interval."""
+
+    mean: float
+    rank: int
+    interval: Interval
+
+
+def _tested_pairs(
+    settings: Settings,
+    runs: Runs,
+    metric_number: int,
+    units: Units,
+    best_first: Sequence[int],
+    progress: Iterator[int],
+) -> list[Pair]:
+    """Test all pairs of runs by one metric, and correct their p as one family."""
+    metric = runs.metrics[metric_number]
+    pairs = []
+    for a, b in combinations(best_first, 2):  # the better one first
+        next(progress, None)
+        differences = units.differences(a, b)
+        test = flip_test(differences, units.tolerance(a, b))
+        values = runs.values[metric_number][[a, b]]
+        pairs.append(
+            Pair(
+                metric=metric,
+                exploratory=metric != runs.metrics[-1],
+                a=runs.names[a],
+                b=runs.names[b],
+                difference=_difference(runs, metric_number, a, b),
+                n_queries=len(runs.queries),
+                interval=_interval_of_difference(settings, units, differences, runs, values),
+                p=test.p,
+                p_adjusted=test.p,
+                n_nonzero=test.n_nonzero,
+                exact=test.exact,
+                **_counts_by_query(runs, values, units.rounding(a, b)),
+            )
+        )
+    p_adjusted = adjusted([pair.p for pair in pairs], settings.correction)
+    return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
+
+
+def _difference(runs: Runs, metric_number: int, a: int, b: int) -> float:
     if runs.no_mean:
         return runs.whole_values[a] - runs.whole_values[b]
-    values = runs.values[at]
+    values = runs.values[metric_number]
     return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
 
-def _by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
-    """Return what a pair has of queries, or why it has none."""
+def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
+    """Return wins, ties, losses and dz of a pair over queries, or the reason for none."""
     if runs.no_mean:
         return {'reason': f'{runs.metrics[0]} is no mean over queries: {runs.no_mean}'}
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
     dz, reason = effect_size(differences, rounding)
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
-    counts = {name: int(np.count_nonzero(each)) for name, each in signs.items()}
+    counts = {name: int(np.count_nonzero(has_sign)) for name, has_sign in signs.items()}
     return {**counts, 'dz': dz, 'reason': reason}
 
 
-def _bounds(runs: Runs, values: Floats) -> Range | None:
-    """Return the range that the values are declared to have; AP of a few rules is above 1."""
+def _range_of_values(runs: Runs, values: Floats) -> Range | None:
+    """Return the declared range, by default 0 to 1; None if values exceed it, as some AP do."""
     low, high = runs.range if runs.range and runs.is_range_declared else (0.0, 1.0)
     return (low, high) if low <= values.min() and values.max() <= high else None
 
 
 def _why_no_interval(settings: Settings, units: Units) -> str:
     n_units = len(units.sizes)
-    few = f'{_counted_units(settings, n_units)}: an interval needs {FEWEST}'
-    return few if n_units < FEWEST else ''
+    reason = f'{_counted_units(settings, n_units)}: an interval needs {FEWEST}'
+    return reason if n_units < FEWEST else ''
 
 
 def names_of_units(parameters: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what one unit of a comparison with these settings is called, and several."""
+    """Return the word for one unit, and for several: a query, or a cluster."""
     terms = terms_of(parameters)
     is_single = parameters['cluster'] == 'none'
     return (terms.query, terms.queries) if is_single else ('cluster', 'clusters')
@@ -244,25 +272,26 @@ def _counted_units(settings: Settings, n_units: int) -> str:
     return counted(n_units, *names_of_units(vars(settings)))
 
 
-def _of_mean(settings: Settings, units: Units, runs: Runs, at: int, run: int) -> Interval:
-    """Return the interval of the mean of a run."""
-    values = runs.values[at][run]
+def _interval_of_mean(
+    settings: Settings, units: Units, runs: Runs, metric_number: int, run: int
+) -> Interval:
+    values = runs.values[metric_number][run]
     why_none = _why_no_interval(settings, units)
     if np.ptp(values) <= units.rounding(run, run):
         why_none = f'all values are {values[0]:g}'
     if why_none:
         return Interval(None, None, why_none)
-    bounds = _bounds(runs, values)
+    bounds = _range_of_values(runs, values)
     return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds)
 
 
-def _of_difference(
+def _interval_of_difference(
     settings: Settings, units: Units, differences: Floats, runs: Runs, values: Floats
 ) -> Interval:
-    """Return the interval of the difference of two runs, which depends on no other run."""
+    """Return the interval of the difference of two runs, whatever other runs there are."""
     if why_none := _why_no_interval(settings, units):
         return Interval(None, None, why_none)
-    bounds = _bounds(runs, values)
+    bounds = _range_of_values(runs, values)
     low, high = bounds or (0.0, 1.0)
     if bounds is None and runs.range is not None:
         low = values.min()
@@ -272,7 +301,7 @@ def _of_difference(
 
 
 def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str]:
-    """Return d_z, the mean of differences over their standard deviation, or why there is none."""
+    """Return d_z, the mean of differences over their standard deviation, or None and the reason."""
     if len(differences) == 1:
         return None, 'one query has no standard deviation'
     if np.ptp(differences) <= rounding:
@@ -282,7 +311,10 @@ def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str
 
 @dataclass(frozen=True)
 class Power:
-    """The queries, or clusters, that tell a difference at 80 %, if it varies (`sd`) as theirs."""
+    """The number of queries, or clusters, that show a difference with a power of 80 %.
+
+    Differences are assumed to vary by the same standard deviation, `sd`, as between these runs.
+    """
 
     metric: str
     a: str
@@ -294,11 +326,14 @@ class Power:
 
 
 def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) -> list[Power]:
-    """Return the units for the difference that is asked for, of each pair by the last metric."""
+    """Return how many units would show the difference `settings.power`, for each pair.
+
+    Pairs are tested by the last metric.
+    """
     if settings.power is None:
         return []
     numbers = {name: number for number, name in enumerate(runs.names)}
-    found = []
+    table = []
     for pair in (pair for pair in pairs if not pair.exploratory):
         a = numbers[pair.a]
         b = numbers[pair.b]
@@ -320,13 +355,13 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
             if n_queries > MOST_QUERIES:
                 n_queries = None
                 reason = f'more than {MOST_QUERIES:,}'
-        fixed = pair.metric, pair.a, pair.b, settings.power
-        found.append(Power(*fixed, sd, n_queries, reason))
-    return found
+        difference = settings.power
+        table.append(Power(pair.metric, pair.a, pair.b, difference, sd, n_queries, reason))
+    return table
 
 
 def queries_for_power(dz: float, level: float) -> int:
-    """Return the least number of queries for an effect size by the two-sided t test of one pair."""
+    """Return the fewest queries with which a two-sided paired t test finds an effect size."""
     stats = require('scipy.stats', 'compare', 'compare')
     size = abs(dz)
     tail = alpha_of(level) / 2
@@ -344,7 +379,7 @@ def queries_for_power(dz: float, level: float) -> int:
 
 
 def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
-    """Return p corrected for all hypotheses of the family: Holm, or Benjamini and Hochberg."""
+    """Correct p for all hypotheses of a family, by Holm, or by Benjamini and Hochberg."""
     if correction == 'bh':
         stats = require('scipy.stats', 'compare', 'compare')
         return stats.false_discovery_control(p).tolist() if len(p) else []
@@ -358,76 +393,85 @@ def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
 def _leaderboard(
     settings: Settings,
     runs: Runs,
-    at: int,
+    metric_number: int,
     best_first: Sequence[int],
-    of_runs: Sequence[tuple[float, int, Interval]],
+    ranked: Sequence[_RankedMean],
     pairs: Sequence[Pair],
 ) -> list[Standing]:
-    """Return the standing of each run by the metric of that number, best first."""
+    """Return the standing of each run by one metric, best first."""
     n_runs = len(best_first)
+    metric = runs.metrics[metric_number]
     baseline = settings.baseline
-    apart = np.zeros((n_runs, n_runs), dtype=bool)  # from which worse one, best first
+    is_better = np.zeros((n_runs, n_runs), dtype=bool)  # significantly; runs are best first
     is_small = np.array([pair.p_adjusted for pair in pairs]) <= alpha_of(settings.level)
-    apart[np.triu_indices(n_runs, 1)] = is_small
-    ranges = rank_intervals(apart)
-    letters = group_letters(apart | apart.T)
-    floor = runs.floor.get(runs.metrics[at])
+    is_better[np.triu_indices(n_runs, 1)] = is_small
+    rank_ranges = rank_intervals(is_better)
+    letters = group_letters(is_better | is_better.T)
+    floor = runs.floor.get(metric)
     against = _against_baseline(pairs, settings)
     standings = []
-    for run, rank_interval, group in zip(best_first, ranges, letters, strict=True):
+    for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
-        (mean, rank, interval) = of_runs[run]
         why_none = 'the baseline itself' if name == baseline else 'no baseline'
-        without_floor, n_queries, why_not = _without_floor(runs.values[at][run], runs.n_relevant)
+        without_floor = _mean_without_floor(runs.values[metric_number][run], runs.n_relevant)
         standings.append(
             Standing(
-                metric=runs.metrics[at],
-                exploratory=at != len(runs.metrics) - 1,
+                metric=metric,
+                exploratory=metric_number != len(runs.metrics) - 1,
                 run=name,
-                map=mean,
+                map=ranked[run].mean,
                 n_queries=len(runs.queries),
-                interval=interval,
-                rank=rank,
+                interval=ranked[run].interval,
+                rank=ranked[run].rank,
                 rank_interval=rank_interval,
                 **against.get(name, {'reason': why_none}),
                 group=group,
                 floor=floor,
                 floor_reason='the mean of an empty run is not known' if floor is None else '',
-                map_without_floor=without_floor,
-                n_queries_without_floor=n_queries,
-                map_without_floor_reason=runs.no_mean or why_not,
+                map_without_floor=without_floor.mean,
+                n_queries_without_floor=without_floor.n_queries,
+                map_without_floor_reason=runs.no_mean or without_floor.reason,
             )
         )
     return standings
 
 
-def _without_floor(
-    values: Floats, n_relevant: NDArray[np.int64] | None
-) -> tuple[float | None, int, str]:
-    """Return the mean over the queries that have a relevant shot, their number, or why not."""
+class _MeanWithoutFloor(NamedTuple):
+    """The mean over queries with a relevant shot, and their number, or the reason for none."""
+
+    mean: float | None
+    n_queries: int
+    reason: str
+
+
+def _mean_without_floor(values: Floats, n_relevant: NDArray[np.int64] | None) -> _MeanWithoutFloor:
     if n_relevant is None:
-        return None, 0, 'numbers of relevant items are not known'
+        return _MeanWithoutFloor(None, 0, 'numbers of relevant items are not known')
     if not n_relevant.any():
-        return None, 0, 'no query has a relevant shot'
+        return _MeanWithoutFloor(None, 0, 'no query has a relevant shot')
     with_relevant = values[n_relevant > 0]
-    return exact_mean(with_relevant), len(with_relevant), ''
+    return _MeanWithoutFloor(exact_mean(with_relevant), len(with_relevant), '')
 
 
 def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return what compares each run with the baseline, by the fields of a `Standing`."""
+    """Return, by run, the fields of a `Standing` that compare the run with the baseline.
+
+    Their p is corrected over the pairs with the baseline.
+    """
     baseline = settings.baseline
-    chosen = [pair for pair in pairs if baseline in (pair.a, pair.b)]
-    p_adjusted = adjusted([pair.p for pair in chosen], settings.correction)
-    found = {}
-    for pair, p in zip(chosen, p_adjusted, strict=True):
-        one = pair if pair.b == baseline else _turned(pair)
-        shared = {name: getattr(one, name) for name in OF_BOTH}
-        found[one.a] = {**shared, 'difference_interval': one.interval, 'p_adjusted': p}
-    return found
+    family = [pair for pair in pairs if baseline in (pair.a, pair.b)]
+    p_adjusted = adjusted([pair.p for pair in family], settings.correction)
+    fields_by_run = {}
+    for pair, p in zip(family, p_adjusted, strict=True):
+        if pair.b != baseline:
+            pair = _exchanged(pair)
+        fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
+        fields_by_run[pair.a] = {**fields, 'difference_interval': pair.interval, 'p_adjusted': p}
+    return fields_by_run
 
 
-def _turned(pair: Pair) -> Pair:
-    """Return a pair with its runs exchanged; 0 - x, as -x of 0 would be -0.0."""
+def _exchanged(pair: Pair) -> Pair:
+    """Exchange the runs of a pair; 0 - x, since -x of 0 would be -0.0."""
     interval = pair.interval
     if interval.low is not None and interval.high is not None:
         interval = Interval(0 - interval.high, 0 - interval.low)
@@ -454,12 +498,12 @@ class Verdict:
     run: str
     difference: float
     interval: Interval
-    verdict: Word
+    verdict: Outcome
     n_as_zero: int = 0
 
     @property
     def words(self) -> str:
-        """The verdict, with the number of items that count as 0."""
+        """The verdict, with the number of items that count as 0, if any."""
         items = counted(self.n_as_zero, 'item', 'items')
         return f'{self.verdict} ({items} without a value)' if self.n_as_zero else self.verdict
 
@@ -467,42 +511,46 @@ class Verdict:
 def verdicts_of(
     settings: Settings, runs: Runs, leaderboard: Sequence[Standing], units: Units
 ) -> tuple[list[Verdict], int]:
-    """Return the verdict of each run: worse where the whole interval is below the limit.
+    """Return the verdict on each run, and the number of units that a verdict needs.
 
-    Beside them stands the number of units that a verdict needs; 0 if these units are enough.
+    A run is worse if its whole interval is below the limit. The number is 0 if there are enough.
     """
-    worst = settings.fail_if_worse
-    found = []
+    limit = settings.fail_if_worse
+    verdicts = []
     n_most_needed = 0
-    if worst is None and not settings.require_better:
+    if limit is None and not settings.require_better:
         return [], 0
-    for one in leaderboard:
-        if one.exploratory or one.difference is None or one.difference_interval is None:
+    for standing in leaderboard:
+        difference = standing.difference
+        interval = standing.difference_interval
+        if standing.exploratory or difference is None or interval is None:
             continue
-        n_needed = _units_for_a_verdict(settings, runs, one.run, units)
-        low = one.difference_interval.low
-        high = one.difference_interval.high
+        n_needed = _units_for_a_verdict(settings, runs, standing.run, units)
+        low = interval.low
+        high = interval.high
         if low is None or high is None:
             n_units, needed = (_counted_units(settings, n) for n in (len(units.sizes), n_needed))
             raise ParameterError(
                 f'baseline: found {n_units}, expected {needed} or more for a verdict; '
-                f'{printable(one.run)} is not shown to be worse or better'
+                f'{printable(standing.run)} is not shown to be worse or better'
             )
-        word: Word = 'not shown to be worse' if n_needed else 'passed'
+        outcome: Outcome = 'not shown to be worse' if n_needed else 'passed'
         if settings.require_better and low <= 0:
-            word = 'not better'
-        if worst is not None and high < -worst:
-            word = 'worse'
-        fixed = one.metric, one.run, one.difference, one.difference_interval, word
-        found.append(Verdict(*fixed, runs.n_as_zero.get(one.run, 0)))
+            outcome = 'not better'
+        if limit is not None and high < -limit:
+            outcome = 'worse'
+        n_as_zero = runs.n_as_zero.get(standing.run, 0)
+        verdicts.append(
+            Verdict(standing.metric, standing.run, difference, interval, outcome, n_as_zero)
+        )
         n_most_needed = max(n_most_needed, n_needed)
-    return found, n_most_needed
+    return verdicts, n_most_needed
 
 
 def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int:
-    """Return the least number of units where data could fail or pass; 0 if these could."""
-    both = [name in (run, settings.baseline) for name in runs.names]
-    bounds = _bounds(runs, runs.values[-1][both])
+    """Return the fewest units whose values could lead to a verdict; 0 if these could."""
+    is_compared = [name in (run, settings.baseline) for name in runs.names]
+    bounds = _range_of_values(runs, runs.values[-1][is_compared])
     low, high = bounds or (0.0, 1.0)
     width = high - low
     limit = settings.fail_if_worse or 0.0
@@ -520,32 +568,38 @@ def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units)
     return max(fewest_below(settings.level, limit / width), n_units + 1)
 
 
-def rank_intervals(apart: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the ranks that each run can have (Mogstad et al., 2024).
+def rank_intervals(is_better: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and the last rank that each run can have (Mogstad et al., 2024).
 
-    `apart` says which run (a row, best first) is told apart from which worse one (a column).
+    Runs are best first; `is_better[i, j]` is True if run i is significantly better than run j.
     """
-    n_better = apart.sum(axis=0)
-    n_worse = apart.sum(axis=1)
-    return list(zip((1 + n_better).tolist(), (len(apart) - n_worse).tolist(), strict=True))
+    n_better = is_better.sum(axis=0)
+    n_worse = is_better.sum(axis=1)
+    return list(zip((1 + n_better).tolist(), (len(is_better) - n_worse).tolist(), strict=True))
 
 
-def group_letters(apart: NDArray[np.bool_]) -> list[str]:
-    """Return the letters of runs: two share one if, and only if, they are not told apart.
+def group_letters(is_different: NDArray[np.bool_]) -> list[str]:
+    """Return the compact letter display: runs share a letter if they do not differ significantly.
 
-    Insertion and absorption (Piepho, 2004): a group of all runs is split by one pair after another.
+    They share none if they do. Insertion and absorption (Piepho, 2004): the group of all runs is
+    split by one differing pair after another. Of three runs, let only 0 and 2 differ: {0, 1, 2}
+    becomes {0, 1} and {1, 2}, so the letters are 'a', 'ab' and 'b'.
     """
     # A group all of whose pairs are in other groups, too, is dropped at once, not at the end: so
     # there are never more groups than pairs and runs, where there could be 3 ** (n / 3).
-    n_runs = len(apart)
+    n_runs = len(is_different)
     groups = [list(range(n_runs))]
     n_groups_of = np.ones((n_runs, n_runs), dtype=np.intp)  # of a pair; of a run with itself
-    for one, other in zip(*np.triu(apart, 1).nonzero(), strict=True):
-        split = [group for group in groups if one in group and other in group]
-        groups = [group for group in groups if not (one in group and other in group)]
+    for first, second in zip(*np.triu(is_different, 1).nonzero(), strict=True):
+        split = [group for group in groups if first in group and second in group]
+        groups = [group for group in groups if not (first in group and second in group)]
         for group in split:
             n_groups_of[np.ix_(group, group)] -= 1
-        parts = [[run for run in group if run != each] for group in split for each in (other, one)]
+        parts = [
+            [run for run in group if run != removed]
+            for group in split
+            for removed in (second, first)
+        ]
         for part in parts:
             n_groups_of[np.ix_(part, part)] += 1
         for part in sorted(parts, key=len):  # the smallest are the first to go
@@ -554,9 +608,9 @@ def group_letters(apart: NDArray[np.bool_]) -> list[str]:
                 n_groups_of[pairs] -= 1
             else:
                 groups.append(part)
-    found = [''] * n_runs
+    letters = [''] * n_runs
     for number, group in enumerate(sorted(groups)):
         letter = string.ascii_letters[number : number + 1] or f'({number + 1})'
         for run in group:
-            found[run] += letter
-    return found
+            letters[run] += letter
+    return letters
