@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.comparison.comparison import Comparison
-from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, listed
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
@@ -473,7 +473,7 @@ def caveats_of(
     its = alternatives[leader]
     if rivals := [run for run in others if its.overlaps(alternatives[run])]:
         first = rivals[0]
-        more = f', as do those of {listed(rivals[1:])}' if len(rivals) > 1 else ''
+        more = f', as do those of {join_names(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(
             'The order of ties can change the lead: over all orders of hypotheses with equal '
             f'distance and confidence, {leader} has {metric} {its.range()}, and {first} '
@@ -495,8 +495,8 @@ def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str)
     if leaders != would_lead:
         beside = [run for run in leaders if run not in would_lead]
         against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
-        return f'{begin} {listed(would_lead)} would lead: {score}{against}.'
-    order = f'{listed(leaders)} would still lead, but the order of the others would change'
+        return f'{begin} {join_names(would_lead)} would lead: {score}{against}.'
+    order = f'{join_names(leaders)} would still lead, but the order of the others would change'
     if ranks_of(means) == ranks_of(once):
         order = 'the order of the runs would be the same'
     return f'{begin} {order} ({first}: {score}).'

@@ -1,4 +1,4 @@
-"""The page of a comparison: its lead, and what all pages about several runs show."""
+"""The page of a comparison: its lead, and the parts that all pages about several runs share."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
 from mediaeval_ap.results.result import returned_or_written
 
-NAMED_AT_MOST = 3  # more names make a sentence that nobody reads
-MOST_DIGITS = 17  # tell any two doubles apart
+MOST_NAMES = 3  # more names make a sentence that nobody reads
+MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
 class Paged(ABC):
-    """A value about several runs that has a page."""
+    """A result about several runs that can be written as a page."""
 
     @abstractmethod
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the data of the page, with its figures, and what the template shows."""
+        """Return the data of the page, with its figures, and the variables of its template."""
 
     def to_html(
         self,
@@ -45,11 +45,11 @@ class Paged(ABC):
         path : str or path-like, optional
             The file to write: whole or not at all.
         title : str, optional
-            The title; by default what was compared, and on what.
+            The title; by default how many runs were compared, and on which data.
         intro : str
-            Markdown that stands below the title, without pictures; HTML in it is shown as text.
+            Markdown to show below the title, without pictures; HTML in it is shown as text.
         links : mapping of str to str, optional
-            Addresses by the text of their link: of http, https or mailto, as those in `intro`.
+            Addresses by the text of their link: http, https or mailto, as in `intro`.
 
         Returns
         -------
@@ -59,8 +59,8 @@ class Paged(ABC):
         Raises
         ------
         ParameterError, WriteError, MissingExtraError
-            When the title is no text on one line, or a link is no such address; when the file
-            cannot be written; without the extra ``report``.
+            When the title is not text on one line, or a link has another kind of address; when the
+            file cannot be written; without the extra ``report``.
 
         Notes
         -----
@@ -86,19 +86,19 @@ class Paged(ABC):
 
 
 def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template shows of any comparison; of a campaign there is more."""
+    """Return the variables of the template for any comparison; a campaign sets more."""
     compared = data['comparison']
     figures = data['figures']
     metrics = data['metrics']
     parameters = compared['manifest']['parameters']
     last = metrics[-1]
-    of_values = {of_query(metric).partition('@')[0] for metric in metrics}
+    value_names = {value_name(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
         **{name: parameters[name] for name in ('baseline', 'cluster')},
         'terms': terms_of(parameters),
-        'value': of_values.pop() if len(of_values) == 1 else 'value',
-        'last_values': of_query(last),
+        'value': value_names.pop() if len(value_names) == 1 else 'value',
+        'last_values': value_name(last),
         'facts': facts,
         'level': percent(parameters['level']),
         'test': words_of_test(parameters['correction']),
@@ -111,19 +111,24 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         'bins': _distribution(figures, metrics, data['runs']),
         'queries': data['queries'],
         'values': list(zip(*data['values'][last], strict=True)),
-        'remarks': [list(each) for _, each in groupby(data['remarks'], itemgetter('what'))],
+        'remarks': [
+            list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
+        ],
         'inputs': data['manifest']['inputs'],
         **dict.fromkeys(('n_relevant', 'judged', 'pool', 'loss', 'asked', 'definition')),
     }
 
 
-def of_query(metric: str) -> str:
-    """Return the name of the values that a metric is the mean of."""
+def value_name(metric: str) -> str:
+    """Return the name of a metric's values by query, such as AP@10 for MAP@10."""
     return re.sub(r'\bMAP\b', 'AP', metric)
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last first, with the runs that are alike."""
+    """Return a leaderboard for each metric, the last first.
+
+    Each of its rows has the runs that do not differ significantly from the run.
+    """
     boards = []
     alpha = alpha_of(comparison['manifest']['parameters']['level'])
     for metric in comparison['metrics'][::-1]:
@@ -137,16 +142,16 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
             {name: (row | row['interval'])[name] for name in ('map', 'floor', 'low', 'high')}
             for row in rows
         ]
-        known = [value for each in numbers for value in each.values() if value is not None]
-        steps = 20 / 10 ** math.floor(math.log10(max(max(known) - min(known), 1)))
-        low = math.floor(min(known) * steps) / steps
-        high = max(math.ceil(max(known) * steps) / steps, low + 1 / steps)
-        at = [  # in percent of the width of the figure
+        drawn = [value for row in numbers for value in row.values() if value is not None]
+        steps = 20 / 10 ** math.floor(math.log10(max(max(drawn) - min(drawn), 1)))
+        low = math.floor(min(drawn) * steps) / steps
+        high = max(math.ceil(max(drawn) * steps) / steps, low + 1 / steps)
+        positions = [  # in percent of the width of the figure
             {
                 name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
-                for name, value in each.items()
+                for name, value in row_numbers.items()
             }
-            for each in numbers
+            for row_numbers in numbers
         ]
         boards.append(
             {
@@ -155,8 +160,8 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
                 'high': high,
                 'floor': rows[0]['floor'],
                 'rows': [
-                    row | {'at': each, 'alike': alike[row['run']]}
-                    for row, each in zip(rows, at, strict=True)
+                    row | {'at': row_positions, 'alike': alike[row['run']]}
+                    for row, row_positions in zip(rows, positions, strict=True)
                 ],
             }
         )
@@ -166,21 +171,23 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _distribution(
     figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the numbers of the last distribution as a table with the classes of all of them."""
-    of_metrics = [figures[f'distribution {metric}'] for metric in metrics]
-    classes = [entry['label'] for entry in max((each['legend'] for each in of_metrics), key=len)]
-    last = of_metrics[-1]['spec']['data']['values']
+    """Return the counts of the last distribution as a table, with the classes of all of them."""
+    charts = [figures[f'distribution {metric}'] for metric in metrics]
+    longest_legend = max((chart['legend'] for chart in charts), key=len)
+    classes = [entry['label'] for entry in longest_legend]
+    last = charts[-1]['spec']['data']['values']
     counts = {(row['run'], row['class']): row['count'] for row in last}
-    rows = [(run, [counts.get((run, each), 0) for each in classes]) for run in runs]
+    rows = [(run, [counts.get((run, name), 0) for name in classes]) for run in runs]
     return {'headers': classes, 'rows': rows}
 
 
 def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a headline and sentences about the last cutoff, which claim no more than the test."""
-    counts, parameters = (comparison['manifest'][each] for each in ('counts', 'parameters'))
+    """Return a headline and sentences about the last metric, which claim no more than the test."""
+    counts = comparison['manifest']['counts']
+    parameters = comparison['manifest']['parameters']
     terms = terms_of(parameters)
     if counts.get('queries_without_relevant') == counts['queries']:
-        return _said(
+        return _lead(
             'No query has a relevant shot: nothing can be told about the runs',
             'Every run has the same value for each query, whatever it returns.',
         )
@@ -191,40 +198,50 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     first = board[0]['run']
     interval = board[0]['interval']
     score = f'{metric} {board[0]["map"]:.3f}'
-    told = f'{score}.'
+    score_with_interval = f'{score}.'
     if interval['low'] is not None:
         bounds = f'{interval["low"]:.3f} to {interval["high"]:.3f}'
-        told = f'{score} ({percent(parameters["level"])} interval {bounds}).'
+        score_with_interval = f'{score} ({percent(parameters["level"])} interval {bounds}).'
     if len(board) == 1:
-        return _said(
-            f'{first} scores {score}', f'{told} There is no other {terms.run} to compare it with.'
+        return _lead(
+            f'{first} scores {score}',
+            f'{score_with_interval} There is no other {terms.run} to compare it with.',
         )
     if not below:
-        return _said(f'{listed(leaders)} score the same: {score}', 'Their means are equal.')
-    p = {
+        return _lead(f'{join_names(leaders)} score the same: {score}', 'Their means are equal.')
+    p_by_pair = {
         frozenset((pair['a'], pair['b'])): pair['p_adjusted']
         for pair in comparison['pairs']
         if pair['metric'] == metric
     }
     alpha = alpha_of(parameters['level'])
     correction = CORRECTED_BY[parameters['correction']]
-    found = []
-    for leader in leaders[:NAMED_AT_MOST]:
-        its = {run: p[frozenset((leader, run))] for run in below}
-        found.append(_Tests(leader, its, alpha, correction, terms))
-    test = _test(comparison)
+    tests = []
+    for leader in leaders[:MOST_NAMES]:
+        p_below = {run: p_by_pair[frozenset((leader, run))] for run in below}
+        tests.append(_LeaderTests(leader, p_below, alpha, correction, terms))
+    test_sentence = _test_sentence(comparison)
     if len(leaders) == 1:
-        return _said(found[0].headline(), f'{first}: {told}', test + found[0].better_than())
-    headline = f'{listed(leaders)} lead together: {score}'
-    return _said(headline, 'Their means are equal.', test, *(each.sentence() for each in found))
+        return _lead(
+            tests[0].headline(),
+            f'{first}: {score_with_interval}',
+            test_sentence + tests[0].better_than(),
+        )
+    headline = f'{join_names(leaders)} lead together: {score}'
+    return _lead(
+        headline,
+        'Their means are equal.',
+        test_sentence,
+        *(leader_tests.sentence() for leader_tests in tests),
+    )
 
 
-def _said(headline: str, *sentences: str) -> dict[str, Any]:
+def _lead(headline: str, *sentences: str) -> dict[str, Any]:
     return {'headline': headline, 'sentences': list(sentences)}
 
 
 @dataclass(frozen=True)
-class _Tests:
+class _LeaderTests:
     """A leader, and the corrected p of its pairs with the runs below it, best first."""
 
     leader: str
@@ -235,33 +252,33 @@ class _Tests:
 
     @property
     def alike(self) -> list[str]:
-        """The runs that the test does not tell apart from the leader."""
+        """The runs that do not differ significantly from the leader."""
         return [run for run, p in self.p.items() if p > self.alpha]
 
     def headline(self) -> str:
-        """Say what the test says of the leader and the next run, and of all that are alike."""
+        """Compare the leader with the next run, and name all runs that do not differ from it."""
         alike = self.alike
         following = next(iter(self.p))
         if not alike:
             return self._is_better(f'every other {self.terms.run}')
         if following in alike:
-            return f'{self.leader} leads, but is {self._not_told_apart()}'
+            return f'{self.leader} leads, but is {self._not_different()}'
         better = f'better than {following} ({self._equals(self.p[following])}, {self.correction})'
-        return f'{self.leader} leads: {better}, but {self._not_told_apart()}'
+        return f'{self.leader} leads: {better}, but {self._not_different()}'
 
     def sentence(self) -> str:
-        """Say of one of several leaders what the test says of the runs below."""
+        """Compare one of several leaders with the runs below."""
         if not self.alike:
             return f'{self._is_better(f"every {self.terms.run} below")}.'
-        return f'{self.leader} is {self._not_told_apart()}.{self.better_than()}'
+        return f'{self.leader} is {self._not_different()}.{self.better_than()}'
 
     def better_than(self) -> str:
-        """Say how many runs the leader is better than, if it is better than some but not all."""
+        """Count the runs that the leader is better than, if these are some but not all."""
         n_better = len(self.p) - len(self.alike)
         if not self.alike or not n_better:
             return ''
-        others = counted(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
-        return f' {self.leader} is better than {others}.'
+        worse_runs = counted(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
+        return f' {self.leader} is better than {worse_runs}.'
 
     def _is_better(self, every: str) -> str:
         largest = self._equals(max(self.p.values()))
@@ -270,21 +287,21 @@ class _Tests:
             return f'{self.leader} is better than {other} ({largest}, {self.correction})'
         return f'{self.leader} is better than {every} (largest {largest}, {self.correction})'
 
-    def _not_told_apart(self) -> str:
+    def _not_different(self) -> str:
         p = self._equals(min(self.p[run] for run in self.alike))
         smallest = '' if len(self.alike) == 1 else 'smallest '
-        return f'not told apart from {listed(self.alike)} ({smallest}{p}, {self.correction})'
+        return f'not told apart from {join_names(self.alike)} ({smallest}{p}, {self.correction})'
 
     def _equals(self, p: float) -> str:
-        """Return p with so many decimals that it is on its side of alpha as it is shown."""
+        """Write p with enough decimals that the rounded p is on the same side of alpha."""
         for digits in range(4, MOST_DIGITS):
             if (round(p, digits) <= self.alpha) == (p <= self.alpha):
                 return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
         return f'p = {p!r}'
 
 
-def _test(comparison: Mapping[str, Any]) -> str:
-    """Name the test, its family and its units, and the p that it needs."""
+def _test_sentence(comparison: Mapping[str, Any]) -> str:
+    """Name the test, its family, its units, and the p from which two runs differ."""
     parameters = comparison['manifest']['parameters']
     counts = comparison['manifest']['counts']
     terms = terms_of(parameters)
@@ -300,14 +317,14 @@ def _test(comparison: Mapping[str, Any]) -> str:
 
 
 def percent(level: float) -> str:
-    """Return a level as people write it."""
+    """Format a share as a percentage."""
     return f'{100 * level:g} %'
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as part of a sentence; of many, the first and a count."""
+def join_names(names: Sequence[str]) -> str:
+    """Join names for a sentence; of many, the first ones and the number of the others."""
     if len(names) == 1:
         return names[0]
-    if len(names) > NAMED_AT_MOST:
-        return f'{", ".join(names[: NAMED_AT_MOST - 1])} and {len(names) - NAMED_AT_MOST + 1} more'
+    if len(names) > MOST_NAMES:
+        return f'{", ".join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more'
     return f'{", ".join(names[:-1])} and {names[-1]}'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mediaeval_ap.choices import check_policy
-from mediaeval_ap.comparison.comparison_page import of_query
+from mediaeval_ap.comparison.comparison_page import value_name
 from mediaeval_ap.comparison.comparison_tables import ComparisonData
 from mediaeval_ap.comparison.testing import check_run
 from mediaeval_ap.errors import ParameterError
@@ -114,7 +114,7 @@ class ComparisonPlot(Plot):
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
         queries = self._comparison.queries
-        name = of_query(metric)
+        name = value_name(metric)
         return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self.terms)
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
@@ -132,7 +132,7 @@ class ComparisonPlot(Plot):
         """
         metric = self._metric(metric)
         values = self._values[metric].tolist()
-        name = of_query(metric)
+        name = value_name(metric)
         return self._figures.distribution(self._runs, values, metric=name, terms=self.terms)
 
     def map_by_k(self) -> altair.LayerChart:

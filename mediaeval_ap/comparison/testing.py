@@ -67,7 +67,7 @@ def checked_settings(**settings: Any) -> Settings:
         settings['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
     if settings['baseline'] is None and (worse is not None or settings.get('require_better')):
         name = 'require_better' if worse is None else 'fail_if_worse'
-        raise ParameterError(f'{name}: give a baseline, too, to compare the runs with')
+        raise ParameterError(f'{name} compares with a baseline: give one, too')
     if settings.get('cluster') is not None:
         check_policy('cluster', settings['cluster'], choices.CLUSTERS)
     require('scipy', 'compare', 'compare')  # before the work that ends with it

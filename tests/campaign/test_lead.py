@@ -2,7 +2,7 @@
 
 import pytest
 
-from mediaeval_ap.comparison.comparison_page import lead_of, listed
+from mediaeval_ap.comparison.comparison_page import join_names, lead_of
 
 
 def comparison(maps, p, correction='holm', cluster='none', without=0):
@@ -114,6 +114,6 @@ def test_one_run():
 
 
 def test_many_names_are_counted():
-    assert listed(['a']) == 'a'
-    assert listed(['a', 'b', 'c']) == 'a, b and c'
-    assert listed(['a', 'b', 'c', 'd']) == 'a, b and 2 more'
+    assert join_names(['a']) == 'a'
+    assert join_names(['a', 'b', 'c']) == 'a, b and c'
+    assert join_names(['a', 'b', 'c', 'd']) == 'a, b and 2 more'

@@ -10,7 +10,7 @@ from compared_runs import several
 from page_text import PageText, data_of
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.comparison_page import boards_of, of_query
+from mediaeval_ap.comparison.comparison_page import boards_of, value_name
 from mediaeval_ap.errors import ParameterError
 
 HOSTILE = '<script>alert(1)</script>'
@@ -93,7 +93,7 @@ def test_results_have_the_page_too():
     ],
 )
 def test_values_have_the_name_of_what_is_averaged(metric, name):
-    assert of_query(metric) == name
+    assert value_name(metric) == name
 
 
 @pytest.mark.parametrize(
