@@ -15,7 +15,8 @@ from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
 from mediaeval_ap.evaluation.scoring import prepare_run, select_queries
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.execute.run_in_blocks import ask, in_blocks
+from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
+from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
@@ -219,8 +220,8 @@ class AveragePrecision:
         """
         n_jobs = choices.check_jobs(jobs)
         name = check_name(name)
-        asked = ask(self.criteria, queries, measures)
-        (run,) = in_blocks(asked, [hypothesis], resume, [name])
+        request = EvaluationRequest.of(self.criteria, queries, measures)
+        (run,) = runs_in_blocks(request, [hypothesis], resume, [name])
         run.compute(n_jobs)
         evaluation = run.evaluation()
         warn_caller(evaluation.warnings)
@@ -271,7 +272,8 @@ class AveragePrecision:
         n_jobs = choices.check_jobs(jobs)
         if resume is None:
             raise ParameterError('resume: found None, expected the path of a folder')
-        (run,) = in_blocks(ask(self.criteria, queries, measures), [hypothesis], resume)
+        request = EvaluationRequest.of(self.criteria, queries, measures)
+        (run,) = runs_in_blocks(request, [hypothesis], resume)
         return run.compute_part(part, n_jobs)
 
     def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:

@@ -8,7 +8,8 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.execute import block_folder
-from mediaeval_ap.execute.run_in_blocks import ask, in_blocks
+from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
+from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 
 N_NAMES = 40
 
@@ -55,4 +56,5 @@ def part_of(
 
 def kept_in(folder, average_precision, runs):
     """Runs whose blocks are kept in a folder."""
-    return in_blocks(ask(average_precision.criteria, None, ()), runs, folder)
+    request = EvaluationRequest.of(average_precision.criteria, None, ())
+    return runs_in_blocks(request, runs, folder)

@@ -93,6 +93,7 @@ def evaluate(
     runs = options.with_names(runs, names)
     average_precision = options.read_reference(reference=reference, **criteria)
     from mediaeval_ap.execute import run_in_blocks
+    from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 
     with ExitStack() as stack:
         workers: Any = jobs
@@ -101,8 +102,8 @@ def evaluate(
 
             workers = stack.enter_context(connected(scheduler))
         try:
-            asked = run_in_blocks.ask(average_precision.criteria, queries, measures)
-            blocks = run_in_blocks.in_blocks(asked, runs, resume, options.names_of(runs))
+            request = EvaluationRequest.of(average_precision.criteria, queries, measures)
+            blocks = run_in_blocks.runs_in_blocks(request, runs, resume, options.names_of(runs))
             parts = [] if part is None else [each.compute_part(part, jobs) for each in blocks]
         except ParameterError as error:
             raise click.UsageError(str(error)) from error
@@ -126,7 +127,7 @@ def _tell_part(part: tuple[int, int], parts: Sequence[Part], blocks: Sequence[Ru
     if folder is None or click.get_current_context().meta[QUIET]:
         return
     computed, found = (sum(numbers) for numbers in zip(*parts, strict=True))
-    n_done = sum(len(folder.done(each.number)) for each in blocks)
+    n_done = sum(len(folder.finished_blocks(each.number)) for each in blocks)
     n_blocks = folder.n_blocks * len(blocks)
     told = f'computed {computed}, {found} were there' if computed + found else 'has no block'
     there = f'{printable(folder.path)} has {n_done} of {n_blocks} blocks'

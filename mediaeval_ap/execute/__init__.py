@@ -1,1 +1,1 @@
-"""Score many queries in blocks: over processes, in parts, resumed."""
+"""Score many queries in blocks: by several processes, in parts, resumed."""

@@ -1,4 +1,4 @@
-"""A folder that keeps an evaluation: its plan, and a file for each block of queries."""
+"""A folder of one evaluation: its plan, and a file of results for each block of queries."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from mediaeval_ap.tables.sources import opening, parsed_json
 __all__ = ['collect']
 
 PLAN = 'plan.json'
-SCHEMA = 'mediaeval-ap/plan/2'
-BLOCK_QUERIES = 100  # a killed process loses seconds of work, and the files stay few
+PLAN_SCHEMA = 'mediaeval-ap/plan/2'
+BLOCK_QUERIES = 100  # a killed process loses seconds of work, and there are few files
 
 is_block = re.compile('[0-9]{3,}-[0-9]{5,}-[0-9a-f]{16}[.]json').fullmatch
 
 
-class Folder:
-    """A folder, and the plan of its one evaluation: all that values depend on, and ``names``."""
+class BlockFolder:
+    """A folder, and its plan: everything that the values of its evaluation depend on."""
 
     def __init__(self, path: str, plan: Mapping[str, Any]) -> None:
         self.path = path
@@ -46,8 +46,8 @@ class Folder:
         self.n_blocks = -(-plan['n_queries'] // plan['block_queries'])
 
     @classmethod
-    def begin(cls, path: Any, plan: Mapping[str, Any]) -> Folder:
-        """Make a folder, or go on with one that has the same plan."""
+    def begin(cls, path: Any, plan: Mapping[str, Any]) -> BlockFolder:
+        """Make a folder, or continue one that has the same plan."""
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
         folder = cls(os.fsdecode(path), plan)
@@ -58,52 +58,53 @@ class Folder:
             reason = 'is a file, expected a folder' if isinstance(error, FileExistsError) else ''
             raise WriteError(folder.path, reason or str(error)) from error
         before = cls.open(folder.path).plan if os.path.exists(file) else {}
-        for field, wanted in plan.items():
-            if before and field != 'names' and before.get(field) != wanted:
+        for field, value in plan.items():
+            if before and field != 'names' and before.get(field) != value:
                 advice = 'this folder holds another evaluation: choose another folder, or delete it'
-                expected = f'{_told(wanted)}; {advice}'
-                raise FormatError(file, '', field, _told(before.get(field)), expected)
+                expected = f'{_value_in_message(value)}; {advice}'
+                actual = _value_in_message(before.get(field))
+                raise FormatError(file, '', field, actual, expected)
         if not before or (any(plan['names']) and before['names'] != plan['names']):
             content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
             write_whole(file, f'{content}\n')
         return folder
 
     @classmethod
-    def open(cls, path: str) -> Folder:
-        """Open a folder that an evaluation began."""
+    def open(cls, path: str) -> BlockFolder:
+        """Open the folder of an evaluation, with its plan."""
         file = os.path.join(path, PLAN)
         if not os.path.exists(file):
             raise ReadError(path, f'holds no {PLAN}, which evaluate with --resume begins')
         with opening(file):
             plan = parsed_json(Path(file).read_bytes(), file)
-        for field, expected in ('schema', SCHEMA), ('version', __version__):
+        for field, expected in ('schema', PLAN_SCHEMA), ('version', __version__):
             if not isinstance(plan, dict) or plan.get(field) != expected:
-                found = shown(plan.get(field) if isinstance(plan, dict) else plan)
-                raise FormatError(file, '', field, found, f'{expected}; begin in another folder')
+                actual = shown(plan.get(field) if isinstance(plan, dict) else plan)
+                raise FormatError(file, '', field, actual, f'{expected}; begin in another folder')
         if plan.pop('sha256', '') != _digest(plan):
-            expected = 'what evaluate wrote; begin in another folder'
+            expected = 'the plan that evaluate wrote; begin in another folder'
             raise FormatError(file, '', '', 'an edited plan', expected)
         return cls(path, plan)
 
     def file(self, run: int, number: int) -> str:
-        """Return the path of a block, in whose name is all that its values depend on."""
+        """Return the path of a block, named by a hash of everything that its values depend on."""
         return os.path.join(self.path, f'{run + 1:03}-{number:05}-{self._key}.json')
 
-    def done(self, run: int) -> list[int]:
-        """Return the numbers of the blocks of a run that are there, from 1."""
+    def finished_blocks(self, run: int) -> list[int]:
+        """Return the numbers, from 1, of the blocks of a run that are in the folder."""
         try:
-            there = set(os.listdir(self.path))
+            files = set(os.listdir(self.path))
         except OSError as error:
             raise ReadError(self.path, error.strerror or str(error)) from error
         numbers = range(1, self.n_blocks + 1)
-        return [each for each in numbers if os.path.basename(self.file(run, each)) in there]
+        return [n for n in numbers if os.path.basename(self.file(run, n)) in files]
 
-    def keep(self, run: int, number: int, block: Evaluation) -> None:
-        """Write the result of a block; a signal may end the process after it."""
+    def write(self, run: int, number: int, block: Evaluation) -> None:
+        """Write the result of a block, whole or not at all."""
         write_whole(self.file(run, number), block.to_json(per_query=True) or '')
 
     def read(self, run: int, number: int) -> Evaluation:
-        """Return the result of a block as it was written."""
+        """Read the result of a block."""
         from mediaeval_ap.results.json_files import read_results
 
         path = self.file(run, number)
@@ -113,11 +114,11 @@ class Folder:
             expected = f'{error.expected}; delete the file, to compute it again'
             raise FormatError(path, error.place, error.field, error.found, expected) from error
         assert isinstance(block, Evaluation)
-        return replace(block, run='')  # whatever it was called when it was written
+        return replace(block, run='')  # the plan has the names of runs
 
 
 def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
-    """Put the blocks of queries together that an evaluation has kept in a folder.
+    """Join the results of the blocks of queries in the folder of an evaluation.
 
     Parameters
     ----------
@@ -128,18 +129,19 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Returns
     -------
     list of Evaluation
-        A result for each run, equal bit for bit to that of all queries at once.
+        A result for each run, bit for bit equal to a result of all queries at once.
 
     Raises
     ------
     ReadError, FormatError
-        When the folder or a file of it cannot be read, blocks are missing, or it is of another
-        version.
+        When the folder or one of its files cannot be read, blocks are missing, or another version
+        wrote it.
 
     Warns
     -----
     WithoutRelevantWarning, DataWarning
-        As `AveragePrecision.evaluate`. Of the run and the queries, the parts have warned.
+        As `AveragePrecision.evaluate`, except for those about runs and queries, which the parts
+        have given.
 
     Examples
     --------
@@ -160,13 +162,13 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     """
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'collect: found {shown(path)}, expected the path of a folder')
-    folder = Folder.open(os.fsdecode(path))
+    folder = BlockFolder.open(os.fsdecode(path))
     runs = range(len(folder.plan['runs']))
-    missing = {run: folder.n_blocks - len(folder.done(run)) for run in runs}
-    if any(missing.values()):
-        told = f'{sum(missing.values())} of {folder.n_blocks * len(runs)} blocks are missing'
+    n_missing = sum(folder.n_blocks - len(folder.finished_blocks(run)) for run in runs)
+    if n_missing:
+        reason = f'{n_missing} of {folder.n_blocks * len(runs)} blocks are missing'
         remedy = f'compute them with evaluate … --resume {folder.path}'
-        raise ReadError(folder.path, f'{told}; {remedy}')
+        raise ReadError(folder.path, f'{reason}; {remedy}')
     names = run_names([run['name'] for run in folder.plan['runs']], folder.plan['names'])
     evaluations = []
     for run, name in zip(runs, names, strict=True):
@@ -178,9 +180,9 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
 
 
 def digest_of_rows(table: Table) -> str:
-    """Return SHA-256 of the rows of a table, however it numbers its texts.
+    """Return the SHA-256 of the rows of a table; the numbering of its texts does not matter.
 
-    The digest of a file says nothing of rows that were selected, or never were in a file.
+    The digest of a file would not do for selected rows, or rows that come from no file.
     """
     digest = hashlib.sha256(f'{len(table)} {" ".join(table.layout.fields)}\n'.encode())
     for field in table.layout.texts:
@@ -196,12 +198,12 @@ def _digest(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
 
 
-def _told(value: Any) -> str:
-    """Return a setting or an input as a message names it."""
+def _value_in_message(value: Any) -> str:
+    """Format a value of a plan, a setting or an input, for a message."""
     if isinstance(value, list):
-        return ', '.join(map(_told, value)) or 'none'
+        return ', '.join(map(_value_in_message, value)) or 'none'
     if isinstance(value, dict) and 'name' in value:
         digest = value.get('sha256')
-        more = f'SHA-256 {digest[:16]}…' if digest else value.get('formula', '')
-        return f'{value["name"]} ({more})' if more else str(value['name'])
+        detail = f'SHA-256 {digest[:16]}…' if digest else value.get('formula', '')
+        return f'{value["name"]} ({detail})' if detail else str(value['name'])
     return 'none' if value is None else str(value)

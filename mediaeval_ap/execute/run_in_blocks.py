@@ -1,48 +1,46 @@
-"""The one loop of evaluations: blocks of queries that are missing, scored here or by executors."""
+"""The one loop of evaluations: score the missing blocks of queries, here or by an executor."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import pickle
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import (
-    PreparedRun,
-    SelectedQueries,
-    completed,
-    prepare_run,
-    score_names,
-    select_queries,
-)
+from mediaeval_ap.evaluation.scoring import PreparedRun, completed, prepare_run
 from mediaeval_ap.execute import block_folder
-from mediaeval_ap.execute.block_folder import Folder, digest_of_rows
+from mediaeval_ap.execute.block_folder import BlockFolder, digest_of_rows
+from mediaeval_ap.execute.worker_tasks import (
+    EvaluationRequest,
+    OpenedRun,
+    score_block,
+    score_queries,
+)
 from mediaeval_ap.progress import Bar, progress_hidden, tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import Provenance, Table
+from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.sources import ByteSource, opening
 
-START_SECONDS = 0.2  # of CPU, until a process has imported all: 0.15 to 0.2
-PACKED_ROWS = 20_000_000  # rows of a run in memory that are given to a process in a second
+START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0.2
+PACKED_ROWS = 20_000_000  # rows of a run in memory that are sent to a process in a second
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
-PROBE_SECONDS = 0.05  # of work that tells how long the rest will take
+PROBE_SECONDS = 0.05  # of work, from which the time of the rest is estimated
 BLOCKS_EACH = 16  # of each process, so that all end at about the same time
-# Files of several runs together that are given to processes at once: reading them takes 0.5 s.
+# Files of several runs that are larger together go to processes at once: reading takes 0.5 s.
 WORTH_SHARING_BYTES = 16 << 20
 
 
 class Part(NamedTuple):
-    """How many blocks of a part of an evaluation were computed now, and found done before.
+    """How many blocks of a part of an evaluation were computed now, and how many earlier.
 
     Examples
     --------
@@ -54,254 +52,194 @@ class Part(NamedTuple):
     found: int
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """The question that each run answers: criteria, names and measures."""
-
-    criteria: Criteria
-    questions: SelectedQueries
-    queries: Table | None
-    measures: tuple[str, ...]  # of ir_measures
-
-    def packed(self, run: Any = None) -> bytes:
-        """Return what tasks share: a store goes as its path and digest, a ranking as arrays."""
-        if isinstance(run, Ranking):
-            run = copy(run)
-            vars(run).pop('_table', None)  # which nothing needs that is scored
-        shared = self.criteria, run, self.questions.source, self.measures
-        return pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
-
-
 class Clock:
-    """Time of this process since this was made: wall time, and of all its threads together."""
+    """Wall time, and CPU time of all threads of this process, since the clock was made."""
 
     def __init__(self) -> None:
         self._began = perf_counter(), process_time()
 
-    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:  # rows for each of them
-        """Return whether starting processes pays off for `factor` times the work done so far."""
+    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:
+        """Return True if starting processes pays off for `factor` times the work done so far.
+
+        `n_packed` is the number of rows that must be sent to each process.
+        """
         seconds = perf_counter() - self._began[0]
         cpu_seconds = process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
             return False
         costs = n_packed / PACKED_ROWS + START_SECONDS + GAIN_SECONDS
-        # CPU time is longer than wall time where threads use several cores already.
+        # CPU time is longer than wall time if threads already use several cores.
         return factor * (seconds - cpu_seconds / jobs) > costs
-
-
-def ask(criteria: Criteria, queries: Any, measures: str | Iterable[str]) -> Asked:
-    """Read what each run is asked."""
-    texts: tuple[str, ...] = ()
-    if measures:
-        from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
-
-        parsed = parse_measures(measures)
-        if criteria.judgements is None:
-            refuse_nonrelevant(parsed)
-        check_columns(parsed, criteria.K)
-        texts = tuple(map(str, parsed))
-    table = criteria.read_queries(queries)
-    return Asked(criteria, select_queries(criteria, table), table, texts)
-
-
-def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
-    """Score a run on some names, where its task is done."""
-    return _scored(*_unpacked(packed), names)
-
-
-@lru_cache(4)
-def _unpacked(packed: bytes) -> tuple[PreparedRun, Provenance | None, Sequence[str]]:
-    from mediaeval_ap.store.store import Store
-
-    criteria, run, queries, measures = pickle.loads(packed)
-    ranking = run.ranking if isinstance(run, Store) else run
-    return PreparedRun(criteria, ranking, len(ranking)), queries, measures
-
-
-def _scored(
-    run: PreparedRun, queries: Provenance | None, texts: Sequence[str], names: Sequence[str]
-) -> Evaluation:
-    """Score a run on names, also by measures of ir_measures; warn of nothing."""
-    if not texts:
-        return score_names(run, list(names), queries)
-    from mediaeval_ap.trec.measures import (
-        counts_nonrelevant,
-        depth_of,
-        parse_measures,
-        with_measures,
-    )
-    from mediaeval_ap.trec.topics import topics
-
-    measures = parse_measures(texts)
-    depth = depth_of(measures)
-    evaluation = score_names(run, list(names), queries)
-    asked = topics(run, list(names), depth, with_all_judged=any(map(counts_nonrelevant, measures)))
-    return with_measures(evaluation, asked, measures)
 
 
 @dataclass(eq=False)
 class RunInBlocks:
-    """A run that is scored in blocks of queries, which are kept in memory, or in a folder too."""
+    """A run that is scored in blocks of queries; results are kept in memory, or a folder too."""
 
-    asked: Asked
+    request: EvaluationRequest
     hypothesis: Any
-    folder: Folder | None = None
+    folder: BlockFolder | None = None
     number: int = 0  # of the run in the plan of the folder
-    name: str = ''  # of the run, where one was given
+    name: str = ''  # of the run, if the user gave one
     _blocks: dict[int, Evaluation] = field(default_factory=dict, init=False)
 
     @cached_property
-    def _read(self) -> tuple[PreparedRun, Any]:
-        """The run ready to be scored, if it still is the one of the plan; and what is packed."""
-        criteria = self.asked.criteria
+    def _opened(self) -> tuple[PreparedRun, Any]:
+        """The run, ready to be scored, and its ranking or store, ready to be packed for workers.
+
+        Raises FormatError if the run has changed since the plan of the folder was written.
+        """
+        criteria = self.request.criteria
         store = criteria.open_run(self.hypothesis)
         run = prepare_run(criteria, self.hypothesis if store is None else store)
         if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
             source = run.ranking.source
             planned = self.folder.plan['runs'][self.number]['sha256']
-            if (found := source.sha256 if store is None else store.sha256) != planned:
+            sha256 = source.sha256 if store is None else store.sha256
+            if sha256 != planned:
                 expected = f'{planned}, as before; it was changed; begin again in another folder'
-                raise FormatError(source.name, '', 'SHA-256', f'{found}', expected)
+                raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected)
         return run, run.ranking if store is None else store
 
     @property
     def warnings(self) -> list[DataWarning]:
         """Warnings about the run and the queries, before a query is scored."""
-        return self._read[0].warnings_with(self.asked.questions.warnings)
+        return self._opened[0].warnings_with(self.request.selected_queries.warnings)
 
     def forget(self) -> None:
-        """Let go of the run and its blocks: all of a command need not be in memory together."""
-        vars(self).pop('_read', None)
+        """Free the run and its blocks, so that runs of a command are not in memory together."""
+        vars(self).pop('_opened', None)
         self._blocks.clear()
 
     def compute(self, jobs: Any = 1, part: tuple[int, int] = (1, 1)) -> Part:
-        """Compute the blocks of a part that are missing; jobs are a number, or an executor."""
-        names = self.asked.questions.names
+        """Compute the missing blocks of a part; `jobs` is a number of processes, or an executor."""
+        names = self.request.selected_queries.names
         size = block_folder.BLOCK_QUERIES
         if self.folder is None and isinstance(jobs, int):
             size = max(-(-len(names) // (BLOCKS_EACH * jobs if jobs > 1 else 1)), 1)
         numbers = list(range(1, max(-(-len(names) // size), 1) + 1))
         if self.folder is not None:
-            before = self.number * len(numbers) - part[0]
-            numbers = [each for each in numbers if (before + each) % part[1] == 0]
-            for each in set(self.folder.done(self.number)).intersection(numbers):
-                self._blocks[each] = self.folder.read(self.number, each)
-        missing = [each for each in numbers if each not in self._blocks]
+            n_before = self.number * len(numbers) - part[0]
+            numbers = [number for number in numbers if (n_before + number) % part[1] == 0]
+            for number in set(self.folder.finished_blocks(self.number)).intersection(numbers):
+                self._blocks[number] = self.folder.read(self.number, number)
+        missing = [number for number in numbers if number not in self._blocks]
         if missing:
-            self._score(missing, [names[(each - 1) * size : each * size] for each in missing], jobs)
+            blocks = [names[(number - 1) * size : number * size] for number in missing]
+            self._score(missing, blocks, jobs)
         return Part(len(missing), len(numbers) - len(missing))
 
     def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Any) -> None:
-        """Score blocks here, and let processes share the rest as soon as that pays."""
-        run, given = self._read  # here, so that no block's time includes it
-        here = run, self.asked.questions.source, self.asked.measures
+        """Score blocks here, and let processes share the rest as soon as that pays off."""
+        run, ranking_or_store = self._opened  # first, so that no block's time includes it
+        opened = OpenedRun(run, self.request.selected_queries.source, self.request.measures)
         n_here = 0
         if isinstance(jobs, int):
-            if len(blocks) == 1:  # whose queries have a bar themselves
-                self._take(numbers[0], _scored(*here, blocks[0]))
+            if len(blocks) == 1:  # not hidden: it shows a bar of its queries
+                self._keep(numbers[0], score_queries(opened, blocks[0]))
                 return
-            if jobs > 1:  # what is laid out for the first query alone is not timed
+            if jobs > 1:  # the preparations of the first query would distort the estimate
                 with progress_hidden():
-                    _scored(*here, blocks[0][:1])
+                    score_queries(opened, blocks[0][:1])
         with Bar('scoring', len(blocks), ' blocks') as bar, progress_hidden():
             clock = Clock()
-            n_packed = len(run.ranking) if isinstance(given, Ranking) else 0
+            n_packed = len(run.ranking) if isinstance(ranking_or_store, Ranking) else 0
             while isinstance(jobs, int) and n_here < len(blocks):
-                self._take(numbers[n_here], _scored(*here, blocks[n_here]))
+                self._keep(numbers[n_here], score_queries(opened, blocks[n_here]))
                 bar.add()
                 n_here += 1
                 if clock.pays(len(blocks) / n_here - 1, jobs, n_packed):
                     break
             if rest := blocks[n_here:]:
-                from mediaeval_ap.execute import (
-                    worker_processes,  # here, as small evaluations need none
-                )
+                # Imported here, as small evaluations need no workers.
+                from mediaeval_ap.execute import worker_processes
 
-                packed = self.asked.packed(given)
+                packed = self.request.pack(ranking_or_store)
                 with closing(
-                    worker_processes.finished(jobs, score_block, packed, rest)
-                ) as finished:
-                    for number, block in finished:
+                    worker_processes.run_tasks(jobs, score_block, packed, rest)
+                ) as results:
+                    for number, block in results:
                         if isinstance(block, Exception):
                             raise block
-                        self._take(numbers[n_here + number], block)
+                        self._keep(numbers[n_here + number], block)
                         bar.add()
 
-    def _take(self, number: int, block: Evaluation) -> None:
+    def _keep(self, number: int, block: Evaluation) -> None:
         self._blocks[number] = block
         if self.folder is not None:
-            self.folder.keep(self.number, number, block)
+            self.folder.write(self.number, number, block)
 
     def compute_part(self, part: tuple[int, int], jobs: Any = 1) -> Part:
-        """Compute what is missing of a part; if anything is, warn of the run and the queries."""
-        done = self.compute(jobs, part)
-        if done.computed:
+        """Compute the missing blocks of a part; warn of run and queries unless none is missing."""
+        counts = self.compute(jobs, part)
+        if counts.computed:
             warn_caller(self.warnings)
         self.forget()
-        return done
+        return counts
 
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings."""
-        whole = Evaluation.concat(self._blocks[each] for each in sorted(self._blocks))
-        found = self.warnings
+        whole = Evaluation.concat(self._blocks[number] for number in sorted(self._blocks))
+        warnings = self.warnings
         self.forget()
-        return completed(replace(whole, run=self.name), self.asked.questions.n_skipped, found)
+        n_skipped = self.request.selected_queries.n_skipped
+        return completed(replace(whole, run=self.name), n_skipped, warnings)
 
 
-def in_blocks(
-    asked: Asked, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
+def runs_in_blocks(
+    request: EvaluationRequest, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
 ) -> list[RunInBlocks]:
-    """Return runs that are scored in blocks, kept in memory or in a folder too."""
+    """Prepare runs to be scored in blocks; with a path, their results are kept in this folder."""
     folder = None
     names = names or [''] * len(runs)
     if path is not None:
-        planned = [_planned(asked.criteria, run) for run in runs]
+        planned = [_run_of_plan(request.criteria, run) for run in runs]
         runs = [run for _, run in planned]
-        folder = Folder.begin(path, _plan(asked, [each for each, _ in planned], names))
+        folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in planned], names))
         names = folder.plan['names']
     return [
-        RunInBlocks(asked, run, folder, number, name)
+        RunInBlocks(request, run, folder, number, name)
         for number, (run, name) in enumerate(zip(runs, names, strict=True))
     ]
 
 
-def _plan(asked: Asked, runs: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return all that the values of runs depend on, as JSON."""
+def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return, as JSON, everything that the values of the runs depend on."""
     from mediaeval_ap.execute import worker_processes
 
-    criteria = asked.criteria
-    versions = asked.measures and worker_processes.versions()
+    criteria = request.criteria
+    versions = request.measures and worker_processes.versions()
     inputs = {
         'reference': criteria.reference.table,
         'subset': criteria.subset,
-        'queries': asked.queries,
+        'queries': request.query_table,
         'judged': None if criteria.judgements is None else criteria.judgements.table,
     }
     return {
-        'schema': block_folder.SCHEMA,
+        'schema': block_folder.PLAN_SCHEMA,
         'version': __version__,
         'definition': criteria.definition.to_dict(),
         'K': list(criteria.K),
-        'measures': list(asked.measures),
+        'measures': list(request.measures),
         'versions': list(versions),
         'queries_without_relevant': criteria.queries_without_relevant,
         **criteria.parameters,
         **{
             role: None
-            if table is None  # one without rows is a table, too
+            if table is None  # `not table` would be True of a table without rows
             else {'name': table.source.name, 'sha256': digest_of_rows(table)}
             for role, table in inputs.items()
         },
-        'n_skipped': asked.questions.n_skipped,
-        'n_queries': len(asked.questions.names),
+        'n_skipped': request.selected_queries.n_skipped,
+        'n_queries': len(request.selected_queries.names),
         'block_queries': block_folder.BLOCK_QUERIES,
         'runs': list(runs),
         'names': list(names),
     }
 
 
-def _planned(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
-    """Return a run as a plan has it, and what it can be read from again."""
+def _run_of_plan(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
+    """Return name and digest of a run for the plan, and an input to read it from again."""
     if (store := criteria.open_run(run)) is not None:
         return {'name': store.ranking.source.name, 'sha256': store.sha256}, run
     if isinstance(run, str | os.PathLike):
@@ -313,17 +251,17 @@ def _planned(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
             digest = hashlib.file_digest(file, 'sha256').hexdigest()
         return {'name': source.name, 'sha256': digest}, run
     table = criteria.read_run(run)
-    planned = {'name': table.source.name, 'sha256': digest_of_rows(table)}
-    return planned, run if isinstance(run, Ranking) else table
+    entry = {'name': table.source.name, 'sha256': digest_of_rows(table)}
+    return entry, run if isinstance(run, Ranking) else table
 
 
 def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluation | Exception]:
-    """Yield for each run its result, with warnings, or the error that it is wrong by."""
+    """Yield, for each run, its result with warnings, or the exception about it."""
     sizes = list(map(_size, runs)) if isinstance(jobs, int) and jobs > 1 else []
     clock = Clock()
     for number, run in enumerate(runs):
         rest = sizes[number:]
-        # As many as there are processes; of fewer runs, the queries are shared.
+        # Processes share runs only if each gets one; else they share the queries of each run.
         if sizes and jobs <= len(rest) and min(rest) >= 0:
             is_large = sum(rest) > WORTH_SHARING_BYTES
             if is_large or (number and clock.pays(len(rest) / number, jobs)):
@@ -333,7 +271,7 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluatio
         try:
             run.compute(jobs)
             result = run.evaluation()
-        except ProcessError:  # which say nothing of the run
+        except ProcessError:  # it is not about the run
             raise
         except Exception as error:
             run.forget()
@@ -344,33 +282,33 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluatio
 def _side_by_side(
     runs: Sequence[RunInBlocks], sizes: Sequence[int], jobs: int
 ) -> Generator[Evaluation | Exception]:
-    """Let each of several processes read and score other runs, the largest first."""
+    """Let several processes read and score a run each, largest first."""
     from mediaeval_ap.execute import worker_processes
 
     order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
     paths = [runs[i].hypothesis for i in order]
-    done: dict[int, Evaluation | Exception] = {}
-    shared = pickle.dumps(runs[0].asked)
-    n_given = 0
-    with closing(worker_processes.finished(jobs, evaluate_file, shared, paths)) as finished:
-        for number, result in tracked(finished, 'scoring', ' runs'):
-            done[order[number]] = result
-            while n_given in done:
-                result = done.pop(n_given)
-                name = runs[n_given].name
+    waiting: dict[int, Evaluation | Exception] = {}  # for results of earlier runs
+    shared = pickle.dumps(runs[0].request)
+    n_yielded = 0
+    with closing(worker_processes.run_tasks(jobs, evaluate_file, shared, paths)) as results:
+        for number, result in tracked(results, 'scoring', ' runs'):
+            waiting[order[number]] = result
+            while n_yielded in waiting:
+                result = waiting.pop(n_yielded)
+                name = runs[n_yielded].name
                 yield result.called(name) if isinstance(result, Evaluation) else result
-                n_given += 1
+                n_yielded += 1
 
 
-def evaluate_file(asked: bytes, path: Any) -> Evaluation:
-    """Read and score a run, where its task is done."""
-    run = RunInBlocks(pickle.loads(asked), path)
+def evaluate_file(request: bytes, path: Any) -> Evaluation:
+    """Read and score a run; runs in a worker."""
+    run = RunInBlocks(pickle.loads(request), path)
     run.compute()
     return run.evaluation()
 
 
 def _size(run: RunInBlocks) -> int:
-    """Return the size of a file; 0 for a store; -1 for what no other process is to read."""
+    """Return the size of a file; 0 for a store; -1 for a run that processes cannot share."""
     path = run.hypothesis
     if run.folder or not isinstance(path, str | os.PathLike) or not os.path.exists(path):
         return -1

@@ -1,4 +1,9 @@
-"""Executors of `concurrent.futures` that tasks are given to: loky, Dask, or one of the caller."""
+"""Processes and machines that run tasks: of loky, of Dask, or of an executor of the caller.
+
+How many processes `--jobs` starts is decided here, in `_worker_pool`: as many as were asked for
+(`choices.check_jobs` reads the option), but no more than there are tasks. The decision to start
+them at all is that of `run_in_blocks.Clock.pays`.
+"""
 
 from __future__ import annotations
 
@@ -41,25 +46,26 @@ from mediaeval_ap.progress import progress_hidden
 if TYPE_CHECKING:
     from distributed import Client
 
-# Libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
+# For libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
-IN_FLIGHT = 1000  # tasks that an executor holds: enough for hundreds of workers
-SECONDS = 5  # a scheduler answers in milliseconds, and nobody waits longer in silence
-PACKAGES = ('numpy', 'rapidfuzz', 'ir_measures')  # that a value can depend on
+IN_FLIGHT = 1000  # tasks submitted to an executor at a time: enough for hundreds of workers
+SECONDS = 5  # without an answer, until a warning; a scheduler answers in milliseconds
+PACKAGES = ('numpy', 'rapidfuzz', 'ir_measures')  # whose versions can change values
 
-_shared = b''  # in a process of loky: what all of its tasks share
+_shared = b''  # in a process of loky: the data that all of its tasks share
 
 
-class Pool(NamedTuple):
-    """An executor, what its tasks share, who does not answer, and errors that end all tasks."""
+class WorkerPool(NamedTuple):
+    """An executor, with the data that its tasks share."""
 
     executor: Executor
     shared: Any
-    silent: Callable[[], list[DataWarning]] = list
+    silence_warnings: Callable[[], list[DataWarning]] = list  # about workers that do not answer
+    # Errors that end all tasks.
     fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
 
     def done(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
-        """Wait until some futures are done; those with an error that ends all tasks stand last."""
+        """Wait until some futures are done; return those with a fatal error last."""
 
         def is_lost(future: Future[Any]) -> bool:
             return future.cancelled() or isinstance(future.exception(), self.fatal)
@@ -67,15 +73,15 @@ class Pool(NamedTuple):
         alarm = monotonic() + SECONDS
         # A signal that the system gives to another thread does not wake this one.
         while not (done := wait(futures, timeout=1, return_when=FIRST_COMPLETED).done):
-            if (warnings := self.silent()) and monotonic() > alarm:
+            if (warnings := self.silence_warnings()) and monotonic() > alarm:
                 warn_caller(warnings)
                 alarm = float('inf')  # once is enough
-        if any(map(is_lost, done)):  # results on their way would be lost, too
+        if any(map(is_lost, done)):  # other results may be on their way: take them before the error
             done = wait(futures, timeout=1).done
         return sorted(done, key=is_lost)
 
     def outcome(self, future: Future[Any]) -> Any:
-        """Return the result of a task, or what it raised."""
+        """Return the result of a task, or its exception; raise one that is fatal."""
         try:
             return future.result()
         except self.fatal:
@@ -84,20 +90,20 @@ class Pool(NamedTuple):
             return error
 
 
-def finished(
+def run_tasks(
     jobs: Any, function: Callable[[bytes, Any], Any], shared: bytes, arguments: Sequence[Any]
 ) -> Generator[tuple[int, Any]]:
     """Yield (index, result or exception) of `function(shared, argument)`, in order of completion.
 
-    `jobs` is a number of processes, which end with the iterator, or an executor. Tasks that are not
-    done are cancelled when the iterator is closed.
+    `jobs` is a number of processes, which end with the iterator, or an executor. When the iterator
+    is closed, unfinished tasks are cancelled.
     """
     futures: dict[Future[Any], int] = {}
-    waiting = enumerate(arguments)
+    unsubmitted = enumerate(arguments)
     try:
-        with _pool(jobs, shared, len(arguments)) as pool:
+        with _worker_pool(jobs, shared, len(arguments)) as pool:
             while True:
-                for number, argument in islice(waiting, IN_FLIGHT - len(futures)):
+                for number, argument in islice(unsubmitted, IN_FLIGHT - len(futures)):
                     task = function, pool.shared, argument, versions()
                     futures[pool.executor.submit(_call, *task)] = number
                 if not futures:
@@ -117,59 +123,60 @@ def finished(
 
 
 def _call(function: Any, shared: bytes, argument: Any, expected: tuple[str, ...]) -> Any:
-    if (found := versions()) != expected:  # in which values could differ
-        told = f'expected {" ".join(expected)} as here; install the same on all machines'
-        raise ProcessError(f'a worker on {gethostname()}: found {" ".join(found)}, {told}')
+    """Run a task in a worker; raise if its versions differ, because values could differ then."""
+    if (own := versions()) != expected:
+        remedy = f'expected {" ".join(expected)} as here; install the same on all machines'
+        raise ProcessError(f'a worker on {gethostname()}: found {" ".join(own)}, {remedy}')
     with progress_hidden(), one_core():
         return function(shared or _shared, argument)
 
 
 @cache
 def versions() -> tuple[str, ...]:
-    """Return Python and packages with their versions, as far as they have to agree."""
-    from importlib import metadata  # here, as most evaluations have no need of it
+    """Return the versions of Python and packages that must agree on all workers."""
+    from importlib import metadata  # here, as most evaluations do not need it
 
     python = '.'.join(map(str, sys.version_info[:2]))
-    found = [f'python={python}', f'mediaeval_ap={__version__}']
+    named_versions = [f'python={python}', f'mediaeval_ap={__version__}']
     for name in PACKAGES:
         try:
-            found.append(f'{name}={metadata.version(name)}')
+            named_versions.append(f'{name}={metadata.version(name)}')
         except metadata.PackageNotFoundError:
-            found.append(f'{name}=none')
-    return tuple(found)
+            named_versions.append(f'{name}=none')
+    return tuple(named_versions)
 
 
 @contextmanager
-def _processes(jobs: int, shared: bytes) -> Iterator[Pool]:
-    """Start processes beside this one; none is alive at the end, or after the end of this one."""
+def _loky_processes(jobs: int, shared: bytes) -> Iterator[WorkerPool]:
+    """Start processes of loky; they end with the block, or when this process ends."""
     from loky.process_executor import ProcessPoolExecutor
 
     executor = None
-    # loky's tracker removes the semaphores that are left, and would warn that it had to.
+    # loky's tracker removes semaphores that are left over, and would warn of them.
     filters = os.environ.get('PYTHONWARNINGS')
     try:
         os.environ['PYTHONWARNINGS'] = f'{filters or ""},ignore:resource_tracker'.lstrip(',')
         try:
             initargs = os.getpid(), shared
             executor = ProcessPoolExecutor(
-                jobs, initializer=_begin, initargs=initargs, env=ONE_THREAD
+                jobs, initializer=_begin_process, initargs=initargs, env=ONE_THREAD
             )
             executor.submit(int)  # starts all of them
         finally:
             del os.environ['PYTHONWARNINGS']
             if filters is not None:
                 os.environ['PYTHONWARNINGS'] = filters
-        yield Pool(executor, b'')
+        yield WorkerPool(executor, b'')
     finally:
         if executor is not None:
             executor.shutdown(kill_workers=True)
 
 
-def _begin(parent: int, shared: bytes) -> None:
-    """Prepare a process beside: it ends with the one that began it, whatever ended that."""
+def _begin_process(parent: int, shared: bytes) -> None:
+    """Prepare a process: keep the shared data, and end after the parent, even if it is killed."""
     global _shared
     _shared = shared
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the process that began it gets, too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, too
 
     def end_with_parent() -> None:
         while os.getppid() == parent:
@@ -180,32 +187,34 @@ def _begin(parent: int, shared: bytes) -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def _pool(jobs: Any, shared: bytes, n_tasks: int) -> AbstractContextManager[Pool]:
+def _worker_pool(jobs: Any, shared: bytes, n_tasks: int) -> AbstractContextManager[WorkerPool]:
+    """Start `jobs` processes, at most one for each task; or use the workers of an executor."""
     if isinstance(jobs, int):
-        return _processes(min(jobs, n_tasks), shared)
+        return _loky_processes(min(jobs, n_tasks), shared)
     if hasattr(jobs, 'get_executor'):
-        return _workers(jobs, shared)
-    return nullcontext(Pool(jobs, shared))
+        return _dask_workers(jobs, shared)
+    return nullcontext(WorkerPool(jobs, shared))
 
 
 @contextmanager
-def _workers(client: Client, shared: bytes) -> Iterator[Pool]:
+def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
     import dask
     from distributed import CancelledError as Cancelled
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
 
     if client.asynchronous or client.status != 'running':
-        found = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
-        raise ProcessError(f'jobs: found {found}, expected one of Dask that is running')
+        actual = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
+        raise ProcessError(f'jobs: found {actual}, expected one of Dask that is running')
     address = client.scheduler.address
     cancelled = CancelledError, Cancelled, CommClosedError
     try:
-        # A task, which is computed again if its worker dies; what is scattered would be lost.
+        # Sent by a task, which is computed again if its worker dies; scattered data would be lost.
         with dask.config.set({'distributed.admin.large-graph-warning-threshold': '1 TiB'}):
-            sent = client.submit(bytes, shared, pure=False)
+            shared_future = client.submit(bytes, shared, pure=False)
         fatal = *cancelled, KilledWorker, ProcessError
-        yield Pool(client.get_executor(pure=False), sent, partial(_silent, client, {}), fatal)
+        silence_warnings = partial(_silence_warnings, client, {})
+        yield WorkerPool(client.get_executor(pure=False), shared_future, silence_warnings, fatal)
     except KilledWorker as error:
         raise ProcessError(
             f'{address}: each worker that computed one of the tasks ended: is the memory of '
@@ -218,10 +227,11 @@ def _workers(client: Client, shared: bytes) -> Iterator[Pool]:
         raise ProcessError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
 
 
-def _silent(client: Client, heard: dict[str, tuple[float, float]]) -> list[DataWarning]:
-    """Warn of a scheduler or a worker that does not answer.
+def _silence_warnings(client: Client, heard: dict[str, tuple[float, float]]) -> list[DataWarning]:
+    """Return a warning about a scheduler or worker that does not answer, if there is one.
 
-    `heard` has for each worker when the scheduler heard of it last, and when this was new here.
+    `heard` has, for each worker, two times: when the scheduler last heard from it, by the clock of
+    the scheduler; and when this changed, by the clock of this process.
     """
     address = client.scheduler.address
     if client.status != 'running':  # a result that was on its way never comes
@@ -230,45 +240,45 @@ def _silent(client: Client, heard: dict[str, tuple[float, float]]) -> list[DataW
         workers = client.sync(client.scheduler.identity, callback_timeout=SECONDS)['workers']
     except TimeoutError:
         return [DataWarning('no-worker', address, 'this scheduler does not answer')]
-    except OSError:  # the next look says that it is lost
+    except OSError:  # the next call finds that the connection is lost
         return []
     if not workers:
         remedy = f': start one by dask worker {address}'
         return [DataWarning('no-worker', address, 'has no worker', remedy)]
-    for worker, about in workers.items():
-        # The clock of the scheduler may be another one, so only its changes are looked at.
-        if heard.get(worker, (0, 0))[0] != about['last_seen']:
-            heard[worker] = about['last_seen'], monotonic()
+    for worker, state in workers.items():
+        # The clock of the scheduler may be wrong, so only changes of its times are used.
+        if heard.get(worker, (0, 0))[0] != state['last_seen']:
+            heard[worker] = state['last_seen'], monotonic()
     gone = [worker for worker in workers if monotonic() - heard[worker][1] > SECONDS]
-    told = f'nothing is heard of worker {some(gone, 1)}'
-    return [DataWarning('no-worker', address, told)] if gone else []
+    finding = f'nothing is heard of worker {some(gone, 1)}'
+    return [DataWarning('no-worker', address, finding)] if gone else []
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
-    """Connect to a scheduler of Dask, which releases all tasks of this client at the end."""
+    """Connect to a scheduler of Dask; it releases all tasks of this client at the end."""
     distributed = require('distributed', 'cluster', '--scheduler')
     before = logging.root.manager.disable
-    logging.disable()  # what libraries log: an error is told once, on one line
+    logging.disable()  # libraries would log errors that are raised here, on one line
     try:
         try:
-            if asyncio.run(_kind(address)) != 'Scheduler':
+            if asyncio.run(_server_type(address)) != 'Scheduler':
                 raise ValueError('another server')
             client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
-        except Exception as error:  # whatever comes of the answer of another server
+        except Exception as error:  # the answer of another server can raise anything
             expected = 'expected the address that dask scheduler prints, as tcp://host:8786'
-            found = f'{printable(address) or shown(address)}: found no scheduler'
-            raise ProcessError(f'{found}, {expected}') from error
+            actual = f'{printable(address) or shown(address)}: found no scheduler'
+            raise ProcessError(f'{actual}, {expected}') from error
         with client:
             yield client
     finally:
         logging.disable(before)
 
 
-async def _kind(address: str) -> Any:
-    """Return what a server says it is; a client would wait for ever for one that is silent."""
+async def _server_type(address: str) -> Any:
+    """Ask a server for its type; a client would wait for ever if the server is silent."""
     import distributed
 
-    arguments = distributed.Security().get_connection_args('client')  # of the configuration: TLS
+    arguments = distributed.Security().get_connection_args('client')  # from the configuration: TLS
     async with distributed.rpc(address, connection_args=arguments) as server:
         return (await asyncio.wait_for(server.identity(), SECONDS))['type']

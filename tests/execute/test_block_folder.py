@@ -148,7 +148,7 @@ def test_no_path(campaign, folder):
 
 
 SCHEMAS = Path(__file__).parents[2] / 'docs/reference/schemas'
-EDITED = 'found an edited plan, expected what evaluate wrote; begin in another folder'
+EDITED = 'found an edited plan, expected the plan that evaluate wrote; begin in another folder'
 EDITS = {
     'a list': (lambda _: '[]', 'schema: found [], expected mediaeval-ap/plan/2; begin in another'),
     'cut': (lambda text: text[:-9], 'found no JSON: '),

@@ -70,7 +70,7 @@ def test_processes_give_what_one_gives(evaluation, measures, as_run):
     average_precision, rows, queries, _ = evaluation
     subset = average_precision.criteria.subset
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(worker_processes, 'finished', process_tasks.here)
+        patch.setattr(worker_processes, 'run_tasks', process_tasks.here)
         patch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
         run = stored(rows, Path(folder, 'run.store'), subset) if as_run is stored else as_run(rows)
         ask = partial(average_precision.evaluate, run, queries, measures=measures)
@@ -166,7 +166,7 @@ def test_runs_from_anywhere(average_precision, kind):
 @pytest.mark.parametrize(('kind', 'measures'), [('path', ''), ('frame', 'RR'), ('store', '')])
 def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, measures):
     monkeypatch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
-    monkeypatch.setattr(worker_processes, 'finished', process_tasks.here)
+    monkeypatch.setattr(worker_processes, 'run_tasks', process_tasks.here)
     options = {'measures': measures}
     whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
     options |= {'resume': 'out', 'jobs': 3}

@@ -13,6 +13,7 @@ from mediaeval_ap import AveragePrecision, choices
 from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import run_in_blocks, worker_processes
 from mediaeval_ap.execute.run_in_blocks import Clock
+from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 
 folder = commands.folder
 
@@ -27,7 +28,7 @@ def _always_shared(monkeypatch):
 @pytest.fixture
 def here(monkeypatch):
     """Do in this process what several would do."""
-    monkeypatch.setattr(worker_processes, 'finished', process_tasks.here)
+    monkeypatch.setattr(worker_processes, 'run_tasks', process_tasks.here)
 
 
 def told(function, *arguments, **settings):
@@ -86,7 +87,7 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
         assert n_jobs == jobs
         return process_tasks.here(n_jobs, function, asked, runs)
 
-    monkeypatch.setattr(worker_processes, 'finished', results)
+    monkeypatch.setattr(worker_processes, 'run_tasks', results)
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
     runs = []
     for size in sizes:
@@ -94,8 +95,9 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
         runs.append(tmp_path / f'{size}.txt' if size else [('x', 'v', '1', 'ann', 0.5)])
         if size:
             runs[-1].write_text(line + ' ' * (100 * size - len(line) - 1) + '\n')
-    asked = run_in_blocks.ask(average_precision.criteria, None, ())
-    found = list(run_in_blocks.evaluate_runs(run_in_blocks.in_blocks(asked, runs), jobs))
+    request = EvaluationRequest.of(average_precision.criteria, None, ())
+    blocks = run_in_blocks.runs_in_blocks(request, runs)
+    found = list(run_in_blocks.evaluate_runs(blocks, jobs))
     names = [evaluation.inputs['hypothesis'].name for evaluation in found]
     assert names == [str(run) if size else '<rows>' for run, size in zip(runs, sizes, strict=True)]
     assert seen == shared
@@ -139,7 +141,7 @@ def test_all_cores(monkeypatch):
         found.append(jobs)
         return process_tasks.here(jobs, *arguments)
 
-    monkeypatch.setattr(worker_processes, 'finished', results)
+    monkeypatch.setattr(worker_processes, 'run_tasks', results)
     monkeypatch.setattr(choices, 'machine_cores', lambda: 3)
     average_precision = AveragePrecision('samples/reference.txt', [10], definition='trec')
     average_precision.evaluate('samples/hypothesis.txt', jobs='all')
@@ -167,7 +169,7 @@ def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):
     def killed(*_):
         raise ProcessError('a process of this evaluation ended')
 
-    monkeypatch.setattr(worker_processes, 'finished', killed)
+    monkeypatch.setattr(worker_processes, 'run_tasks', killed)
     monkeypatch.setattr(run_in_blocks, 'WORTH_SHARING_BYTES', 0)
     given = 'evaluate', 'reference.txt', 'run.txt', 'run.txt', '--jobs', '2', '--keep-going'
     result = commands.run(*given)

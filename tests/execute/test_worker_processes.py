@@ -17,7 +17,7 @@ from hanging import SECONDS, no_hang
 
 from mediaeval_ap.errors import FormatError, ProcessError, ReadError
 from mediaeval_ap.execute import worker_processes
-from mediaeval_ap.execute.worker_processes import finished
+from mediaeval_ap.execute.worker_processes import run_tasks
 
 # A command whose two processes tell their numbers and then do not end.
 WAITING = """
@@ -25,9 +25,9 @@ import sys
 import mediaeval_ap.cli
 import process_tasks
 from mediaeval_ap.__main__ import main
-from mediaeval_ap.execute.worker_processes import finished
+from mediaeval_ap.execute.worker_processes import run_tasks
 def command(**_):
-    list(finished(2, process_tasks.tell_and_wait, sys.argv[1], 'ab'))
+    list(run_tasks(2, process_tasks.tell_and_wait, sys.argv[1], 'ab'))
 mediaeval_ap.cli.main = command
 main()
 """
@@ -35,7 +35,7 @@ main()
 
 def outcomes(function, shared, arguments):
     with no_hang():
-        return dict(finished(2, function, shared, arguments))
+        return dict(run_tasks(2, function, shared, arguments))
 
 
 def test_other_processes_do_every_task():
@@ -62,7 +62,7 @@ def test_a_process_that_is_killed_is_an_error():
 
 
 def test_no_process_is_left_of_an_iterator_that_is_closed():
-    with no_hang(), closing(finished(2, process_tasks.process, None, range(20))) as some:
+    with no_hang(), closing(run_tasks(2, process_tasks.process, None, range(20))) as some:
         pids = {next(some)[1] for _ in range(2)}
     assert not any(os.path.exists(f'/proc/{pid}') for pid in pids)
 
@@ -88,7 +88,7 @@ class Futures(Executor):
 def test_results_are_taken_before_the_error_of_an_executor(error, told):
     """Those of an executor that is lost would be computed again."""
     executor = Futures()
-    some = finished(executor, process_tasks.add, b'', range(3))
+    some = run_tasks(executor, process_tasks.add, b'', range(3))
     Timer(0.1, end, [executor, error]).start()
     assert sorted([next(some), next(some)]) == [(1, 'one'), (2, 'two')]
     with pytest.raises(ProcessError, match=told):
@@ -110,7 +110,7 @@ def end(executor, error):
 def test_few_tasks_are_in_flight(monkeypatch):
     monkeypatch.setattr(worker_processes, 'IN_FLIGHT', 3)
     executor = Futures()
-    some = finished(executor, process_tasks.add, b'', range(5))
+    some = run_tasks(executor, process_tasks.add, b'', range(5))
     for number in range(5):
         Timer(0.05, lambda number=number: executor.futures[number].set_result(number)).start()
         assert next(some) == (number, number)

@@ -1,0 +1,107 @@
+"""Tasks of workers: how a run is packed for them, opened there once, cached, and scored.
+
+A worker is a process or a machine that scores blocks of queries. All tasks of one run share the
+same bytes, so a worker unpacks and opens the run for its first task, and finds it in the cache
+(`opened_run`) for all later ones. This process scores by the same function, `score_queries`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.scoring import (
+    PreparedRun,
+    SelectedQueries,
+    score_names,
+    select_queries,
+)
+from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.tables import Provenance, Table
+
+N_OPENED_RUNS = 4  # in the cache of a worker
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationRequest:
+    """The criteria, queries and measures by which each run is scored."""
+
+    criteria: Criteria
+    selected_queries: SelectedQueries
+    query_table: Table | None
+    measures: tuple[str, ...]  # of ir_measures
+
+    @classmethod
+    def of(
+        cls, criteria: Criteria, queries: Any, measures: str | Iterable[str]
+    ) -> EvaluationRequest:
+        """Read the queries, and check the measures."""
+        texts: tuple[str, ...] = ()
+        if measures:
+            from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
+
+            parsed = parse_measures(measures)
+            if criteria.judgements is None:
+                refuse_nonrelevant(parsed)
+            check_columns(parsed, criteria.K)
+            texts = tuple(map(str, parsed))
+        table = criteria.read_queries(queries)
+        return cls(criteria, select_queries(criteria, table), table, texts)
+
+    def pack(self, run: Any = None) -> bytes:
+        """Pickle the data that all tasks share; a store as path and digest, a ranking as arrays."""
+        if isinstance(run, Ranking):
+            run = copy(run)
+            vars(run).pop('_table', None)  # scoring does not need it
+        shared = self.criteria, run, self.selected_queries.source, self.measures
+        return pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+
+
+class OpenedRun(NamedTuple):
+    """A run that a worker has opened, with the rest of the data that tasks share."""
+
+    run: PreparedRun
+    queries_source: Provenance | None
+    measures: Sequence[str]
+
+
+def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
+    """Score a packed run on the names of a block; runs in a worker."""
+    return score_queries(opened_run(packed), names)
+
+
+@lru_cache(N_OPENED_RUNS)
+def opened_run(packed: bytes) -> OpenedRun:
+    """Unpack and open a run; later tasks of this worker get it from the cache."""
+    from mediaeval_ap.store.store import Store
+
+    criteria, run, queries_source, measures = pickle.loads(packed)
+    ranking = run.ranking if isinstance(run, Store) else run
+    return OpenedRun(PreparedRun(criteria, ranking, len(ranking)), queries_source, measures)
+
+
+def score_queries(opened: OpenedRun, names: Sequence[str]) -> Evaluation:
+    """Score a run on names, also by measures of ir_measures, without warnings."""
+    run, queries_source, measure_texts = opened
+    if not measure_texts:
+        return score_names(run, list(names), queries_source)
+    from mediaeval_ap.trec.measures import (
+        counts_nonrelevant,
+        depth_of,
+        parse_measures,
+        with_measures,
+    )
+    from mediaeval_ap.trec.topics import topics
+
+    measures = parse_measures(measure_texts)
+    depth = depth_of(measures)
+    with_all_judged = any(map(counts_nonrelevant, measures))
+    evaluation = score_names(run, list(names), queries_source)
+    ranked_topics = topics(run, list(names), depth, with_all_judged=with_all_judged)
+    return with_measures(evaluation, ranked_topics, measures)
