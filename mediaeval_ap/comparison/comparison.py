@@ -28,7 +28,7 @@ from mediaeval_ap.comparison.comparison_tables import (
     blocks_for_people,
     caption_of,
     grid_of,
-    tables_on_page,
+    requested_tables_on_page,
 )
 from mediaeval_ap.comparison.item_groups import groups_in_file
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
@@ -372,7 +372,7 @@ class Comparison(ComparisonData, Described, Paged):
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
-        asked = list(tables_on_page(self))
+        asked = list(requested_tables_on_page(self))
         return data, {**context_of(data, self.caption(), facts), 'asked': asked}
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class ComparisonPlot(Plot):
     """Figures of a comparison; `Comparison.plot` makes it.
 
-    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A name that is
-    no run or metric, or a figure that the data do not allow, is a `ParameterError`.
+    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A
+    `ParameterError` is raised for an unknown run or metric, and for a figure that the data do not
+    allow.
 
     Parameters
     ----------
@@ -76,13 +77,13 @@ class ComparisonPlot(Plot):
             A point and the bar of its interval for each run.
         """
         metric = self._metric(metric, self._comparison.metrics)
-        standings = [each for each in self._comparison.leaderboard if each.metric == metric]
+        standings = [row for row in self._comparison.leaderboard if row.metric == metric]
         return self._figures.leaderboard(
-            [each.run for each in standings],
-            [each.map for each in standings],
-            [each.interval.low for each in standings],
-            [each.interval.high for each in standings],
-            groups=[each.group for each in standings],
+            [standing.run for standing in standings],
+            [standing.map for standing in standings],
+            [standing.interval.low for standing in standings],
+            [standing.interval.high for standing in standings],
+            groups=[standing.group for standing in standings],
             metric=metric,
             terms=self.terms,
         )
@@ -97,13 +98,13 @@ class ComparisonPlot(Plot):
         a, b : str, optional
             The runs of the horizontal and of the vertical axis; by default the two best.
         metric
-            As of `leaderboard`.
+            As for `leaderboard`.
 
         Returns
         -------
         altair.LayerChart
-            A point for each pair of values, as large as it has queries; above the diagonal, run b
-            is better.
+            A point for each pair of values; its size grows with the number of queries. Above the
+            diagonal, run b is better.
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
@@ -123,12 +124,12 @@ class ComparisonPlot(Plot):
         Parameters
         ----------
         metric
-            As of `leaderboard`.
+            As for `leaderboard`.
 
         Returns
         -------
         altair.LayerChart
-            A bar for each run, as long as there are queries.
+            A bar for each run, whose length is the number of queries.
         """
         metric = self._metric(metric)
         values = self._values[metric].tolist()
@@ -141,8 +142,8 @@ class ComparisonPlot(Plot):
         Returns
         -------
         altair.LayerChart
-            A line for each run, named at its end; of more than eight runs, the best of each team
-            (the part of its name before ``_``) is named, and the others are grey.
+            A line for each run, named at its end. Of more than eight runs, the best of each team
+            (the part of the run's name before ``_``) is named, and the others are grey.
         """
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
@@ -150,32 +151,34 @@ class ComparisonPlot(Plot):
                 f'map_by_k: found the metrics {", ".join(self._values)}, '
                 'expected one metric at several cutoffs'
             )
-        means = {(each.run, each.metric): each.map for each in self._comparison.leaderboard}
+        means = {(row.run, row.metric): row.map for row in self._comparison.leaderboard}
         maps = [[means[run, metric] for metric in self._values] for run in self._runs]
         cutoffs = [k or 'all' for _, _, k in parts]
         metric = parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
     def _on_page(self) -> dict[str, Any]:
-        """Return the specifications of the page with their legends; its script adds some rows."""
+        """Return the figures of the page with legends; its script fills in the scatter."""
         from mediaeval_ap.render.page import chart_for_page
 
-        self._metric(None)  # refuses what is no mean
+        self._metric(None)  # raises if there are no means
         values = np.concatenate(list(self._values.values()))
-        ends = values.max(axis=0), values.min(axis=0)  # as far as the scatter goes
-        charts = {f'distribution {each}': self.distribution(each) for each in self._values}
+        charts = {f'distribution {metric}': self.distribution(metric) for metric in self._values}
+        # The extreme values of each query make the axes wide enough for all pairs of runs.
+        extremes = values.max(axis=0), values.min(axis=0)
         charts['scatter'] = self._figures.scatter(
-            '', '', self._comparison.queries, *ends, terms=self.terms
+            '', '', self._comparison.queries, *extremes, terms=self.terms
         )
         if len(self._values) > 1:
-            with suppress(ParameterError):  # of other metrics than one at several cutoffs
+            with suppress(ParameterError):  # raised for several metrics, not one at several cutoffs
                 charts['map_by_k'] = self.map_by_k()
         embedded = {name: chart_for_page(chart) for name, chart in charts.items()}
         embedded['scatter']['spec']['data']['values'] = []
         return embedded
 
-    def _metric(self, metric: str | None, known: Sequence[str] = ()) -> str:
-        metrics = tuple(known or self._values)
+    def _metric(self, metric: str | None, metrics: Sequence[str] = ()) -> str:
+        """Return the metric if there is one of this name, by default the last."""
+        metrics = tuple(metrics or self._values)
         if not metrics:
             (no_mean,) = self._comparison.metrics
             raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -29,7 +29,7 @@ from mediaeval_ap.render.document import Block, Captioned, Grid, Heading, Marked
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.tables import Provenance
 
-# The field and the class of the entries of each table.
+# The field of each table, and the class of its rows.
 TABLES: dict[str, tuple[str, type[Any]]] = {
     'leaderboard': ('leaderboard', Standing),
     'pairs': ('pairs', Pair),
@@ -38,22 +38,26 @@ TABLES: dict[str, tuple[str, type[Any]]] = {
     'power': ('power', Power),
     'verdicts': ('verdicts', Verdict),
 }
-OF_INTERVAL = ('low', 'high', 'reason')
-BOUNDS = {
-    'interval': [f'interval_{each}' for each in OF_INTERVAL],
+# The columns that a field of intervals becomes.
+INTERVAL_COLUMNS = {
+    'interval': ['interval_low', 'interval_high', 'interval_reason'],
     'rank_interval': ['rank_low', 'rank_high'],
-    'difference_interval': [f'difference_interval_{each}' for each in OF_INTERVAL],
+    'difference_interval': [
+        'difference_interval_low',
+        'difference_interval_high',
+        'difference_interval_reason',
+    ],
 }
 LABEL = 'tab:comparison'
 DAGGER = '†'
-MOST_RUNS = 5  # their pairs are shown to people who did not ask for them
+MOST_RUNS = 5  # of more, pairs are shown only to people who ask for them
 FIRST_MINUS_SECOND = 'first {0.run} minus second'
-DIFFERENCE = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+DIFFERENCE_HEADERS = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonData:
-    """The fields of a `Comparison`, which its tables and figures are made of."""
+    """The fields of a `Comparison`: the data of its tables and figures."""
 
     runs: list[str]
     metrics: list[str]
@@ -78,48 +82,48 @@ class ComparisonData:
 
 
 def grid_of(comparison: ComparisonData, table: str) -> Grid:
-    """Return one of the tables with every digit, each bound of an interval by itself."""
-    at, kind = TABLES[table]
-    names = [each.name for each in fields(kind)]
+    """Return one of the tables with every digit, and a column for each bound of an interval."""
+    field_name, row_class = TABLES[table]
+    names = [row_field.name for row_field in fields(row_class)]
     rows = []
-    for entry in map(asdict, getattr(comparison, at)):
+    for entry in map(asdict, getattr(comparison, field_name)):
         row: list[Any] = []
         for name in names:
             value = entry[name]
-            columns = BOUNDS.get(name)
+            columns = INTERVAL_COLUMNS.get(name)
             bounds = value.values() if isinstance(value, dict) else value
             row += [value] if columns is None else bounds or [None] * len(columns)
         rows.append(row)
-    return Grid(list(chain(*(BOUNDS.get(name, [name]) for name in names))), rows)
+    return Grid(list(chain(*(INTERVAL_COLUMNS.get(name, [name]) for name in names))), rows)
 
 
 def caption_of(comparison: ComparisonData, baseline: str | None) -> str:
-    """Return the caption of pairs with a baseline, or of all pairs without one."""
+    """Describe means, intervals and tests: of all pairs, or of the pairs with a baseline."""
     settings = comparison.parameters
     terms = comparison.terms
     queries = counted(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
-    one, unit = names_of_units(settings)
-    of_units = unit
+    unit, units = names_of_units(settings)
+    counted_units = units
     if settings['cluster'] != 'none':
-        clusters = counted(comparison.counts['units'], one, unit)
-        of_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
-    whole = f'Means over {queries}{definition}'
-    *others, last = comparison.metrics
+        clusters = counted(comparison.counts['units'], unit, units)
+        counted_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
+    subject = f'Means over {queries}{definition}'
+    *exploratory, last = comparison.metrics
     if not comparison.values:
-        whole = f'{last} of {queries}'
-    methods = f'means: expanded ABC over {of_units}'
+        subject = f'{last} of {queries}'
+    methods = f'means: expanded ABC over {counted_units}'
     if comparison.pairs:
-        methods += f'; differences: plus2 over {unit}'
+        methods += f'; differences: plus2 over {units}'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
-        intervals = f'without intervals, which need {FEWEST} {unit}'
-    claims = f' Claims are about {last}; other columns are exploratory.' if others else ''
-    return f'{whole}, {intervals}.{_test(comparison, baseline, unit)}{claims}'
+        intervals = f'without intervals, which need {FEWEST} {units}'
+    claims = f' Claims are about {last}; other columns are exploratory.' if exploratory else ''
+    return f'{subject}, {intervals}.{_sentence_on_p(comparison, baseline, units)}{claims}'
 
 
-def _test(comparison: ComparisonData, baseline: str | None, unit: str) -> str:
-    """Return the sentence on what p is, and how it is corrected."""
+def _sentence_on_p(comparison: ComparisonData, baseline: str | None, units: str) -> str:
+    """Return a sentence about p: its test, and its correction."""
     if not comparison.pairs:
         return ''
     settings = comparison.parameters
@@ -131,19 +135,20 @@ def _test(comparison: ComparisonData, baseline: str | None, unit: str) -> str:
         if n_rounded == len(pairs):
             flips = 'rounded to a grid'
     family = f'all pairs of {runs}' if baseline is None else f'the pairs with {printable(baseline)}'
-    by = CORRECTED_BY[settings['correction']]
+    correction = CORRECTED_BY[settings['correction']]
     return (
-        f' p by {SIGN_FLIPS} of {unit} ({flips}), corrected by {by} over {family} for each metric.'
+        f' p by {SIGN_FLIPS} of {units} ({flips}), corrected by {correction} over {family} for '
+        'each metric.'
     )
 
 
 def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block]:
-    """Return the tables for people."""
+    """Yield the tables for people."""
     baseline = comparison.parameters['baseline']
     metrics = comparison.metrics
     terms = comparison.terms
-    for title, note, grid, _ in _asked_for(comparison):
-        yield from (Heading(title, note), grid)
+    for table in _requested_tables(comparison):
+        yield from (Heading(table.title, table.note), table.grid)
     yield _means(comparison)
     if comparison.pairs:
         level = percent(comparison.parameters['level'])
@@ -151,12 +156,17 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
         yield _by_run(comparison, _rank)
     for metric in metrics if baseline is not None else ():
         yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
-        others = [
-            one for one in comparison.leaderboard if one.metric == metric and one.run != baseline
+        standings = [
+            standing
+            for standing in comparison.leaderboard
+            if standing.metric == metric and standing.run != baseline
         ]
-        rows = [[one.run, *_cells_of(one, one.difference_interval)] for one in others]
-        yield _known(comparison, [terms.run, *DIFFERENCE], rows)
-    yield from _without_floor(comparison)
+        rows = [
+            [standing.run, *_cells_of(standing, standing.difference_interval)]
+            for standing in standings
+        ]
+        yield _without_empty_columns(comparison, [terms.run, *DIFFERENCE_HEADERS], rows)
+    yield from _means_without_floor(comparison)
     if comparison.orders:
         yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
         yield _orders(comparison)
@@ -178,10 +188,10 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
 
 
 def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block]:
-    """Return the tables of a paper: captioned, the best of each column bold."""
+    """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
-    for title, note, grid, label in _asked_for(comparison):
-        yield Captioned(grid, f'{title}: {note}.', f'{LABEL}-{label}')
+    for table in _requested_tables(comparison):
+        yield Captioned(table.grid, f'{table.title}: {table.note}.', f'{LABEL}-{table.label}')
     means = _means(comparison)
     yield replace(means, caption=f'{means.caption} Best in bold.')
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
@@ -201,7 +211,10 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
 
 
 def _means(comparison: ComparisonData) -> Captioned:
-    """Return means with intervals, and letters, or daggers for what differs from a baseline."""
+    """Return the means with intervals.
+
+    Each has its letters in the compact letter display; with a baseline, a dagger if it differs.
+    """
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
     text = caption_of(comparison, baseline)
@@ -211,49 +224,56 @@ def _means(comparison: ComparisonData) -> Captioned:
         runs = comparison.terms.runs.capitalize()
         text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
 
-    def cell_of(one: Standing) -> Marked:
-        mark = DAGGER if one.p_adjusted is not None and one.p_adjusted <= alpha else ''
+    def cell_of(standing: Standing) -> Marked:
+        p = standing.p_adjusted
+        mark = DAGGER if p is not None and p <= alpha else ''
         if baseline is None and len(comparison.runs) > 1:
-            mark = one.group
-        return Marked(one.map, one.rank == 1, mark, _bounds(one.interval))
+            mark = standing.group
+        return Marked(standing.map, standing.rank == 1, mark, _bounds(standing.interval))
 
     return Captioned(_by_run(comparison, cell_of), text, LABEL)
 
 
 def _titled(comparison: ComparisonData, metric: str) -> str:
-    """Return the name of a metric, and that it is exploratory if it is not the last one."""
+    """Return the name of a metric, marked as exploratory unless it is the last one."""
     return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
 
 
 def _by_run(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
-    cells = {(one.metric, one.run): cell_of(one) for one in comparison.leaderboard}
+    cells = {
+        (standing.metric, standing.run): cell_of(standing) for standing in comparison.leaderboard
+    }
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
     return Grid([comparison.terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
 
 
-def _rank(one: Standing) -> Marked:
-    low, high = one.rank_interval
-    return Marked(one.rank, detail=f'[{low},{high}]')
+def _rank(standing: Standing) -> Marked:
+    low, high = standing.rank_interval
+    return Marked(standing.rank, detail=f'[{low},{high}]')
 
 
 def _pairs_by(comparison: ComparisonData, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
     rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
-    return _known(comparison, ['first', 'second', *DIFFERENCE], rows)
+    return _without_empty_columns(comparison, ['first', 'second', *DIFFERENCE_HEADERS], rows)
 
 
-def _known(comparison: ComparisonData, headers: list[str], rows: list[list[Any]]) -> Grid:
+def _without_empty_columns(
+    comparison: ComparisonData, headers: list[str], rows: list[list[Any]]
+) -> Grid:
     """Drop the columns after "corrected p" when there are no values by query."""
     end = None if comparison.values else headers.index('corrected p') + 1
     return Grid(headers[:end], [row[:end] for row in rows])
 
 
-def _cells_of(one: Standing | Pair, interval: Interval | None) -> list[Any]:
-    difference = Marked(one.difference, detail='' if interval is None else _bounds(interval))
-    ps = [Marked('' if p is None else short_p(p)) for p in (one.p, one.p_adjusted)]
-    return [difference, *ps, Marked(f'{one.wins}/{one.ties}/{one.losses}'), one.dz]
+def _cells_of(compared: Standing | Pair, interval: Interval | None) -> list[Any]:
+    """Return the cells of `DIFFERENCE_HEADERS`."""
+    difference = Marked(compared.difference, detail='' if interval is None else _bounds(interval))
+    ps = [Marked('' if p is None else short_p(p)) for p in (compared.p, compared.p_adjusted)]
+    counts = Marked(f'{compared.wins}/{compared.ties}/{compared.losses}')
+    return [difference, *ps, counts, compared.dz]
 
 
 def _bounds(interval: Interval) -> str:
@@ -262,70 +282,85 @@ def _bounds(interval: Interval) -> str:
     return f'[{short(interval.low)},{short(interval.high)}]'
 
 
-def _without_floor(comparison: ComparisonData) -> Iterator[Block]:
-    """Return the means without queries that have no relevant shot, where there are any."""
+def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
+    """Yield the means over queries with a relevant shot, if some queries have none."""
     n_without = comparison.counts.get('queries_without_relevant', 0)
     board = comparison.leaderboard
-    if not n_without or all(one.map_without_floor is None for one in board):
+    if not n_without or all(standing.map_without_floor is None for standing in board):
         return
-    floors = {one.metric: one.floor for one in board if one.floor is not None}
-    listed = ', '.join(f'{metric} {short(floor)}' for metric, floor in floors.items())
+    floors = {standing.metric: standing.floor for standing in board if standing.floor is not None}
+    floor = ', '.join(f'{metric} {short(value)}' for metric, value in floors.items())
     if len(set(floors.values())) == 1:
-        listed = short(next(iter(floors.values())))
+        floor = short(next(iter(floors.values())))
     queries = counted(n_without, 'query that has', 'queries that have')
     heading = f'Not the score: means without the {queries} no relevant shot'
-    yield Heading(heading, f'an empty run has {listed}')
+    yield Heading(heading, f'an empty run has {floor}')
     yield _by_run(comparison, attrgetter('map_without_floor'))
 
 
 def _orders(comparison: ComparisonData) -> Grid:
-    return Grid(['one', 'other', 'tau'], [(each.a, each.b, each.tau) for each in comparison.orders])
+    rows = [(order.a, order.b, order.tau) for order in comparison.orders]
+    return Grid(['one', 'other', 'tau'], rows)
 
 
 def _means_by_group(comparison: ComparisonData) -> Iterator[tuple[str, Grid]]:
-    sizes = {each.group: each.n_queries for each in comparison.groups_by}
+    """Yield each metric with its table: a row for each run, a column for each group."""
+    group_means = comparison.groups_by
+    sizes = {mean.group: mean.n_queries for mean in group_means}
     headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
-    means = {(each.metric, each.run, each.group): each.map for each in comparison.groups_by}
+    means = {(mean.metric, mean.run, mean.group): mean.map for mean in group_means}
     for metric in comparison.metrics if sizes else ():
-        of_run = [
-            (run, [means.get((metric, run, group)) for group in sizes]) for run in comparison.runs
+        rows = [
+            [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
-        yield metric, Grid(headers, [[run, *row] for run, row in of_run])
+        yield metric, Grid(headers, rows)
 
 
-def _asked_for(comparison: ComparisonData) -> Iterator[tuple[str, str, Grid, str]]:
-    """Return verdicts, and numbers of queries for a difference: title, note, grid and label."""
+class RequestedTable(NamedTuple):
+    """A table that is shown if it was asked for; the label is its id on a page."""
+
+    label: str
+    title: str
+    note: str
+    grid: Grid
+
+
+def _requested_tables(comparison: ComparisonData) -> Iterator[RequestedTable]:
+    """Yield the verdicts, and the numbers of queries for a difference."""
     settings = comparison.parameters
     terms = comparison.terms
-    *others, metric = comparison.metrics
+    *exploratory, metric = comparison.metrics
     if comparison.verdicts:
-        of = f'{metric}, not of {", ".join(others)}' if others else metric
-        rules = [f'{percent(settings["level"])} interval of {of}']
+        claimed = f'{metric}, not of {", ".join(exploratory)}' if exploratory else metric
+        rules = [f'{percent(settings["level"])} interval of {claimed}']
         if settings['fail_if_worse'] is not None:
             rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
         if settings['require_better']:
             rules.append('not better: not all of it is above 0')
         rows: list[Any] = [
-            (one.run, Marked(one.difference, detail=_bounds(one.interval)), one.words)
-            for one in comparison.verdicts
+            (
+                verdict.run,
+                Marked(verdict.difference, detail=_bounds(verdict.interval)),
+                verdict.words,
+            )
+            for verdict in comparison.verdicts
         ]
         title = f'Difference to {printable(settings["baseline"])}'
         grid = Grid([terms.run, 'difference', 'verdict'], rows)
-        yield title, '; '.join(rules), grid, 'verdicts'
+        yield RequestedTable('verdicts', title, '; '.join(rules), grid)
     if comparison.power:
         _, units = names_of_units(settings)
         title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'
-        rows = [(one.a, one.b, one.sd, one.n_queries) for one in comparison.power]
+        rows = [(pair.a, pair.b, pair.sd, pair.n_queries) for pair in comparison.power]
         grid = Grid(['first', 'second', 'sd of differences', units], rows)
-        yield title, 'of one pair, not corrected', grid, 'power'
+        yield RequestedTable('power', title, 'of one pair, not corrected', grid)
 
 
-def tables_on_page(comparison: ComparisonData) -> Iterator[tuple[str, str, str, Grid]]:
-    """Return the tables of a page that were asked for: id, title, note and grid."""
-    terms = comparison.terms
-    for title, note, grid, label in _asked_for(comparison):
-        yield label, title, note, grid
+def requested_tables_on_page(comparison: ComparisonData) -> Iterator[RequestedTable]:
+    """Yield the tables on a page that were asked for, the means by group last."""
+    yield from _requested_tables(comparison)
     for metric, grid in _means_by_group(comparison):
         if metric == comparison.metrics[-1]:
             title = f'{metric} by {comparison.parameters["by"]}'
-            yield 'by', title, f'with the number of {terms.queries}', grid
+            note = f'with the number of {comparison.terms.queries}'
+            yield RequestedTable('by', title, note, grid)
