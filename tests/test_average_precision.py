@@ -203,8 +203,8 @@ def test_manifest(tmp_path):
         'n_queries': 1,
         'queries': [{'query': 'ann', 'AP@5': 1.0, 'n_relevant': 2}],
         'notes': [
-            'The queries are all names that the reference has in the subset: if a campaign has its '
-            'own, which its official score is over, give them by --queries FILE'
+            'Scored all reference names in the subset. If the campaign has its own list of '
+            'queries, give it by --queries FILE'
         ],
         'manifest': {
             'version': mediaeval_ap.__version__,

@@ -1,1 +1,1 @@
-"""Results: values by query and in the mean, notes, and a manifest of what they come from."""
+"""Results: values by query and in the mean, notes, and a manifest of settings and inputs."""

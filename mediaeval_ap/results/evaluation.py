@@ -1,4 +1,4 @@
-"""Scores of a run, query by query: at several cutoffs, and by the protocol of 2015."""
+"""Scores of a run by query: at several cutoffs, and by the protocol of 2015."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ __all__ = ['Evaluation', 'Evaluation2015']
 
 
 class ResultByQuery(Result):
-    """A result about names that were asked for."""
+    """A result with a value for each query, which is a name."""
 
-    _ADDED = (  # the counts that add up over blocks; others are of the run
+    _SUMMED_COUNTS = (  # these add up over blocks of queries; the others are of the run
         'queries',
         'queries_without_name',
         'queries_without_relevant',
@@ -46,7 +46,7 @@ class ResultByQuery(Result):
         'relevant_returned',
     )
 
-    _COLUMNS: ClassVar[tuple[str, ...]]  # the fields that have a value for each query
+    _COLUMNS: ClassVar[tuple[str, ...]]  # the fields with a value for each query
 
     queries: list[str]
     ap: NDArray[np.float64]
@@ -55,7 +55,7 @@ class ResultByQuery(Result):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about names that were not asked for."""
+        """Sentences on queries with a special score, and on names left out of the queries."""
         counts = self.counts
         n_queries = len(self.queries)
         n_skipped = counts.get(SKIPPED, 0)
@@ -75,24 +75,24 @@ class ResultByQuery(Result):
 
     @property
     def mean_counts(self) -> dict[str, int]:
-        """The number of queries that each mean is over, by the name of the mean."""
+        """The number of queries in each mean, by the name of the mean."""
         return dict.fromkeys(self._means(), len(self.queries))
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
-        """Put the results of blocks of queries together.
+        """Join the results of blocks of queries.
 
         Parameters
         ----------
         results : iterable of results of this class
-            One for each block, of the same run: all but values and counts of queries must be equal.
-            Of tables in memory, which have no hash, only the counts are compared.
+            One for each block, of the same run: everything except the values and counts of queries
+            must be equal. Tables in memory have no hash; only their counts are compared.
 
         Returns
         -------
         result of this class
-            Equal, bit for bit, to the result of all queries at once; a query that is in two blocks
-            counts twice.
+            Equal, bit for bit, to the result of all queries at once; a query in two blocks counts
+            twice.
 
         Examples
         --------
@@ -106,27 +106,28 @@ class ResultByQuery(Result):
         parts = list(results)
         if not parts:
             raise ParameterError('concat: found no result, expected one or more')
-        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
-        values = {name: [getattr(each, name) for each in parts] for name in names}
-        return cls(**{name: cls._joined(name, each) for name, each in values.items()})
+        names = [spec.name for spec in fields(cls)]  # type: ignore[arg-type]
+        values = {name: [getattr(part, name) for part in parts] for name in names}
+        return cls(**{name: cls._joined(name, column) for name, column in values.items()})
 
     @classmethod
     def _joined(cls, name: str, values: Sequence[Any]) -> Any:
-        """Return what the results have together in one of the fields."""
+        """Return the joined value of one field."""
         if name in cls._COLUMNS:
             return _chained(name, values)
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
             joined = {}
-            for count in the_same(name, [list(each) for each in values]):
-                each = [counts[count] for counts in values]
-                joined[count] = sum(each) if count in cls._ADDED else the_same(count, each)
+            for count in the_same(name, [list(counts) for counts in values]):
+                sizes = [counts[count] for counts in values]
+                is_sum = count in cls._SUMMED_COUNTS
+                joined[count] = sum(sizes) if is_sum else the_same(count, sizes)
             return joined
         return the_same(name, values)
 
     def worst_first(self) -> Self:
-        """Return the result with its queries by AP at the last cutoff, from the lowest on."""
+        """Sort the queries by AP at the last cutoff, lowest first."""
         order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
         ordered = {name: reordered(getattr(self, name), order) for name in self._COLUMNS}
         return replace(self, **ordered)  # type: ignore[type-var]
@@ -138,33 +139,33 @@ class ResultByQuery(Result):
         return {'definition': self.definition.name}
 
     def sort_value(self) -> float:
-        (worth,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])
-        return float(worth)
+        (at_last_cutoff,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])
+        return float(at_last_cutoff)
 
     @property
     def _floor(self) -> float:
-        """Mean average precision of a run without any hypothesis."""
+        """Mean average precision of an empty run."""
         return float(np.mean(self.n_relevant == 0)) * self.definition.without_relevant
 
 
 def the_same(name: str, values: Sequence[Any]) -> Any:
-    """Return the value that all results have, or refuse them with the first difference."""
-    first, *others = values
+    """Return the common value of all results, or raise ParameterError on the first difference."""
+    first, *further = values
     if isinstance(first, Mapping):
         the_same(name, [sorted(value) for value in values])
         return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
-    for other in others:
-        if other != first:
-            raise ParameterError(f'concat: {name}: found {shown(other)}, expected {shown(first)}')
+    for value in further:
+        if value != first:
+            raise ParameterError(f'concat: {name}: found {shown(value)}, expected {shown(first)}')
     return first
 
 
 def _chained(name: str, values: Sequence[Any]) -> Any:
-    """Return the values of all queries."""
+    """Concatenate the values of one field, block after block."""
     first = values[0]
     if isinstance(first, Mapping):
-        the_same(name, [list(each) for each in values])
-        return {key: _chained(key, [each[key] for each in values]) for key in first}
+        the_same(name, [list(columns) for columns in values])
+        return {key: _chained(key, [columns[key] for columns in values]) for key in first}
     if isinstance(first, list):
         return list(chain(*values))
     the_same(name, [type(value) for value in values])
@@ -173,14 +174,14 @@ def _chained(name: str, values: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(ResultByQuery):
-    """Average precision of a run, query by query and in the mean.
+    """Average precision of a run by query, and its means.
 
     Parameters
     ----------
     queries : list of str
-        The names asked for, in the order of the rows of `ap`.
+        The names, in the order of the rows of `ap`.
     K : list of int or 'all'
-        The cutoffs, in the order of its columns.
+        The cutoffs, in the order of the columns of `ap`.
     ap : ndarray of float64, shape (n_queries, n_cutoffs)
         Average precision.
     n_relevant : ndarray of int64, shape (n_queries,)
@@ -194,14 +195,14 @@ class Evaluation(ResultByQuery):
     measures : mapping of str to ndarray of float64, shape (n_queries,)
         Other measures, by name; NaN for queries without a defined value.
     parameters : mapping of str to str or int
-        Other settings that the values depend on.
+        Further settings that the values depend on.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
     run : str
-        The name of the run: the given one, or that of its file without folder and suffix.
+        The name of the run; by default the name of its file without folder and suffix.
     judged : ndarray of float64, shape (n_queries, n_cutoffs), or None
-        Share of the first k of each ranking that is judged, where judgements were given; NaN where
-        nothing is returned.
+        Judged share of the first k of each ranking; NaN where nothing is returned. None without
+        judgements.
 
     Examples
     --------
@@ -235,65 +236,70 @@ class Evaluation(ResultByQuery):
     @property
     def notes(self) -> list[str]:
         return [
-            *([self._over] if self._over else []),
+            *([self._counts_note] if self._counts_note else []),
             *super().notes,
             *notes_of_judged(self.parameters, self.counts),
-            *self._notes_of_campaign(),
+            *self._notes_on_official_score(),
         ]
 
-    def _notes_of_campaign(self) -> Iterator[str]:
-        """Say what to type for the score that a campaign publishes, where this may be another."""
-        n_videos, n_known = (self.counts.get(f'videos{of}', 0) for of in ('', '_in_reference'))
-        if 'judged' in self.inputs:  # which says what was looked at
+    def _notes_on_official_score(self) -> Iterator[str]:
+        """Yield the options that may be missing for the score that the campaign publishes."""
+        if 'judged' in self.inputs:  # the list of judged shots takes the place of a subset
             return
-        asked = '' if 'queries' in self.inputs else ', and its queries by --queries FILE'
-        if 'subset' not in self.inputs and 0 < n_known < n_videos:
-            wrong = (
-                'are not in the reference, and all that it returns there is wrong: if only some '
-                f'videos were judged, as in a campaign, give their list by --subset FILE{asked}'
+        n_videos = self.counts.get('videos', 0)
+        n_in_reference = self.counts.get('videos_in_reference', 0)
+        has_queries = 'queries' in self.inputs
+        if 'subset' not in self.inputs and 0 < n_in_reference < n_videos:
+            and_queries = '' if has_queries else ', and its queries by --queries FILE'
+            predicate = (
+                'are not in the reference, so all that the run returns there is wrong. If the '
+                f'campaign judged only some videos, give their list by --subset FILE{and_queries}'
             )
-            yield Note(wrong, n_videos - n_known, n_videos, 'videos of the run')
-        elif 'subset' in self.inputs and asked:
+            yield Note(predicate, n_videos - n_in_reference, n_videos, 'videos of the run')
+        elif 'subset' in self.inputs and not has_queries:
             yield (
-                'The queries are all names that the reference has in the subset: if a campaign has '
-                'its own, which its official score is over, give them by --queries FILE'
+                'Scored all reference names in the subset. If the campaign has its own list of '
+                'queries, give it by --queries FILE'
             )
 
     @property
     def mean_counts(self) -> dict[str, int]:
         columns = self._judged_columns | dict(self.measures)
-        n_valued = {name: int((~np.isnan(each)).sum()) for name, each in columns.items()}
+        n_valued = {name: int((~np.isnan(values)).sum()) for name, values in columns.items()}
         return super().mean_counts | n_valued
 
     def _count_columns(self) -> dict[str, int]:
-        of_measures = {f'{N_QUERIES}_{name}': self.mean_counts[name] for name in self.measures}
-        return {N_QUERIES: len(self.queries), **of_measures}
+        counts = self.mean_counts
+        measure_counts = {f'{N_QUERIES}_{name}': counts[name] for name in self.measures}
+        return {N_QUERIES: len(self.queries), **measure_counts}
 
     @property
-    def _over(self) -> str:
+    def _counts_note(self) -> str:
         n_queries = len(self.queries)
         counts = self.mean_counts
-        fewer = sorted({count for count in counts.values() if count < n_queries})
-        if not fewer:
+        smaller_counts = sorted({count for count in counts.values() if count < n_queries})
+        if not smaller_counts:
             return ''
-        unanswerable = self.n_relevant == 0
-        lacking = [np.isnan(each) for each in self.measures.values()]
-        is_floor = all(np.array_equal(each, unanswerable) for each in lacking if each.any())
-        which = 'a relevant shot' if is_floor else 'a value'
-        parts = []
-        for count in fewer:
+        lacks_relevant = self.n_relevant == 0
+        lacks_value = [np.isnan(values) for values in self.measures.values()]
+        by_relevance = all(
+            np.array_equal(lack, lacks_relevant) for lack in lacks_value if lack.any()
+        )
+        required = 'a relevant shot' if by_relevance else 'a value'
+        clauses = []
+        for count in smaller_counts:
             names = [name for name in self.measures if counts[name] == count]
             are = 'is' if len(names) == 1 else 'are'
             has = 'query that has' if count == 1 else 'queries that have'
-            parts.append(f'{", ".join(names)} {are} over the {count:,} {has} {which}')
+            clauses.append(f'{", ".join(names)} {are} over the {count:,} {has} {required}')
         scores = ', '.join(f'M{name}' for name in self._ap_columns)
-        whole = f'the score, {scores}, is over all {n_queries:,}'
-        if is_floor:
-            n_others = n_queries - fewer[0]
-            worth = f'{self.definition.without_relevant:g}'
-            counts_as = 'counts' if n_others == 1 else 'count'
-            whole += f', where the other {n_others:,} {counts_as} {worth}'
-        return '; '.join([*parts, whole])
+        about_score = f'the score, {scores}, is over all {n_queries:,}'
+        if by_relevance:
+            n_remaining = n_queries - smaller_counts[0]
+            floor = f'{self.definition.without_relevant:g}'
+            counts_as = 'counts' if n_remaining == 1 else 'count'
+            about_score += f', where the other {n_remaining:,} {counts_as} {floor}'
+        return '; '.join([*clauses, about_score])
 
     @cached_property
     def map(self) -> NDArray[np.float64]:
@@ -302,19 +308,19 @@ class Evaluation(ResultByQuery):
 
     @property
     def _judged_columns(self) -> dict[str, NDArray[np.float64]]:
-        """The share that is judged, by columns; a measure that was asked for has the same name."""
+        """The judged share of each query, by its column, which ir_measures would call the same."""
         if self.judged is None:
             return {}
         return dict(zip(map(judged_column, self.K), self.judged.T, strict=True))
 
     @property
     def mean_judged(self) -> dict[str, float | None]:
-        """Judged@k: the mean share of the first k that is judged; nothing without judgements."""
+        """Judged@k: the mean judged share of the first k; empty without judgements."""
         return _valued_means(self._judged_columns)
 
     @property
     def mean_measures(self) -> dict[str, float | None]:
-        """The mean of each measure over the queries with a defined value; None without any."""
+        """The mean of each measure over the queries with a defined value; None if there is none."""
         return _valued_means(self.measures)
 
     def manifest_settings(self) -> dict[str, Any]:
@@ -328,8 +334,8 @@ class Evaluation(ResultByQuery):
 
     def _mean_row(self) -> dict[str, Any]:
         ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
-        others = self.mean_judged | self.mean_measures
-        return {**ap, **others, 'n_relevant': int(self.n_relevant.sum())}
+        further = self.mean_judged | self.mean_measures
+        return {**ap, **further, 'n_relevant': int(self.n_relevant.sum())}
 
     def _means(self) -> dict[str, float | None]:
         names = [f'M{name}' for name in self._ap_columns]
@@ -337,9 +343,9 @@ class Evaluation(ResultByQuery):
         return means | self.mean_judged | self.mean_measures
 
     def compared_values(self) -> Compared:
-        ap = {f'M{name}': each for name, each in zip(self._ap_columns, self.ap.T, strict=True)}
-        left_out = [name for name, each in self.measures.items() if np.isnan(each).any()]
-        measures = {name: each for name, each in self.measures.items() if name not in left_out}
+        ap = {f'M{name}': column for name, column in zip(self._ap_columns, self.ap.T, strict=True)}
+        left_out = [name for name, values in self.measures.items() if np.isnan(values).any()]
+        measures = {name: values for name, values in self.measures.items() if name not in left_out}
         floor = dict.fromkeys(ap, self._floor)
         return Compared(self.queries, ap | measures, self.n_relevant, floor, left_out)
 
@@ -349,7 +355,7 @@ class Evaluation(ResultByQuery):
 
 
 def judged_column(k: Cutoff) -> str:
-    """Return the name of the column of the share that is judged down to a cutoff."""
+    """Return the name of the column with the judged share of the first k."""
     return 'Judged' if k == ALL else f'Judged@{k}'
 
 
@@ -359,24 +365,26 @@ def _valued_means(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, float
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation2015(ResultByQuery):
-    """Score of a run, and of its evidence for names, by the protocol of 2015.
+    """The score of a run, and of its evidence for names, by the protocol of 2015.
 
     Parameters
     ----------
     queries : list of str
-        The names asked for.
+        The names.
     names : list of str or None
-        The name of the run chosen for each query; None if none was close enough.
+        The name of the run that answers each query; None if none is close enough.
     ratios, n_relevant, ap : ndarray, shape (n_queries,)
-        Similarity of both, up to 1 (0 without a name); number of relevant shots; average precision.
+        Similarity of query and name, up to 1 (0 without a name); number of relevant shots; average
+        precision.
     correct : ndarray of bool, shape (n_queries,), or None
         True if the evidence for the name is correct; None without evidence.
     definition : Definition
         Definition of average precision.
     parameters : mapping of str to float or str
-        The ``ratio`` above which a name is close enough, and other settings.
+        ``ratio``, above which a name is close enough, and further settings.
     inputs, counts, warnings, run
-        As of `Evaluation`; the inputs are ``shots``, ``reference``, ``labels`` and others given.
+        As in `Evaluation`; the inputs are ``shots``, ``reference``, ``labels`` and, if given,
+        ``evidence``, ``evidence_reference``, ``consensus`` and ``queries``.
 
     Examples
     --------
@@ -410,12 +418,12 @@ class Evaluation2015(ResultByQuery):
 
     @property
     def mean_correctness(self) -> float | None:
-        """The share of queries whose name is correct; None without evidence."""
+        """The share of queries with a correct name; None without evidence."""
         return None if self.correct is None else mean(self.correct)
 
     @property
     def ewmap(self) -> float | None:
-        """Evidence-weighted MAP: the mean of AP where the name is correct, and of 0 elsewhere."""
+        """Evidence-weighted MAP: the mean of AP, with 0 where the name is not correct."""
         return None if self.correct is None else mean(self.ap * self.correct)
 
     def _subtitle(self) -> str:

@@ -21,42 +21,42 @@ if TYPE_CHECKING:
 
 __all__ = ['Score']
 
-SUMMED_COUNTS = ('n_relevant', 'n_labels')  # of which the row of all queries has the sums
+SUMMED_COUNTS = ('n_relevant', 'n_labels')  # columns whose last row has the sum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(Result):
-    """Score of predictions by one metric: one number for each cutoff, and values of each query.
+    """The score of predictions by one metric: a value for each cutoff, and values by query.
 
     Parameters
     ----------
     metric : str
-        Name of the metric, as ``'MAP@12'``; of several cutoffs, the last.
+        Name of the metric, such as ``'MAP@12'``; with several cutoffs, at the last one.
     value : float
-        Its number.
+        The score.
     parameters : mapping of str to str, int or bool
-        Settings that it depends on, as the cutoff and how ties are broken.
+        Settings that the score depends on, such as the cutoff and the order of ties.
     inputs : mapping of str to Provenance
         ``truth`` and ``predictions``.
     counts : mapping of str to int
         Sizes of the inputs.
     table : pandas.DataFrame or None
-        Values of queries, or of classes, if they were asked for.
+        Values by query or by class, if the score was computed with one of these options.
     notes : sequence of str
         Sentences about queries that are special.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
     queries : pyarrow.Array, shape (n_queries,)
-        The ids of the truth, in its order; not part of `to_dict`, like what follows.
+        The ids of the truth, in its order; not part of `to_dict`, nor are `values`.
     values : mapping of str to ndarray, shape (n_queries,)
         Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``, for lwlrap with
         ``n_labels``; for GAP ``confidence`` (NaN without prediction) and ``correct``.
     definition : Definition or None
-        Definition of average precision, where the metric has one; in the manifest of `to_dict`.
+        Definition of average precision, if the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
-        The number of each cutoff, by the name of its metric.
+        The score at each cutoff, by the name of the metric there.
     run : str
-        The name of the run, as of `Evaluation`; part of `to_dict`.
+        The name of the run, as in `Evaluation`; part of `to_dict`.
 
     Examples
     --------
@@ -85,47 +85,50 @@ class Score(Result):
 
     def to_dict(self) -> dict[str, Any]:
         # Only a table has the rank of each query among all predictions.
-        return self._value(per_query=not self._kind.is_one_list or self.table is not None)
+        per_query = not self.metric_kind.is_one_list or self.table is not None
+        return self._json_object(per_query)
 
     @property
-    def _kind(self) -> MetricKind:
+    def metric_kind(self) -> MetricKind:
+        """The items that the metric averages over, and its traits that follow from them."""
         return kind_of_metric(self.metric)
 
     @property
     def _unit(self) -> tuple[str, str]:
-        return self._kind.unit, self._kind.units
+        return self.metric_kind.unit, self.metric_kind.units
 
     @property
     def mean_counts(self) -> dict[str, int]:
-        """Counts of what the value is over: queries, those with a true label for GAP, or labels."""
-        kind = self._kind
+        """The number of items in each mean: queries, queries with a true label (GAP), or labels."""
+        kind = self.metric_kind
         is_over_some = kind.over == 'queries' and not kind.scores_all
         n_without = self.counts.get('without_truth', 0) if is_over_some else 0
         return dict.fromkeys(self._means(), self.counts[kind.over] - n_without)
 
     def _count_columns(self) -> dict[str, int]:
-        return {f'n_{self._kind.over}': self.mean_counts[self.metric]}
+        return {f'n_{self.metric_kind.over}': self.mean_counts[self.metric]}
 
     @property
     def _is_of_classes(self) -> bool:
-        """True where the table is about classes, not about queries."""
+        """True if the table has a row for each class, not for each query."""
         return self.table is not None and self.table.columns[0] == 'class'
 
     def _subtitle(self) -> str:
-        settings = (f'{name} {value}' for name, value in self._setting.items())
-        metric = [self.metric] if 'k' in self.parameters and not self._are_several else []
+        settings = (f'{name} {value}' for name, value in self._order_setting.items())
+        metric = [self.metric] if 'k' in self.parameters and not self._has_several_cutoffs else []
         return ', '.join([*metric, *settings])
 
     @property
-    def _setting(self) -> dict[str, str | int]:
-        """The setting that the name of the metric does not tell."""
-        shown = ('definition', 'ties')
-        return {name: value for name, value in self.parameters.items() if name in shown}
+    def _order_setting(self) -> dict[str, str | int]:
+        """The definition or the order of ties, which the name of the metric does not tell."""
+        names = ('definition', 'ties')
+        return {name: value for name, value in self.parameters.items() if name in names}
 
     def _settings(self) -> dict[str, Any]:
-        return self._setting if self._are_several else {'metric': self.metric, **self._setting}
+        metric = {} if self._has_several_cutoffs else {'metric': self.metric}
+        return {**metric, **self._order_setting}
 
-    def _of_kind(self) -> dict[str, str]:
+    def _own_entries(self) -> dict[str, str]:
         return {'metric': self.metric}
 
     def _detail(self, per_query: bool) -> NamedColumns | None:
@@ -135,64 +138,62 @@ class Score(Result):
         return _columns_of(self.table.rename(columns={'precision': 'value'}))
 
     def _columns(self) -> NamedColumns:
-        renamed = {'term' if self._kind.is_one_list else next(iter(self.values), ''): 'value'}
-        if self._are_several:
+        renamed = {'term' if self.metric_kind.is_one_list else next(iter(self.values), ''): 'value'}
+        if self._has_several_cutoffs:
             renamed = {}
         if self.table is not None and not self._is_of_classes:
             table = self.table.rename(columns={self.table.columns[0]: 'query', **renamed})
             first = ['query', *renamed.values()]
-            others = [name for name in table.columns if name not in first]
-            return _columns_of(table[[*first, *others]])
-        if self._kind.is_one_list or self.queries is None:
+            remaining = [name for name in table.columns if name not in first]
+            return _columns_of(table[[*first, *remaining]])
+        if self.metric_kind.is_one_list or self.queries is None:
             raise ParameterError(
-                f'per_query: found a score ({self.metric}) without a table of its queries, '
-                'expected one that was computed with per_query=True'
+                f'per_query: this score ({self.metric}) has no table of its queries; compute it '
+                'with per_query=True'
             )
-        values = {renamed.get(name, name): each for name, each in self.values.items()}
+        values = {renamed.get(name, name): column for name, column in self.values.items()}
         return {'query': self.queries.to_pylist(), **values}
 
     def compared_values(self) -> Compared:
         if self.queries is None:
-            raise ParameterError(
-                f'{printable(self.run)}: found a score without its queries, expected them'
-            )
+            raise ParameterError(f'{printable(self.run)}: this score has no values by query')
         queries = self.queries.to_pylist()
-        if self._kind.is_one_list:
+        if self.metric_kind.is_one_list:
             raise ParameterError(
                 f'compare: found {self.metric} of {printable(self.run)}, expected a metric with a '
-                f'value by query: {self._kind.no_mean}'
+                f'value by query: {self.metric_kind.no_mean}'
             )
-        if self._kind.no_mean:
+        if self.metric_kind.no_mean:
             lrap, n_true = self.values.values()
             values = {self.metric: lrap.astype(np.float64)}
             return Compared(list(map(str, queries)), values, n_true, {self.metric: 0})
         values = dict(zip(self._means(), self.values.values(), strict=False))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean
-            kept = np.flatnonzero(n_relevant)
-            queries = [queries[at] for at in kept.tolist()]
-            values = {name: each[kept] for name, each in values.items()}
-            n_relevant = n_relevant[kept]
-        floor = {} if self._kind.scores_all else dict.fromkeys(values, 0.0)
+            rows = np.flatnonzero(n_relevant)
+            queries = [queries[row] for row in rows.tolist()]
+            values = {name: column[rows] for name, column in values.items()}
+            n_relevant = n_relevant[rows]
+        floor = {} if self.metric_kind.scores_all else dict.fromkeys(values, 0.0)
         return Compared(list(map(str, queries)), values, n_relevant, floor)
 
     def _mean_row(self) -> dict[str, Any]:
         columns: dict[str, Any] = {} if self.table is None else dict(self.table)
         columns |= self.values
         totals = {name: int(np.sum(columns[name])) for name in SUMMED_COUNTS if name in columns}
-        names = list(self.values) if self._are_several else ['value']
+        names = list(self.values) if self._has_several_cutoffs else ['value']
         return {**dict(zip(names, self._means().values(), strict=False)), **totals}
 
     def _means(self) -> dict[str, float | None]:
         return dict(self.means) or {self.metric: self.value}
 
     @property
-    def _are_several(self) -> bool:
-        """True where there are several cutoffs: each has a column of its name then."""
+    def _has_several_cutoffs(self) -> bool:
+        """True if there are several cutoffs, which then have a column each."""
         return len(self.means) > 1
 
     def _summary(self) -> dict[str, Any]:
-        if self._are_several:
+        if self._has_several_cutoffs:
             return super()._summary()
         row = {'run': self.run, **self._settings(), 'value': self.value}
         return {**row, **self._count_columns()}
@@ -202,7 +203,7 @@ class Score(Result):
 
 
 def _columns_of(table: pandas.DataFrame) -> NamedColumns:
-    """Return the columns of a table, those of numbers as arrays."""
+    """Return the columns of a table, columns of numbers as arrays."""
     names: list[str] = table.columns.tolist()
     return {
         name: table[name].to_numpy()

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.result import SCHEMA, results_document
+from mediaeval_ap.results.manifest import RESULTS_SCHEMA
+from mediaeval_ap.results.result import results_document
 from mediaeval_ap.tables import Provenance
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +62,7 @@ def test_json_is_as_its_schema_says(result, per_query):
     document = results_document([result] * 2, per_query=per_query, failed=[('bad.txt', 'is empty')])
     written = json.loads(render(document, 'json'))
     jsonschema.Draft202012Validator(SHAPE).validate(written)
-    assert written['schema'] == SCHEMA
+    assert written['schema'] == RESULTS_SCHEMA
     assert written['failed'] == [{'run': 'bad.txt', 'error': 'is empty'}]
     assert ('queries' in written['results'][0]) == per_query
 

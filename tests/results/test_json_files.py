@@ -107,7 +107,7 @@ def wrong_definition(**changes):
     return {f'manifest/definition/{name}': value for name, value in changes.items()}
 
 
-AS_WRITTEN = 'expected one as --format json --per-query of a command writes it$'
+AS_WRITTEN = 'expected one as a command writes it with --format json --per-query$'
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ AS_WRITTEN = 'expected one as --format json --per-query of a command writes it$'
         ),
         ({'results': []}, AS_WRITTEN),
         ({'results': [1]}, AS_WRITTEN),
-        ({'results': 5}, r'results.json, results: found 5, expected a list, as --format json'),
+        ({'results': 5}, r'results.json, results: found 5, expected a list, as a command'),
         ({'results': {'run': 'x'}}, r"results: found \{'run': 'x'\}, expected a list, as"),
         ({'/kind': 'x'}, AS_WRITTEN),
         (

@@ -101,7 +101,7 @@ def test_lwlrap_is_over_labels():
 
 
 def test_the_place_of_a_query_needs_the_table_of_all():
-    reason = r'found a score \(GAP\) without a table of its queries'
+    reason = r'this score \(GAP\) has no table of its queries'
     for call in PLAIN.to_frame, lambda: PLAIN.to_csv(per_query=True):
         with pytest.raises(ParameterError, match=reason):
             call()
@@ -109,6 +109,6 @@ def test_the_place_of_a_query_needs_the_table_of_all():
 
 
 def test_scores_without_queries_are_not_compared():
-    with pytest.raises(ParameterError, match=r'found a score without its queries, expected them'):
+    with pytest.raises(ParameterError, match='this score has no values by query'):
         replace(LISTS, queries=None).compared_values()
     assert LISTS.compared_values().queries == ['all']  # the other has no relevant label
