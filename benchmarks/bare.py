@@ -1,8 +1,8 @@
 """One run scored without checks: `python benchmarks/bare.py REFERENCE RUN QUERIES`.
 
-What a researcher would write for one campaign: numpy, rapidfuzz and plain Python. Average precision
-is that of the definition `mediaeval-2016`; `speed.py` expects the MAP of the package, to the digits
-that are shown.
+Code as a researcher would write it for one campaign, with numpy, rapidfuzz and plain Python. It
+computes average precision by the definition `mediaeval-2016`; `speed.py` checks that MAP equals the
+MAP of the package, in the printed digits.
 """
 
 import math
@@ -33,7 +33,7 @@ def shot_key(shot: str) -> tuple[int, int, str]:
 def number(
     column: Sequence[str], key: Callable[[str], Any] | None = None
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct values, sorted, and the position of each row's value among them."""
+    """Return the distinct values, sorted, and for each row the position of its value."""
     values = sorted(set(column), key=key)
     codes = {value: code for code, value in enumerate(values)}
     return values, np.array([codes[value] for value in column])
@@ -45,7 +45,7 @@ def in_order(
     name: NDArray[np.int64],
     confidence: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Return the rows by confidence, temporal rank, video, shot and name."""
+    """Return the rows, sorted by confidence, temporal rank, video, shot and name."""
     order = np.lexsort((shot, video, confidence, name))
     keys = np.array((name, confidence, video))[:, order]
     begins = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)))
@@ -78,7 +78,7 @@ def score(reference: str, run: str, queries: str) -> NDArray[np.float64]:
     for ap, query, distance in zip(values, asked, distances, strict=True):
         if query not in relevant:
             continue
-        # only the nearest names that hold enough, with all that are as far as the last of them
+        # only the nearest names with enough hypotheses, and all names tied with the last
         nearest = distance.argsort()
         last = held[nearest].cumsum().searchsorted(max(K))
         radius = distance[nearest[min(last, len(nearest) - 1)]]

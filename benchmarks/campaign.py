@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-SEED = 5  # any would do: one campaign is measured, always the same
+SEED = 5  # any seed: always the same campaign is measured
 LETTERS = np.array(list('abcdefghijklmnopqrstuvwxyz'))
 
 
@@ -68,7 +68,7 @@ def make_campaign(
 def large_campaign(
     folder: Path, n_hypotheses: int, n_names: int, n_queries: int = 1_000, n_rows: int = 20_000
 ) -> Path:
-    """Return the folder of a run of many names; make it if it is not there."""
+    """Return the folder of a campaign with many names; make it if there is none."""
     made = folder / f'{n_hypotheses}-{n_names}-{n_queries}'
     if not made.exists():
         unfinished = made.with_suffix('.unfinished')

@@ -1,4 +1,4 @@
-"""A campaign, scored by the package and by its row-wise peer: `python benchmarks/compare.py`."""
+"""Compare the package with a row-wise peer on a campaign: `python benchmarks/compare.py`."""
 
 import csv
 import sys
@@ -32,7 +32,7 @@ N_RUNS = 17
 
 
 def in_process(reference: str, hypothesis: str, queries: str) -> tuple[float, float, float]:
-    """Return median seconds of all queries: indexed before, read before, and of one `send`."""
+    """Return the median seconds of all queries, indexed or read before, and of one `send`."""
     average_precision = AveragePrecision(reference)
     table = read(hypothesis, HYPOTHESIS)
     asked = read(queries, QUERIES)

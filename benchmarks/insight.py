@@ -73,7 +73,7 @@ def main(repeats: int) -> None:
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
+    warnings.simplefilter('ignore', DataWarning)  # known ones, of AP above 1
     if sys.argv[1:2] == ['--explain']:
         explain_all(Path(sys.argv[2]))
     else:

@@ -1,4 +1,4 @@
-"""Live sessions beside what is built anew: `python benchmarks/live.py`."""
+"""Live sessions beside rankings built anew: `python benchmarks/live.py`."""
 
 import gc
 import tracemalloc
@@ -26,7 +26,7 @@ Row = tuple[str, str, str, str, float]
 
 
 def rows_of(path: str) -> list[Row]:
-    """Return hypotheses whose texts are objects of their own, as they come from a stream."""
+    """Return hypotheses whose texts are separate objects, as those from a stream would be."""
     lines = (line.split() for line in Path(path).read_text().splitlines())
     return [
         (corpus, video, shot, name, float(confidence))
@@ -67,7 +67,7 @@ def change_and_send(live: Live, rows: Sequence[Row], names: Sequence[str]) -> fl
 
 
 def bytes_each(average_precision: AveragePrecision, rows: Sequence[Row], query: str) -> float:
-    """Return the memory for each hypothesis, with its text and what a first answer leaves."""
+    """Return the memory per hypothesis after a first answer, including its text."""
     gc.collect()
     live = average_precision.live()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The machine of a benchmark, and the file of its results."""
+"""Describe the machine of a benchmark, and write the results to a file."""
 
 import platform
 import sys
@@ -27,12 +27,12 @@ def describe(peers: Sequence[str] = ()) -> str:
 
 
 def named(argument: str) -> str:
-    """Return an argument without the folders of this machine, which nobody else has."""
+    """Return an argument of a command; paths of this machine lose their folders."""
     return Path(argument).name if Path(argument).is_absolute() else argument
 
 
 def command() -> str:
-    """Return the command of this process, as it would be typed in the repository."""
+    """Return the command of this process, as typed in the repository."""
     arguments = map(named, sys.argv[1:])
     return ' '.join(['python', f'benchmarks/{Path(sys.argv[0]).name}', *arguments])
 
@@ -49,14 +49,14 @@ def write(
     peers: Sequence[str] = (),
     about: Sequence[str] = (),
 ) -> None:
-    """Print and keep a table of results, with paragraphs about it."""
+    """Print a table of results and write it to a file, with paragraphs about it."""
     text = table(headers, rows)
     print(text)
     write_page(name, [*about, text], peers)
 
 
 def write_page(name: str, paragraphs: Sequence[str], peers: Sequence[str] = ()) -> None:
-    """Keep paragraphs of results, with their command and machine."""
+    """Write paragraphs of results to a file, with command and machine."""
     RESULTS.mkdir(exist_ok=True)
     text = '\n\n'.join([f'`{command()}`', describe(peers), *paragraphs])
     (RESULTS / f'{name}.md').write_text(f'{text}\n')

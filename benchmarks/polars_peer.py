@@ -1,7 +1,7 @@
 """A peer over Polars and rapidfuzz: `python benchmarks/polars_peer.py FOLDER N_QUERIES`.
 
-What a researcher would write for a large run: distances to the distinct names, and only the nearest
-of these joined with the hypotheses. Average precision is that of the definition `mediaeval-2016`.
+Code as a researcher would write it for a large run: distances to the distinct names, and only the
+nearest of these joined with the hypotheses. The definition is `mediaeval-2016`.
 """
 
 import json
@@ -26,9 +26,9 @@ def read(path: Path, columns: list[str]) -> pl.DataFrame:
 
 
 def indexed(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the hypotheses with their place in the order, and the names with their counts.
+    """Return the hypotheses with their places, and the names with their counts.
 
-    Shot ids are digits of one length, so their order as text is that of their numbers.
+    All shot ids have the same number of digits, so text sorts as numbers do.
     """
     rows = read(path, [*REFERENCE, 'confidence'])
     groups = ['person_name', 'confidence', 'corpus_id', 'video_id']

@@ -1,4 +1,4 @@
-"""Bounds of the runs of a campaign of which a part of the pool is not judged, and their time.
+"""Bounds of runs if a part of the pool of a campaign is not judged, and their time.
 
 `python benchmarks/pool.py FOLDER`
 """
@@ -19,9 +19,9 @@ from mediaeval_ap.evaluation.scoring import prepare_run
 from mediaeval_ap.judging.pool import Pool
 
 K = [1, 10, 100]
-DEPTH, NEAR = K[-1], 0.2  # those of `pool`
+DEPTH, NEAR = K[-1], 0.2  # the defaults of `pool`
 SHARES = (0.9, 0.95, 0.99)
-SEEDS = range(5)  # any: how much the figures vary with the shots that are drawn
+SEEDS = range(5)  # any seeds: they show how the figures vary with the shots drawn
 REPEATS = 3
 N_RUNS = 17
 
@@ -42,7 +42,7 @@ def shots_of(average_precision: AveragePrecision, runs: list[Path], queries: Pat
 
 
 def derived(runs: list[Path], folder: Path) -> list[Path]:
-    """Return runs, and the most confident half of some, so that there are seventeen."""
+    """Return the runs, and the most confident half of some of them, seventeen in all."""
     made = list(runs)
     for path in runs[: N_RUNS - len(runs)]:
         rows = path.read_text().splitlines()
@@ -60,7 +60,7 @@ def write_judged(path: Path, shots: list[Shot], share: float, seed: int) -> Path
 
 
 def spread(values: Sequence[float], form: str = '') -> str:
-    """Return the least and the greatest of some values, or the one that all have."""
+    """Format the range of some values, or the value if all are equal."""
     return ' to '.join(dict.fromkeys(f'{each:{form}}' for each in (min(values), max(values))))
 
 
@@ -71,7 +71,7 @@ def width_of(pool: Pool) -> float:
 
 
 def disjoint(pool: Pool) -> int:
-    """Return how many pairs of runs have bounds that do not meet."""
+    """Return how many pairs of runs have bounds that do not overlap."""
     metric = f'MAP@{K[-1]}'
     runs = [pool.bounds[run] for run in pool.runs]
     return sum(
@@ -84,7 +84,7 @@ def disjoint(pool: Pool) -> int:
 def main(folder: Path) -> None:
     with TemporaryDirectory() as name:
         made = Path(name)
-        reference = max((folder / 'reference').glob('reference.*'))  # the last by its date
+        reference = max((folder / 'reference').glob('reference.*'))  # with the latest date
         queries, subset = (folder / 'reference' / each for each in ('queries.txt', 'test.eval'))
         runs = derived(sorted((folder / 'submissions').iterdir()), made)
         measure(reference, queries, subset, runs, made)
@@ -152,5 +152,5 @@ def measure(reference: Path, queries: Path, subset: Path, runs: list[Path], made
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, and of orders, which is the point
+    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, and of uncertain orders
     main(Path(sys.argv[1]))

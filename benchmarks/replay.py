@@ -1,9 +1,9 @@
-"""How soon the order of the runs of a campaign is right, by each strategy of `judge-next`.
+"""How many judgements each strategy of `judge-next` needs for the right order of runs.
 
-`python benchmarks/replay.py --official FOLDER`: plays a campaign again from nothing. Each strategy
-asks, and the last reference answers. Beside the strategies of `judge-next` stand two others: the
-shots with most distinct names in all runs, the rule by which the campaign of 2016 queued shots, and
-a random order. Times are of seventeen synthetic runs.
+`python benchmarks/replay.py --official FOLDER` judges a campaign again, from no judgements on. Each
+strategy chooses shots or pairs, and the last reference judges them. Two more orders are compared:
+by the number of distinct names in all runs, the rule of the campaign of 2016, and random. Times are
+measured on seventeen synthetic runs.
 """
 
 import argparse
@@ -33,9 +33,11 @@ from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceM
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 GRID = [50, 100, 200, 500, 1000, 2000, 5000]
-FOUND_AT = 4000  # judgements; the figure that others have published of a campaign
-LEAST_ROUND, SHARE_OF_ROUND = 10, 10  # a round judges so many, or this part of all before
-SETTLED = 0.95  # tau-b from which the order counts as right
+FOUND_AT = 4000  # judgements, as in a published figure
+# A round has at least LEAST_ROUND judgements, or 1/SHARE_OF_ROUND of all before.
+LEAST_ROUND = 10
+SHARE_OF_ROUND = 10
+SETTLED = 0.95  # tau-b at which the order counts as right
 CASES: list[tuple[JudgedBy, int, str]] = [
     ('pair', 100, 'mediaeval-2016'),
     ('shot', 100, 'mediaeval-2016'),
@@ -58,12 +60,12 @@ class Step(NamedTuple):
     n_judged: int
     n_found: int  # relevant pool pairs among them
     expected_tau: float | None  # Kendall's tau-b against the truth of the runs by expected MAP
-    tau: float | None  # by MAP, where what is not judged is not relevant
+    tau: float | None  # by MAP, with unjudged shots as not relevant
 
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Chooser):
-    """A strategy that gives each pool pair a score before anything is judged."""
+    """A strategy whose scores of pool pairs do not depend on judgements."""
 
     values: Floats
 
@@ -73,7 +75,7 @@ class Fixed(Chooser):
 
 
 class Expected(ExpectedAP):
-    """Expected AP itself; known labels, as probabilities 0 and 1, give AP."""
+    """Expected AP; with probabilities 0 and 1, for known labels, it is AP."""
 
     def __call__(self, p: Floats) -> Floats:
         pairs, (is_deep, denominators) = self._pairs, self.counted(p)
@@ -94,7 +96,9 @@ def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[s
             n_names[row[:3]] += 1
     of_shots = np.array(list(n_names.values()), dtype=float)
     unit = Chooser(pairs, by, 'depth').unit
-    chance = np.random.default_rng(0).random(unit.max() + 1)[unit]  # fixed: one order, not a mean
+    chance = np.random.default_rng(0).random(unit.max() + 1)[
+        unit
+    ]  # one seed: a single order, not a mean
     return {
         **{each: Chooser(pairs, by, each) for each in STRATEGIES},
         'names': Fixed(pairs, by, 'depth', of_shots[pairs.shot]),
@@ -103,14 +107,14 @@ def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[s
 
 
 def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
-    """Yield the state after each round, until all is judged or `most` judgements are made."""
+    """Yield the state after each round, until all pairs or `most` are judged."""
     pairs = chooser.pairs
     right, labels = pairs.labels(truth), np.full(len(pairs), UNJUDGED, dtype=np.int8)
     model, expected = RelevanceModel(pairs), Expected(pairs)
     target, n_judged = expected(right.astype(float)).mean(axis=1), 0
 
     def tau(p: Floats) -> float | None:
-        # The last bits of a mean make no order.
+        # Means that differ only in their last bits count as equal.
         means = [each.round(DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
         return agreement('the truth', means[0], 'what is known', means[1]).tau
 
@@ -128,7 +132,7 @@ def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
 
 
 def settled(taus: dict[int, float | None]) -> str:
-    """Return after how many judgements tau stays at `SETTLED` or above."""
+    """Return the number of judgements after which tau stays at `SETTLED` or above."""
     found = 'never'
     for n_judged, tau in reversed(taus.items()):
         if tau is None or tau < SETTLED:
@@ -138,8 +142,8 @@ def settled(taus: dict[int, float | None]) -> str:
 
 
 def played(folder: Path, by: JudgedBy, K: int, definition: str, most: int) -> list[str]:
-    """Return the paragraphs about one way to judge and to score."""
-    reference = max((folder / 'reference').glob('reference.*'))  # the last by its date
+    """Return the paragraphs of results for one way to judge and score."""
+    reference = max((folder / 'reference').glob('reference.*'))  # with the latest date
     runs = {path.stem: path for path in sorted((folder / 'submissions').iterdir())}
     subset, queries = (folder / 'reference' / name for name in ('test.eval', 'queries.txt'))
     evaluator = AveragePrecision(reference, [K], subset=subset, definition=definition)
@@ -163,7 +167,7 @@ def played(folder: Path, by: JudgedBy, K: int, definition: str, most: int) -> li
 
 
 def times() -> list[str]:
-    """Return the seconds of a queue, and of what comes after each judgement."""
+    """Return the seconds to make a queue, and from each judgement to the next line."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         paths = make_runs(folder)
@@ -189,7 +193,7 @@ def main() -> None:
     parser.add_argument('--official', type=Path, required=True, metavar='FOLDER')
     parser.add_argument('--most', type=int, metavar='N', help='try it with N judgements; no page')
     given = parser.parse_args()
-    warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
+    warnings.simplefilter('ignore', DataWarning)  # known ones, of AP above 1
     cases, most = (CASES, sys.maxsize) if given.most is None else (CASES[:1], given.most)
     paragraphs = [f'{date.today()}; first {POOL_DEPTH} ranks, names within {NEAR}.', OPTIMISTIC]
     paragraphs += times() if given.most is None else []

@@ -1,7 +1,7 @@
 """The peer: a plain row-wise evaluator over pandas, of the kind that is usually written.
 
-`python benchmarks/rowwise.py REFERENCE HYPOTHESIS QUERIES` takes the distance of every row to the
-query, sorts all rows, and looks every shot up, query by query.
+For each query, `python benchmarks/rowwise.py REFERENCE HYPOTHESIS QUERIES` computes the distance of
+each row, sorts all rows, and looks each shot up.
 """
 
 import sys

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from campaign import make_names, misspell, pick
 
-SEED = 14  # any would do: the same runs are measured always
+SEED = 14  # any seed: always the same runs are measured
 N_QUERIES = 599
 N_WITHOUT = 86  # queries without a relevant shot, as in the campaign of 2016
 N_ROWS = 3_400
@@ -30,7 +30,7 @@ class Hypothesis(NamedTuple):
 
 @dataclass(frozen=True)
 class Team:
-    """A system: how much it finds, and the share of what it finds under a wrong name."""
+    """A system: its number of hypotheses, its skill, and the shares of its errors by kind."""
 
     name: str
     size: int
@@ -53,7 +53,7 @@ TEAMS = (
 
 
 class Campaign:
-    """A reference with its queries, and what runs say about it."""
+    """A reference, its queries, and the hypotheses of runs."""
 
     def __init__(self) -> None:
         self.random = np.random.default_rng(SEED)
@@ -67,7 +67,7 @@ class Campaign:
             self.present.setdefault((row.video, row.shot), []).append(row.name)
 
     def _appearances(self, people: list[str]) -> list[Row]:
-        """Give everybody a shot, and a few people many; most stay in one video."""
+        """Give each person a shot, and a few people many, most of them in one video."""
         weights = np.minimum(self.random.pareto(1.2, len(people)), 30) + 0.1
         more = self.random.choice(len(people), 5 * N_ROWS, p=weights / weights.sum())
         home = self.random.integers(N_VIDEOS, size=len(people))
@@ -82,7 +82,7 @@ class Campaign:
         return [*rows]
 
     def run(self, team: Team) -> list[Hypothesis]:
-        """Return what a team says of the shots, most of it right, then guesses up to its size."""
+        """Return the hypotheses of a team: mostly right ones, then guesses up to its size."""
         said: list[Hypothesis] = []
         for row in self.reference:
             hard = 0.7 * self.difficulty[row.name] + 0.3 * self.random.random()

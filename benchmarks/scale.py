@@ -28,7 +28,7 @@ AT = 10_000_000, 100_000  # of several processes, and of the peer
 N_QUERIES = 10_000
 BATCH = 1_000  # of one process
 N_OF_PEER = 10  # queries
-TOLERANCE = 1e-12  # a peer may add in another order
+TOLERANCE = 1e-12  # as a peer may add in another order
 INDEX_HEADERS = ['time', 'CPU time', 'memory at most', 'text', 'store']
 STEP_HEADERS = [
     *('', 'open, or read and index', 'private memory', 'first answer', 'next answer'),
@@ -88,7 +88,7 @@ def indexed(data: Data) -> list[str]:
 
 
 def steps_of(data: Data, n_queries: int) -> dict[str, dict[str, Any]]:
-    """Return the steps on the store and in memory; both must give the same values."""
+    """Measure the steps on the store and in memory; exit unless both give the same values."""
     script = [sys.executable, HERE / 'scale_steps.py']
     runs = {'store': data.store, 'memory': data.text}
     steps: dict[str, dict[str, Any]] = {
@@ -96,7 +96,7 @@ def steps_of(data: Data, n_queries: int) -> dict[str, dict[str, Any]]:
         for kind, run in runs.items()
     }
     if steps['store']['digest'] != steps['memory']['digest']:
-        sys.exit(f'{data.folder}: the values of the store are not those of the run in memory')
+        sys.exit(f'{data.folder}: the store and the run in memory give different values')
     return steps
 
 
@@ -113,7 +113,7 @@ def values_of(process: Process) -> list[str]:
 
 
 def in_processes(data: Data, n_queries: int) -> Iterator[list[str]]:
-    """Yield a row for each way to evaluate many queries; all must print the same values."""
+    """Yield a row for each way to evaluate many queries; exit unless all print the same values."""
     with TemporaryDirectory() as folder:
         resume = ['--resume', Path(folder, 'blocks')]
         ways = {
@@ -127,7 +127,7 @@ def in_processes(data: Data, n_queries: int) -> Iterator[list[str]]:
     one = done['one process']
     for way, process in done.items():
         if values_of(process) != values_of(one):
-            sys.exit(f'{way}: found other values than those of one process')
+            sys.exit(f'{way}: values differ from those of one process')
         seconds, cpu_seconds, _ = process.taken
         each = seconds / n_queries
         yield [

@@ -1,7 +1,8 @@
 """Steps over a run of any size, in memory or from a store, in one process.
 
 `python benchmarks/scale_steps.py memory|store DATA RUN N_QUERIES` prints time and memory of each
-step, and a digest of the values, as JSON. Memory counts, so nothing is imported before it is used.
+step, and a digest of the values, as JSON. Each module is imported when it is used, so that the
+memory of a step is right.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The sibling metrics beside their peers: `python benchmarks/siblings.py [NAME...]`.
+"""The metrics of other challenges beside their peers: `python benchmarks/siblings.py [NAME...]`.
 
 Names are `lrap`, `map`, `gap`; by default all. Needs the extra `benchmarks`.
 """
@@ -34,7 +34,7 @@ REPEATS = 7
 PEER_REPEATS = 3
 PIECE = 100_000
 SEED = 5  # any would do
-# Average precision as ranx has it: over R, and a label that is predicted again counts again.
+# Average precision as in ranx: divided by R, and a repeated prediction counts again.
 RANX = replace(definitions.get('trec'), name='ranx', repeats=definitions.Repeats.COUNT)
 HEADERS = ['', 'seconds', 'times faster', 'value', 'peak memory']
 
@@ -50,9 +50,9 @@ def timed(work: Callable[[], float], repeats: int) -> tuple[float, float]:
 
 
 def peak(work: Callable[[], float]) -> int:
-    """Return the most bytes that some work takes on top of what was there; 0 but on Linux.
+    """Return the peak of the bytes that some work allocates; 0 except on Linux.
 
-    It is done in a forked process, which begins with what this one has, and no more.
+    A forked process does it, which begins with the memory of this one.
     """
     status, reset = Path('/proc/self/status'), Path('/proc/self/clear_refs')
     if not reset.exists():
@@ -62,7 +62,7 @@ def peak(work: Callable[[], float]) -> int:
         gc.collect()
         pyarrow.default_memory_pool().release_unused()
         ctypes.CDLL(None).malloc_trim(0)
-        reset.write_text('5')  # the peak begins anew
+        reset.write_text('5')  # resets the peak
         before = resident(status, 'VmRSS')
         work()
         os.write(theirs, str(resident(status, 'VmHWM') - before).encode())
@@ -82,10 +82,10 @@ def compare(
     ours: dict[str, Callable[[], float]],
     peers: dict[str, tuple[Callable[[], float], str]],
 ) -> list[list[str]]:
-    """Return a row for each way of ours, then one for each peer, with what it is compared with."""
+    """Return a row for each of our ways, then for each peer, with the way it is compared with."""
     rows, seconds = [], {}
     for name, work in ours.items():
-        share = f'{peak(work) / input_bytes:.2f} of the arrays'  # of the first, which is not timed
+        share = f'{peak(work) / input_bytes:.2f} of the arrays'  # an untimed first run
         seconds[name], value = timed(work, REPEATS)
         rows.append([name, f'{seconds[name]:.3f}', '', f'{value:.12f}', share])
     for name, (work, other) in peers.items():
@@ -134,7 +134,7 @@ def lrap() -> list[list[str]]:
 
 
 def apk(actual: list[str], predicted: list[str], k: int) -> float:
-    """Return average precision of one user as it is usually coded, a prediction at a time."""
+    """Return average precision of one user, in the usual code: a loop over predictions."""
     hits, total = 0, 0.0
     for rank, label in enumerate(predicted[:k], 1):
         if label in actual and label not in predicted[: rank - 1]:
@@ -144,13 +144,13 @@ def apk(actual: list[str], predicted: list[str], k: int) -> float:
 
 
 def mapk(true_lists: list[list[str]], predicted_lists: list[list[str]]) -> float:
-    """Return MAP@12 as it is usually coded, a user at a time."""
+    """Return MAP@12, in the usual code: a loop over users."""
     pairs = zip(true_lists, predicted_lists, strict=True)
     return float(np.mean([apk(actual, predicted, 12) for actual, predicted in pairs]))
 
 
 def purchases(n_users: int = 1_000_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make what users bought, how many each, and twelve predictions, few right."""
+    """Return the purchases of users, their numbers, and twelve predictions each, few right."""
     random = np.random.default_rng(SEED)
     users = np.repeat(np.arange(n_users), random.geometric(1 / 3.5, n_users))
     articles = (100_000 * random.random(len(users)) ** 3).astype(np.int64)
@@ -163,14 +163,14 @@ def purchases(n_users: int = 1_000_000) -> tuple[np.ndarray, np.ndarray, np.ndar
     predicted[rows, columns] = bought[begins[rows] + random.integers(0, n_bought[rows])]
     keys = np.repeat(np.arange(len(predicted)), 12) * 100_000 + predicted.ravel()
     again = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
-    predicted.ravel()[again] = 100_000 + again % 12  # which nobody bought, and none has twice
+    predicted.ravel()[again] = 100_000 + again % 12  # bought by nobody, and none twice
     return bought, n_bought, predicted
 
 
 def lists_of_text(
     bought: np.ndarray, n_bought: np.ndarray, predicted: np.ndarray
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Return labels of ten letters: what each user bought, and the predictions."""
+    """Return labels of ten letters: the purchases of each user, and the predictions."""
     names = np.array([f'{number:010d}' for number in range(100_012)], dtype=object)
     true_lists = [names[part].tolist() for part in np.split(bought, n_bought.cumsum()[:-1])]
     return true_lists, names[predicted].tolist()
@@ -179,7 +179,7 @@ def lists_of_text(
 def rectangles(
     bought: np.ndarray, n_bought: np.ndarray, predicted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the form that ranx scores fastest: pairs of label and relevance, padded."""
+    """Return the input that ranx scores fastest: padded pairs of label and relevance."""
     rows = np.repeat(np.arange(len(n_bought)), n_bought)
     columns = np.arange(len(bought)) - (n_bought.cumsum() - n_bought)[rows]
     qrels = np.zeros((len(n_bought), n_bought.max(), 2))
@@ -233,7 +233,7 @@ def map_at_12() -> list[list[str]]:
 
 
 def pandas_recipe(predicted: np.ndarray, confidence: np.ndarray, truth: np.ndarray) -> float:
-    """Return global AP as notebooks compute it: a frame, sorted, with a column for each step."""
+    """Return global AP as notebooks compute it: a sorted frame with a column for each step."""
     frame = pandas.DataFrame({'predicted': predicted, 'confidence': confidence, 'truth': truth})
     frame = frame.sort_values('confidence', ascending=False)
     frame['correct'] = (frame['predicted'] == frame['truth']).astype(int)

@@ -1,4 +1,4 @@
-"""How often intervals have the truth in them, by `simulations.py`."""
+"""How often intervals cover the truth; a part of `simulations.py`."""
 
 import warnings
 from math import sqrt
@@ -12,7 +12,7 @@ from simulated_runs import SHOWN, SIZES, Floats, K, Population, generator, pairs
 from mediaeval_ap.comparison.intervals import Interval, mean_interval, plus2_interval
 from mediaeval_ap.comparison.units import Units, units_of
 
-LEVEL, RESAMPLES, MOST_BCA = 0.95, 1_000, 100  # more queries take BCa too long
+LEVEL, RESAMPLES, MOST_BCA = 0.95, 1_000, 100  # with more, BCa takes too long
 HEADERS = ['means: ABC', 'means: t', 'means: BCa', 'differences: plus2', 'differences: t']
 N_SAMPLES = 20_000  # of the model of lwlrap
 
@@ -40,9 +40,9 @@ def bca_ends(means: Floats, random: np.random.Generator) -> Floats:
 
 
 def coverage(units: Units, highest: Floats, n: int, draws: int, key: int) -> list[str]:
-    """Return how often intervals over `n` of the units have the truth in them, by kind.
+    """Return how often intervals from `n` of the units cover the truth, by kind.
 
-    `highest` has the highest value of each run (a row) in each unit.
+    `highest` is the highest possible value of each run (a row) in each unit.
     """
     n_runs, pairs = len(highest), pairs_of(units)
     sums = np.array([*units.sums.T, *(units.differences(a, b) for a, b in pairs)])
@@ -104,7 +104,7 @@ def of_runs(population: Population, draws: int) -> list[str]:
 
 
 def of_samples(_: Population, draws: int) -> list[str]:
-    """Draw samples of a model of lwlrap, which is a mean over the labels of samples."""
+    """Draw samples from a model of lwlrap, a mean over the labels of samples."""
     random = generator(N_SAMPLES)
     easy = random.normal(size=N_SAMPLES)
     n_labels = random.geometric(0.6, N_SAMPLES)

@@ -1,4 +1,4 @@
-"""The runs that `simulations.py` draws from, and what its parts share."""
+"""The population of runs for `simulations.py`, and helpers of its parts."""
 
 import warnings
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from mediaeval_ap.comparison.comparable_runs import VideosOfQueries, cluster_num
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import DataWarning
 
-SEED = 2016  # any would do: everybody gets the same draws
+SEED = 2016  # any seed: everybody gets the same draws
 K = [1, 10, 100, 1000]
-SHOWN = (0, 2)  # the places of the cutoffs that are shown: 1 and 100
+SHOWN = (0, 2)  # indices of the cutoffs that are shown: 1 and 100
 SIZES = (5, 10, 20, 50, 100, 300)  # units that are drawn; then all
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ Numbers = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Population:
-    """AP by query of some runs at each cutoff, and the units that queries are in."""
+    """AP by query of some runs at each cutoff, and the unit of each query."""
 
     by_cutoff: Floats  # (n_cutoffs, n_runs, n_queries)
     numbers: dict[str, Numbers]  # of the unit of each query, by the kind of units
@@ -38,7 +38,7 @@ class Population:
         return units_of(self.by_cutoff[at], self.numbers[over])
 
     def sizes(self, over: str) -> list[int]:
-        """Return the numbers of units that are drawn; the last is all of them."""
+        """Return the numbers of units to draw; the last is all of them."""
         n_units = int(self.numbers[over].max()) + 1
         return [*(n for n in SIZES if n < n_units), n_units]
 
@@ -52,7 +52,7 @@ def synthetic() -> Population:
 
 def official(folder: Path) -> Population:
     """Return the runs of a campaign; queries without a relevant shot count 1."""
-    reference = max((folder / 'reference').glob('reference.*'))  # the last by its date
+    reference = max((folder / 'reference').glob('reference.*'))  # with the latest date
     subset = folder / 'reference' / 'test.eval'
     paths = sorted((folder / 'submissions').iterdir())
     return population_of(paths, reference, folder / 'reference' / 'queries.txt', subset)
@@ -63,7 +63,7 @@ def population_of(
 ) -> Population:
     average_precision = AveragePrecision(reference, K=K, subset=subset)
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore', DataWarning)  # of AP above 1, which is known
+        warnings.simplefilter('ignore', DataWarning)  # known ones, of AP above 1
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', reference, subset)
@@ -77,7 +77,7 @@ def generator(*key: int) -> np.random.Generator:
 
 
 def pairs_of(units: Units) -> list[tuple[int, int]]:
-    """Return the runs of each pair that is not equal in all units."""
+    """Return the pairs of runs that differ in some unit."""
     sums = units.sums.T
     return [(a, b) for a, b in combinations(range(len(sums)), 2) if (sums[a] != sums[b]).any()]
 

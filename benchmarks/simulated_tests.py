@@ -1,4 +1,4 @@
-"""How often tests and ranks are wrong, and how far p is from the truth, by `simulations.py`."""
+"""Error rates of tests and rank intervals, and errors of p; a part of `simulations.py`."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ FEW, SOME, MANY, HEAVY = range(21, 27), (30, 60, 128), (150, 300, 599), 300  # o
 
 
 def levels(population: Population, draws: int) -> list[str]:
-    """Give the values of each unit to two runs at random, so that no run is better."""
+    """Exchange the values of two runs at random, unit by unit, so that neither is better."""
     rows = []
     for over in population.numbers:
         by_cutoff = [population.units(over, at) for at in range(len(K))]
@@ -47,7 +47,7 @@ def levels(population: Population, draws: int) -> list[str]:
 
 
 def by_enumeration(differences: Floats) -> float:
-    """Count the subsets of amounts: each is one of the first half, and one of the second."""
+    """Return p by enumeration: each subset is one of the first half and one of the second."""
     amounts, halves = np.abs(differences), []
     for half in (amounts[::2], amounts[1::2]):
         sums = np.zeros(1)
@@ -60,7 +60,7 @@ def by_enumeration(differences: Floats) -> float:
 
 
 def on_a_fine_grid(differences: Floats) -> float:
-    """Add one amount after another to an array of probabilities."""
+    """Return p on a fine grid: add one amount after another to an array of probabilities."""
     amounts = np.abs(differences)
     step = (amounts.sum() - abs(differences.sum())) / 2 / CELLS
     shares = np.zeros(CELLS + 1 + math.isqrt(len(amounts)))  # with equal sums, when rounded
@@ -81,12 +81,12 @@ def by_flips(every: Sequence[Floats]) -> Floats:
 
 
 def ratios(population: Population, draws: int) -> list[str]:
-    """Compare p with the truth where it is not exact."""
+    """Compare p with the truth for pairs whose p is not exact."""
     units, numbers = population.units('queries', SHOWN[-1]), range(draws)
     pairs = pairs_of(units)
 
     def observed(n: int, number: int) -> Floats:
-        """Return some differences of a pair, with signs that are more or less in favour of one."""
+        """Return differences of a pair, with signs that favour one run more or less."""
         random = generator(60_000, n, number)
         differences = units.differences(*pairs[random.integers(len(pairs))])
         amounts = random.permutation(np.abs(differences[differences != 0]))[:n]
@@ -124,7 +124,7 @@ def ratios(population: Population, draws: int) -> list[str]:
 
 
 def rank_intervals_of(drawn: Floats) -> tuple[Numbers, Numbers]:
-    """Return the order of runs, best first, and the interval of the rank of each, by tests."""
+    """Return the runs, best first, and an interval for the rank of each, by tests."""
     order = np.argsort(-drawn.mean(axis=1), kind='stable')
     units, n_runs = units_of(drawn[order], np.arange(drawn.shape[1])), len(drawn)
     p = [

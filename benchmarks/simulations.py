@@ -1,9 +1,9 @@
-"""Whether tests and intervals of `compare` keep what they say, by simulation.
+"""Simulate the error rates of the tests of `compare`, and the coverage of its intervals.
 
 `python benchmarks/simulations.py [--official FOLDER]`: queries, or clusters of queries by video,
-are drawn again and again, with replacement, from AP by query of the runs of a campaign. So the mean
-over all its queries is the truth. `--only` simulates some parts; a page of all parts of a
-campaign is kept.
+are drawn again and again, with replacement, from the queries of a campaign. So the mean over all
+its queries is the truth. `--only` simulates some parts. The page of results is written only after
+all parts of an official campaign.
 """
 
 import argparse

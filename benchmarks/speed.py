@@ -1,8 +1,8 @@
 """Time and memory beside an older version and peers: `python benchmarks/speed.py [ROW ...]`.
 
-`--before PYTHON` names the interpreter of an environment with the older version. Both run in turns,
-each in a process of its own, and must give the same values, bit for bit. Without names of rows all
-are measured, and the results are kept.
+`--before PYTHON` names the interpreter of an environment with the older version. Both versions run
+in turns, each in a process of its own, and must give the same values, bit for bit. Without names of
+rows, all rows are measured, and the results are written to a file.
 """
 
 import argparse
@@ -42,12 +42,12 @@ Medians = dict[str, dict[str, Taken]]  # of each side: of each step
 
 
 class Step(NamedTuple):
-    """A row that one step of `speed_steps.py` gives."""
+    """A row of the table for one step of `speed_steps.py`."""
 
     what: str
     data: str
     step: str
-    per: int = 1  # the row is of one of so many
+    per: int = 1  # the row shows the time of one of this many
 
 
 LARGE, NAMES, SMALL = 'large', 'names', 'small'
@@ -66,13 +66,13 @@ STEPS = {
     'names-batch': Step('each of 100 queries, 1 million names, K to 1000', NAMES, 'batch=100', 100),
     'small-send': Step('one `send`, 1,600 names, K to 1000', SMALL, 'send'),
 }
-ASKED_WITH = {'first': 'send'}  # steps that another one measures, too
+ASKED_WITH = {'first': 'send'}  # measured together with another step
 ALWAYS = {'read', 'index'}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is measured on what."""
+    """The interpreters and the data of a measurement."""
 
     folder: Path
     pythons: Mapping[str, str]  # of each side
@@ -90,14 +90,14 @@ def headers(sides: Mapping[str, object]) -> list[str]:
 
 
 def line(what: str, sides: Mapping[str, Taken]) -> list[str]:
-    """Return a row of what each side took."""
+    """Return a row with seconds and memory of each side."""
     formats = (duration, duration, amount)
     cells = [[form(taken[i]) for taken in in_order(sides)] for i, form in enumerate(formats)]
     return row(what, cells, faster=sides)
 
 
 def ratio_line(what: str, sides: Mapping[str, Taken], peers: Mapping[str, Taken]) -> list[str]:
-    """Return a row of what each side took, as multiples of what its peer took."""
+    """Return a row with seconds and memory of each side, as multiples of its peer."""
     pairs = [*zip(in_order(sides), in_order(peers), strict=True)]
     cells = [
         [f'{own[i] / peer[i]:.2f} ×' for own, peer in pairs] for i in range(len(Taken._fields))
@@ -125,7 +125,7 @@ def check_equal(what: str, values: Sequence[object]) -> None:
 
 
 def measured_steps(settings: Settings, repeats: int, *arguments: object) -> Medians:
-    """Measure steps by the package of each side, and compare what they give."""
+    """Measure steps by the package of each side; exit unless the results are equal."""
     commands = {
         side: [python, HERE / 'speed_steps.py', *arguments]
         for side, python in settings.pythons.items()
@@ -142,7 +142,7 @@ def measured_steps(settings: Settings, repeats: int, *arguments: object) -> Medi
 
 
 def step_rows(settings: Settings, names: Sequence[str]) -> list[list[str]]:
-    """Return a row for each name in `STEPS`, all of one set of data."""
+    """Return a row for each step of `STEPS` on one set of data."""
     data = STEPS[names[0]].data
     if data == SMALL:
         folder = synthetic(settings)
@@ -167,7 +167,7 @@ def step_rows(settings: Settings, names: Sequence[str]) -> list[list[str]]:
 def whole_processes(
     runs: Mapping[str, Sequence[Process]], sides: Mapping[str, object], what: str
 ) -> list[list[str]]:
-    """Return a row of what commands took, and one for each peer that ran in turns with them."""
+    """Return a row for commands, and one for each peer that ran in turns with them."""
     taken = {
         who: median_taken([process.taken for process in of_one]) for who, of_one in runs.items()
     }
@@ -267,7 +267,7 @@ ROWS = ['campaign', 'trec', *STEPS, 'map']
 
 
 def all_rows(settings: Settings, names: Sequence[str]) -> Iterator[list[str]]:
-    """Measure some rows, in the order of all; steps of the same data together."""
+    """Measure some rows, in the order of the table; steps on the same data together."""
     for key, group in groupby((name for name in ROWS if name in names), key=group_of):
         yield from OTHERS[key](settings) if key in OTHERS else step_rows(settings, [*group])
 

@@ -24,7 +24,7 @@ from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
 K = [1, 10, 100, 1000]
 NEAR = [1, 10]
-FAR = 'ABC'  # shares nothing with any name: one tie block of them all
+FAR = 'ABC'  # shares no letter with a name, so all names are one tie block
 N_SENT = 30
 REPEATS = 3
 
@@ -50,7 +50,7 @@ def of_answers(answers: Sequence[Answer]) -> str:
 
 
 def sent(average_precision: AveragePrecision, ranking: Ranking, names: Sequence[str]) -> Steps:
-    """Ask one query after another: the first, and the median of the others."""
+    """Send queries one by one; return the time of the first, and the median of the others."""
     session = average_precision(ranking)
     asked = [measured(partial(session.send, name)) for name in islice(names, N_SENT + 1)]
     answers, (first, *others) = zip(*asked, strict=True)
@@ -59,7 +59,7 @@ def sent(average_precision: AveragePrecision, ranking: Ranking, names: Sequence[
 
 
 def from_far(reference: Path, hypothesis: Path, ranking: Ranking) -> Steps:
-    """Ask for a name as far from every other one, whose shot is in the run."""
+    """Send a query that is equally far from all names, with a relevant shot in the run."""
     with open(hypothesis) as file:
         shot = file.readline().split()[:3]
     with open(reference) as file:
@@ -95,7 +95,7 @@ def ranked(folder: Path, steps: Sequence[str]) -> Steps:
 
 
 def map_at_12(n_users: int) -> Steps:
-    """Score lists of text, beside the plain loop; as its memory stands that of the same arrays."""
+    """Score lists of text, beside the plain loop, whose memory is shown for integer arrays."""
     import siblings
 
     bought, n_bought, predicted = siblings.purchases(n_users)

@@ -18,12 +18,12 @@ class Taken(NamedTuple):
     """Seconds and memory of some work."""
 
     seconds: float
-    cpu_seconds: float  # of all cores; on a busy machine the steadier figure
+    cpu_seconds: float  # of all cores; steadier on a busy machine
     peak_mib: float  # of the process so far; of a command, of the largest of its processes
 
 
 class Process(NamedTuple):
-    """What a command took and printed."""
+    """Seconds, memory and output of a command."""
 
     taken: Taken
     printed: str
@@ -45,7 +45,7 @@ def output_of(command: Sequence[object]) -> str:
 
 
 def measured(work: Callable[[], T]) -> tuple[T, Taken]:
-    """Return the value of some work in this process, and what it took."""
+    """Return the value of some work in this process, and its seconds and memory."""
     begin, cpu_begin = perf_counter(), process_time()
     value = work()
     seconds, cpu_seconds = perf_counter() - begin, process_time() - cpu_begin
@@ -57,9 +57,9 @@ def median_taken(of_each: Sequence[Taken]) -> Taken:
 
 
 def whole_process(command: Sequence[object]) -> Process:
-    """Run a command, and count all of it: the start of Python, imports, reading, and memory.
+    """Run a command; measure all of it, also the start of Python, imports and reading.
 
-    Python compiles a module once, as it does for users, even where the environment forbids it.
+    Modules are compiled once, as for users, even if the environment forbids it.
     """
     kept = {name: os.environ[name] for name in os.environ if name != 'PYTHONDONTWRITEBYTECODE'}
     begin = perf_counter()
@@ -78,12 +78,12 @@ def whole_process(command: Sequence[object]) -> Process:
 
 
 def command_of(python: str, *arguments: object) -> list[object]:
-    """Return a command of the package that an interpreter has, in whatever folder it begins."""
+    """Return a command of the package that an interpreter has installed, for any working folder."""
     return [python, '-P', '-m', 'mediaeval_ap', *arguments]
 
 
 def in_turns(commands: Mapping[str, Sequence[object]], repeats: int) -> dict[str, list[Process]]:
-    """Run each command several times, in turns, so that all see the same machine."""
+    """Run each command several times, in turns, so that the load of the machine is the same."""
     runs: dict[str, list[Process]] = {who: [] for who in commands}
     for _ in range(repeats):
         for who, command in commands.items():
@@ -100,12 +100,12 @@ def amount(mib: float) -> str:
 
 
 def peak_mib() -> float:
-    """Return the most memory that this process has taken."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def private_mib() -> float:
-    """Return the memory that this process shares with no file and no other process."""
+    """Return the memory of this process that no file and no other process shares."""
     lines = Path('/proc/self/status').read_text().splitlines()
     (line,) = (line for line in lines if line.startswith('RssAnon:'))
     return int(line.split()[1]) / 1024

@@ -1,6 +1,6 @@
 """Plain TREC files as whole processes: `python benchmarks/trec.py [--trec-eval PATH ...]`.
 
-Beside them is trec_eval, or pytrec_eval if no binary of it is given.
+The peer is trec_eval, or pytrec_eval if no binary is given.
 """
 
 import argparse
@@ -18,9 +18,9 @@ N_TOPICS = 1_000
 N_DOCUMENTS = 1_000
 N_JUDGED = 50
 CUTOFFS = '10,100,1000'
-DIGITS_OF_TREC_EVAL = 5.1e-5  # it prints four: half of the last, and what rounding of it adds
+DIGITS_OF_TREC_EVAL = 5.1e-5  # half of the last of its four digits, and a rounding error
 REPEATS = 7
-SEED = 6  # any would do: one run is measured, always the same
+SEED = 6  # any seed: always the same run is measured
 
 
 def make(folder: Path) -> None:
@@ -39,7 +39,7 @@ def make(folder: Path) -> None:
 
 
 def pytrec_eval_means(folder: Path) -> None:
-    """Print the same means by pytrec_eval, as its documentation does it."""
+    """Print the same means by pytrec_eval, in the way of its documentation."""
     import pytrec_eval
 
     with open(folder / 'qrels') as file:
@@ -60,7 +60,7 @@ def own_command(python: str, folder: Path) -> list[object]:
 
 
 def peer_commands(folder: Path, trec_evals: Sequence[Path]) -> dict[str, list[object]]:
-    """Return the command of each binary of trec_eval, or that of pytrec_eval if there is none."""
+    """Return a command for each binary of trec_eval, or one for pytrec_eval if there is none."""
     if not trec_evals:
         return {'pytrec_eval': [sys.executable, __file__, '--pytrec-eval', folder]}
     arguments = ['-m', f'map_cut.{CUTOFFS}', folder / 'qrels', folder / 'run']
@@ -75,7 +75,7 @@ def means_of(process: Process) -> list[float]:
 
 
 def check_means(runs: Mapping[str, Sequence[Process]]) -> None:
-    """Assert that all means agree: with those of trec_eval, to the four digits that it prints."""
+    """Assert that all means agree, with trec_eval in the four digits that it prints."""
     expected, *others = [means_of(process) for of_one in runs.values() for process in of_one]
     for means in others:
         assert np.allclose(means, expected, rtol=0, atol=DIGITS_OF_TREC_EVAL), (means, expected)

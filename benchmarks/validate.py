@@ -1,4 +1,4 @@
-"""Validation of many hypotheses, one a process: `python benchmarks/validate.py [N ...]`."""
+"""Validate N hypotheses, each N in a process: `python benchmarks/validate.py [N ...]`."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ FILES: dict[str, Callable[[list[str]], Iterable[str]]] = {
 
 
 def measure(path: str) -> None:
-    """Print seconds of finding, of showing 20 a kind, of listing all; problems; peak MiB."""
+    """Print seconds to find problems, show 20 a kind, list all; their number; peak MiB."""
     times = [perf_counter()]
     findings = examine(path)
     times.append(perf_counter())

@@ -40,7 +40,7 @@ WORTH_SHARING_BYTES = 16 << 20
 
 
 class Part(NamedTuple):
-    """How many blocks of a part of an evaluation were computed now, and how many earlier.
+    """The number of blocks of a part that were computed now, and that were found in the folder.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Processes and machines that run tasks: of loky, of Dask, or of an executor of the caller.
 
-How many processes `--jobs` starts is decided here, in `_worker_pool`: as many as were asked for
-(`choices.check_jobs` reads the option), but no more than there are tasks. The decision to start
-them at all is that of `run_in_blocks.Clock.pays`.
+How many processes `--jobs` starts is decided here, in `_worker_pool`: the number of the option, as
+`choices.check_jobs` reads it, but at most one for each task. `run_in_blocks.Clock.pays` decides if
+starting them pays off at all.
 """
 
 from __future__ import annotations
