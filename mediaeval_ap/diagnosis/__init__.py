@@ -1,1 +1,1 @@
-"""Diagnosis of one run: where average precision was lost, and what ties decide."""
+"""Diagnosis of one run: the parts of its loss, and the bounds over all orders of ties."""

@@ -1,4 +1,4 @@
-"""`Diagnosis`: where the average precision of a run was lost."""
+"""`Diagnosis`: the loss of a run, 1 - MAP, split into parts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import Floats, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.examined_run import (
+    ExaminedQueries,
     ExaminedRun,
-    Found,
     notes_of_query,
     ranking_of,
     relevant_shots,
 )
 from mediaeval_ap.diagnosis.findings import (
-    NOTHING,
-    ROUNDED,
-    TOP,
+    LEAST_PRINTED,
+    N_LISTED,
+    ROUNDING_ERROR,
     ConfusedName,
     Difference,
     NearMiss,
@@ -39,12 +39,12 @@ from mediaeval_ap.diagnosis.loss import (
     CONFUSED,
     NO_RANKS,
     SPELLING,
-    average_precisions,
+    ap_by_state,
     gains,
-    parts_of,
+    loss_parts,
 )
 from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile, reconcile_run
-from mediaeval_ap.diagnosis.ties import BOUNDS, TieBounds, tie_bounds
+from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds, tie_bounds
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
@@ -79,53 +79,53 @@ if TYPE_CHECKING:
     import altair
     import pandas
 
-ABOUT_ALONE = 'alone: gain in AP if only this name is corrected.\nThese gains do not add up.\n'
-FEW_LETTERS = 4  # more edits say nothing but that the names differ
+ALONE_EXPLAINED = 'alone: gain in AP if only this name is corrected.\nThese gains do not add up.\n'
+MOST_EDITS = 4  # a longer list only says that the names differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Described):
     """The loss of a run, split into parts; `AveragePrecision.explain` makes it.
 
-    The loss 1 - AP of each query is split by repairing one thing after another, in this order. Each
+    The loss 1 - AP of each query is split by repairing one thing after another, in this order. A
     part is the AP that its repair adds, so the parts add up to the loss:
 
     ``repeats``
         Each relevant shot counts once, where it is returned first. Negative where the
         definition counts shots again.
     ``ties``
-        Shots that were returned under the query come first among its hypotheses of equal
-        confidence. What was returned only under other names stays.
+        Relevant shots that were returned under the query come first among its hypotheses of equal
+        confidence. Shots that were returned only under other names keep their ranks.
     ``confidence``
-        Shots that were returned under the query come before all others.
+        Relevant shots that were returned under the query come before all others.
     ``spelling``, ``confused``, ``part_of_name``, ``noise``, ``copresent``
-        Relevant shots that were returned, but not under the query, come to the front. A shot
-        belongs to the first of these that one of its names in the run is of: a name within
+        Relevant shots that were returned, but not under the query, move to the front. A shot
+        belongs to the first of these kinds that any of its names in the run has: a name within
         `near` of the query; another person (of the reference or the queries) who is not in
-        that shot; a name of nobody that shares a word with the query; a name of nobody; names
-        that are all right for that shot.
+        that shot; a name of nobody that shares a word with the query; a name of nobody; a
+        person who is in that shot, too.
     ``absent``
         Relevant shots that were not returned are put at the front.
     ``cutoff``, ``unanswerable``
-        What remains: the definition allows no more at this cutoff, or no shot is relevant.
+        The rest: the definition allows no more at this cutoff, or no shot is relevant.
 
     Parameters
     ----------
     evaluation : Evaluation
         Average precision of the queries at the one cutoff, as `AveragePrecision.evaluate` gives it.
     near : float
-        The largest distance at which a name is taken for another spelling of a query.
+        The largest distance from a query to a name that counts as another spelling of it.
     parts : dict of str to ndarray of float64, shape (n_queries,)
         The parts of the loss, in the order of the repairs.
     ties : dict of str to TieBounds
-        Average precision over all orders of ties: of ``equal_confidence``, and of what is left to
-        ``arbitrary`` order behind temporal rank.
+        Average precision over all orders of ties: of ``equal_confidence``, and of equal temporal
+        rank, too, where the order is ``arbitrary``.
     confused : list of ConfusedName
         The other persons under whose names relevant shots were returned, costliest first.
     near_misses : list of NearMiss
         The names near a query under which relevant shots were returned, costliest first.
     definitions : list of MapByDefinition
-        The run by each registered definition: definition, MAP, queries changed.
+        MAP of the run by each registered definition, and the number of queries that change.
 
     Examples
     --------
@@ -137,12 +137,12 @@ class Diagnosis(Described):
     {'confidence': 0.25, 'absent': 0.5}
     >>> diagnosis.map, 1 - sum(diagnosis.mean_parts.values())
     (0.25, 0.25)
-    >>> [(each.query, each.ap) for each in diagnosis.costliest(1)]
+    >>> [(loss.query, loss.ap) for loss in diagnosis.costliest(1)]
     [('bob', 0.0)]
-    >>> found = diagnosis.of('ann')
-    >>> found.ranking[1].before
+    >>> ann = diagnosis.of('ann')
+    >>> ann.ranking[1].before
     Before(nearer=0, more_confident=1, tied=0, unjudged=None)
-    >>> [(shot.shot, shot.rank, shot.kind) for shot in found.relevant]
+    >>> [(shot.shot, shot.rank, shot.kind) for shot in ann.relevant]
     [('1', 2, 'own')]
     >>> difference = diagnosis.against(explain([right]))
     >>> difference.map, difference.mean_parts['confidence']
@@ -153,7 +153,7 @@ class Diagnosis(Described):
 
     evaluation: Evaluation
     near: float
-    parts: dict[str, NDArray[np.float64]]
+    parts: dict[str, Floats]
     ties: dict[str, TieBounds]
     confused: list[ConfusedName]
     near_misses: list[NearMiss]
@@ -171,7 +171,7 @@ class Diagnosis(Described):
         Parameters
         ----------
         name : str
-            The name; an empty one changes nothing.
+            The name; an empty one keeps the present name.
 
         Returns
         -------
@@ -192,13 +192,13 @@ class Diagnosis(Described):
 
     @property
     def queries(self) -> list[str]:
-        """The queries, in their order."""
+        """The queries, in the given order."""
         return self.evaluation.queries
 
     @property
-    def ap(self) -> NDArray[np.float64]:
+    def ap(self) -> Floats:
         """Average precision of each query."""
-        ap: NDArray[np.float64] = self.evaluation.ap[:, 0]
+        ap: Floats = self.evaluation.ap[:, 0]
         return ap
 
     @property
@@ -215,7 +215,7 @@ class Diagnosis(Described):
     def mean_parts(self) -> dict[str, float]:
         """The mean of each part over the queries; together they are 1 - MAP."""
         n_queries = len(self.queries)
-        return {part: math.fsum(each) / n_queries for part, each in self.parts.items()}
+        return {part: math.fsum(losses) / n_queries for part, losses in self.parts.items()}
 
     @property
     def inputs(self) -> Mapping[str, Provenance]:
@@ -224,19 +224,21 @@ class Diagnosis(Described):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about queries that are special, and about parts that can be negative."""
+        """Sentences about special queries, unknown bounds, and parts that can be negative."""
         notes = [*self.evaluation.notes]
         if 'H' in self.definition.denominator:
             notes.append(
                 f'{self.definition} divides by the number of hits, which repairs change: parts can '
                 'be negative'
             )
-        reasons = {row: why for each in self.ties.values() for row, why in each.reasons.items()}
+        reasons = {
+            row: reason for bounds in self.ties.values() for row, reason in bounds.reasons.items()
+        }
         if reasons:
-            row, why = min(reasons.items())
-            what = 'have no known bounds over the orders of ties'
-            (note,) = notes_of(len(reasons), len(self.queries), what)
-            notes.append(f'{note}, as {printable(self.queries[row])}: {why}')
+            row, reason = min(reasons.items())
+            finding = 'have no known bounds over the orders of ties'
+            (note,) = notes_of(len(reasons), len(self.queries), finding)
+            notes.append(f'{note}; for {printable(self.queries[row])}, {reason}')
         return notes
 
     @property
@@ -246,12 +248,12 @@ class Diagnosis(Described):
 
     def __repr__(self) -> str:
         n_queries = counted(len(self.queries), 'query', 'queries')
-        how = f'{self.definition}, {n_queries}'
+        settings = f'{self.definition}, {n_queries}'
         means = {f'M{ap_column(self.k)}': self.map, **self.mean_parts}
         means = {name: value for name, value in means.items() if value or name.startswith('M')}
         width = max(map(len, means))
         lines = [f'{name:{width}}  {short(value)}' for name, value in means.items()]
-        return '\n  '.join([f'Diagnosis of {shown(self.run)} ({how})', *lines])
+        return '\n  '.join([f'Diagnosis of {shown(self.run)} ({settings})', *lines])
 
     @property
     def plot(self) -> DiagnosisPlot:
@@ -270,11 +272,11 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Of queries that lost the same, that with the most relevant shots comes first, then the
-            first that was asked.
+            Queries that lost the same are ordered by their number of relevant shots, the largest
+            first, and then as they were given.
         """
-        first = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
-        return self._losses(first)
+        rows = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
+        return self._losses(rows)
 
     def of(self, query: str) -> QueryDiagnosis:
         """Return the diagnosis of a single query.
@@ -287,30 +289,32 @@ class Diagnosis(Described):
         Returns
         -------
         QueryDiagnosis
-            It takes time in proportion to the hypotheses of the run.
+            The query's diagnosis. Making it takes time in proportion to the hypotheses of the run.
         """
         if query not in self.queries:
-            asked = counted(len(self.queries), 'query', 'queries')
+            n_queries = counted(len(self.queries), 'query', 'queries')
             raise ParameterError(
-                f'of: found {shown(query)}, expected one of the {asked} of this diagnosis; '
+                f'of: found {shown(query)}, expected one of the {n_queries} of this diagnosis; '
                 'explain the run with this query'
             )
         row = self.queries.index(query)
         (loss,) = self._losses([row])
-        examined = self._examined
         (depth,) = depths([self.k])
-        found = examined.find([query], depth)
+        run = self._examined
+        examined = run.examine([query], depth)
         return QueryDiagnosis(
             query,
             self.k,
-            *(loss.ap, loss.n_relevant, loss.parts),
-            ranking_of(examined, query, self.k),
-            relevant_shots(examined, query, found, depth),
+            loss.ap,
+            loss.n_relevant,
+            loss.parts,
+            ranking_of(run, query, self.k),
+            relevant_shots(run, query, examined, depth),
             self._ties(row),
-            reconcile(found.facts[0], self.k, self.definition),
+            reconcile(examined.facts[0], self.k, self.definition),
             self.run,
             self.definition.name,
-            notes_of_query(examined, query),
+            notes_of_query(run, query),
         )
 
     def against(self, other: Diagnosis) -> Difference:
@@ -319,30 +323,35 @@ class Diagnosis(Described):
         Parameters
         ----------
         other : Diagnosis
-            The diagnosis of another run: of the same queries in any order, cutoff, definition,
+            The diagnosis of another run, with the same queries (in any order), cutoff, definition,
             reference, subset and `near`.
 
         Returns
         -------
         Difference
             AP of the other run minus AP of this one, and how much less the other one loses in each
-            part. What must be the same and is not is a `ParameterError`.
+            part.
+
+        Raises
+        ------
+        ParameterError
+            If the diagnoses differ in more than the run.
         """
         _check_comparable(self, other)
         row_of = {query: row for row, query in enumerate(other.queries)}
         rows = [row_of[query] for query in self.queries]
-        one, another = distinct_run_names([self.evaluation, other.evaluation])
+        name, other_name = distinct_run_names([self.evaluation, other.evaluation])
         return Difference(
-            (one, another),
+            (name, other_name),
             self.k,
             self.definition.name,
             list(self.queries),
             other.ap[rows] - self.ap,
-            {part: each - other.parts[part][rows] for part, each in self.parts.items()},
+            {part: losses - other.parts[part][rows] for part, losses in self.parts.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis, and a manifest of what it was computed from, for JSON.
+        """Return the diagnosis, with a manifest of its inputs and settings, for JSON.
 
         Returns
         -------
@@ -350,8 +359,8 @@ class Diagnosis(Described):
             ``schema``, ``version``, ``kind``, ``run``, ``k``, ``map``, ``loss`` (the mean
             of each part), ``ties`` (``min``, ``expected`` and ``max``, of ``equal_confidence`` and
             ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
-            ``loss``, ``ties``), ``confused``, ``near_misses``, ``notes`` and ``manifest``. A value
-            that is not known is None, and has a ``reason`` beside it.
+            ``loss``, ``ties``), ``confused``, ``near_misses``, ``notes`` and ``manifest``. Unknown
+            values are None, with a ``reason`` beside them.
         """
         value = {
             'run': self.run,
@@ -359,14 +368,14 @@ class Diagnosis(Described):
             'map': self.map,
             'loss': self.mean_parts,
             'ties': self._ties(),
-            'definitions': [asdict(each) for each in self.definitions],
+            'definitions': [asdict(values) for values in self.definitions],
             'queries': [
-                {'query': each.query, 'ap': each.ap, 'n_relevant': each.n_relevant}
-                | {'loss': each.parts, 'ties': self._ties(row)}
-                for row, each in enumerate(self._losses(range(len(self.queries))))
+                {'query': loss.query, 'ap': loss.ap, 'n_relevant': loss.n_relevant}
+                | {'loss': loss.parts, 'ties': self._ties(row)}
+                for row, loss in enumerate(self._losses(range(len(self.queries))))
             ],
-            'confused': [asdict(each) for each in self.confused],
-            'near_misses': [asdict(each) for each in self.near_misses],
+            'confused': [asdict(name) for name in self.confused],
+            'near_misses': [asdict(name) for name in self.near_misses],
             'notes': self.notes,
             'manifest': {
                 'version': __version__,
@@ -392,13 +401,15 @@ class Diagnosis(Described):
         return pandas.DataFrame(columns, index=pandas.Index(self.queries, name='query'))
 
     def _losses(self, rows: Any) -> list[QueryLoss]:
-        parts = {part: each.tolist() for part, each in self.parts.items()}
+        losses_by_part = {part: losses.tolist() for part, losses in self.parts.items()}
         ap = self.ap.tolist()
         n_relevant = self.n_relevant.tolist()
         return [
             QueryLoss(
-                *(self.queries[row], ap[row], n_relevant[row]),
-                {part: each[row] for part, each in parts.items()},
+                self.queries[row],
+                ap[row],
+                n_relevant[row],
+                {part: losses[row] for part, losses in losses_by_part.items()},
             )
             for row in rows
         ]
@@ -406,11 +417,11 @@ class Diagnosis(Described):
     def _ties(self, row: int | None = None) -> dict[str, dict[str, Any]]:
         """Return the bounds of a query, or else the means over all queries, by level."""
         return {
-            level: each.means() if row is None else each.of_query(row)
-            for level, each in self.ties.items()
+            level: bounds.means() if row is None else bounds.of_query(row)
+            for level, bounds in self.ties.items()
         }
 
-    def document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
+    def document(self, *, per_query: bool = False, costliest: int = N_LISTED) -> Document:
         """Describe the diagnosis for all output formats.
 
         Parameters
@@ -418,7 +429,7 @@ class Diagnosis(Described):
         per_query : bool
             Show all queries to people, not only the costliest.
         costliest : int
-            How many queries to show without `per_query`.
+            How many queries, and how many names of each kind, to show.
 
         Returns
         -------
@@ -429,47 +440,69 @@ class Diagnosis(Described):
 
     def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
         ap = ap_column(self.k)
-        over = counted(len(self.queries), 'query', 'queries')
+        n_queries = counted(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
-        yield f'M{ap} {self.map:.3f} over {over}. The rest to 1:\n'
-        n_losing = {part: int((abs(each) > NOTHING).sum()) for part, each in self.parts.items()}
+        yield f'M{ap} {self.map:.3f} over {n_queries}. The rest to 1:\n'
+        n_losing = {
+            part: int((abs(losses) > ROUNDING_ERROR).sum()) for part, losses in self.parts.items()
+        }
         yield grid_of_loss(self.mean_parts, n_losing)
         yield grid_of_ties(self._ties())
         rows: list[list[Any]] = [
-            [each.definition, each.map, each.n_changed, each.reason] for each in self.definitions
+            [values.definition, values.map, values.n_changed, values.reason]
+            for values in self.definitions
         ]
-        yield _with_reasons(Grid(['DEFINITION', f'M{ap}', 'queries changed', 'reason'], rows))
+        headers = ['DEFINITION', f'M{ap}', 'queries changed', 'reason']
+        yield _without_empty_reasons(Grid(headers, rows))
         if per_query:
-            grid = _with_reasons(self._rows())
+            grid = _without_empty_reasons(self._rows())
             yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
         else:
-            rows = []
-            for loss in self.costliest(n):
-                if 1 - loss.ap < NOTHING:
-                    break  # the rest lost nothing
-                part, lost = max(loss.parts.items(), key=lambda item: item[1])
-                most = [part, lost] if lost >= ROUNDED else ['', None]
-                rows.append([loss.query, loss.ap, loss.n_relevant, *most])
-            yield Grid(['COSTLIEST QUERIES', ap, 'n_relevant', 'most lost to', 'AP lost'], rows)
-        rows = [
-            [each.query, each.name, each.adds, each.count, each.distance, _letters(each.letters)]
-            for each in self.confused
-        ]
-        headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
-        yield from _first(headers, rows, n)
-        rows = [
-            [each.query, each.name, each.adds, each.alone, each.count, each.n_hypotheses, letters]
-            for each, letters in ((each, _letters(each.letters)) for each in self.near_misses)
-        ]
-        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
-        yield from _first(headers, rows, n)
-        if rows:
-            yield ABOUT_ALONE
+            yield self._costliest_grid(n)
+        yield from self._confused_blocks(n)
+        yield from self._near_miss_blocks(n)
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
 
+    def _costliest_grid(self, n: int) -> Grid:
+        rows: list[list[Any]] = []
+        for query_loss in self.costliest(n):
+            if 1 - query_loss.ap < ROUNDING_ERROR:
+                break  # the other queries lost nothing
+            part, loss = max(query_loss.parts.items(), key=lambda item: item[1])
+            largest = [part, loss] if loss >= LEAST_PRINTED else ['', None]
+            rows.append([query_loss.query, query_loss.ap, query_loss.n_relevant, *largest])
+        headers = ['COSTLIEST QUERIES', ap_column(self.k), 'n_relevant', 'most lost to', 'AP lost']
+        return Grid(headers, rows)
+
+    def _confused_blocks(self, n: int) -> Iterator[Block]:
+        headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
+        rows = [
+            [name.query, name.name, name.adds, name.count, name.distance, _edits(name.letters)]
+            for name in self.confused
+        ]
+        yield from _costliest_names(headers, rows, n)
+
+    def _near_miss_blocks(self, n: int) -> Iterator[Block]:
+        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
+        rows = [
+            [
+                name.query,
+                name.name,
+                name.adds,
+                name.alone,
+                name.count,
+                name.n_hypotheses,
+                _edits(name.letters),
+            ]
+            for name in self.near_misses
+        ]
+        yield from _costliest_names(headers, rows, n)
+        if rows:
+            yield ALONE_EXPLAINED
+
     def _rows(self) -> Grid:
-        """Return a row for each query, and one for all; the last column says what is not known."""
+        """Return a row for each query and one for all; the last column has reasons for None."""
         n_queries = len(self.queries)
         means = self.mean_parts
         columns: dict[str, list[Any]] = {
@@ -477,67 +510,86 @@ class Diagnosis(Described):
             ap_column(self.k): [*self.ap.tolist(), self.map],
             'n_relevant': [*self.n_relevant.tolist(), int(self.n_relevant.sum())],
         }
-        columns |= {part: [*each.tolist(), means[part]] for part, each in self.parts.items()}
+        columns |= {part: [*losses.tolist(), means[part]] for part, losses in self.parts.items()}
         ties = [*map(self._ties, range(n_queries)), self._ties()]
         for level in self.ties:
-            for name in BOUNDS:
-                columns[f'{level}_{name}'] = [each[level][name] for each in ties]
+            for key in BOUND_KEYS:
+                columns[f'{level}_{key}'] = [
+                    bounds_by_level[level][key] for bounds_by_level in ties
+                ]
         columns[N_QUERIES] = [*[None] * n_queries, n_queries]
-        columns['reason'] = [  # of both levels, each reason once
-            '; '.join(dict.fromkeys(of['reason'] for of in each.values() if 'reason' in of))
-            for each in ties
-        ]
+        columns['reason'] = [_reasons(bounds_by_level) for bounds_by_level in ties]
         settings = [self.run, self.definition.name]
         rows = zip(*columns.values(), strict=True)
         return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
 
 
-def _with_reasons(grid: Grid) -> Grid:
-    """Return a grid without its last column, the reasons, if there are none."""
+def _reasons(bounds_by_level: Mapping[str, Mapping[str, Any]]) -> str:
+    """Join the reasons of all levels, each reason once."""
+    reasons = [bounds['reason'] for bounds in bounds_by_level.values() if 'reason' in bounds]
+    return '; '.join(dict.fromkeys(reasons))
+
+
+def _without_empty_reasons(grid: Grid) -> Grid:
+    """Drop the last column of a grid, the reasons, if it is empty."""
     if any(row[-1] for row in grid.rows):
         return grid
     return Grid(grid.headers[:-1], [row[:-1] for row in grid.rows])
 
 
-def _first(headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int) -> Iterator[Block]:
-    """Return the costliest names that shots of queries were lost to."""
+def _costliest_names(
+    headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int
+) -> Iterator[Block]:
+    """Yield a grid of the first names, and a line with the number of the others."""
     if rows:
         yield Grid(headers, rows[:n])
     if len(rows) > n:
         yield f'… and {counted(len(rows) - n, "more name", "more names")} (see --costliest)\n'
 
 
-def _letters(letters: Sequence[str]) -> str:
-    """Return the edits, or how many they are if the names have little in common."""
-    return ', '.join(letters) if len(letters) <= FEW_LETTERS else f'{len(letters)} edits'
+def _edits(letters: Sequence[str]) -> str:
+    """Join the edits, or return their number if the names have little in common."""
+    return ', '.join(letters) if len(letters) <= MOST_EDITS else f'{len(letters)} edits'
+
+
+class _Compared(NamedTuple):
+    """A setting of two diagnoses that must be the same, and the words for it in an error."""
+
+    value: Any
+    other_value: Any
+    actual: str
+    expected: str = 'the same'
 
 
 def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
-    """Refuse two diagnoses that differ in more than the run."""
+    """Raise ParameterError if two diagnoses differ in more than the run."""
     name = shown(b.definition.name)
+    expected_name = shown(a.definition.name)
     n_others = counted(len(b.queries), 'query', 'queries')
-    both = [a._examined.criteria, b._examined.criteria]
+    criteria = [a._examined.criteria, b._examined.criteria]
     references: Sequence[Any] = (None, None)
     subsets: Sequence[Any] = (None, None)
-    if both[0] is not both[1]:
-        references = [Counter(each.reference.table.rows()) for each in both]
-        subsets = [None if each.subset is None else {*each.subset.rows()} for each in both]
-    for one, other, found, expected in (
-        (a.k, b.k, f'k {shown(b.k)}', shown(a.k)),
-        (a.near, b.near, f'near {shown(b.near)}', shown(a.near)),
-        (a.definition.name, b.definition.name, f'definition {name}', shown(a.definition.name)),
-        (a.definition, b.definition, f'another definition of the name {name}', 'the same'),
-        (
-            *(sorted(a.queries), sorted(b.queries)),
-            *(f'other queries ({n_others})', f'the {len(a.queries):,}'),
+    if criteria[0] is not criteria[1]:
+        references = [Counter(side.reference.table.rows()) for side in criteria]
+        subsets = [None if side.subset is None else {*side.subset.rows()} for side in criteria]
+    for setting in (
+        _Compared(a.k, b.k, f'k {shown(b.k)}', shown(a.k)),
+        _Compared(a.near, b.near, f'near {shown(b.near)}', shown(a.near)),
+        _Compared(a.definition.name, b.definition.name, f'definition {name}', expected_name),
+        _Compared(a.definition, b.definition, f'another definition of the name {name}'),
+        _Compared(
+            sorted(a.queries),
+            sorted(b.queries),
+            f'other queries ({n_others})',
+            f'the {len(a.queries):,}',
         ),
-        (*references, 'another reference', 'the same'),
-        (*subsets, 'another subset', 'the same'),
+        _Compared(references[0], references[1], 'another reference'),
+        _Compared(subsets[0], subsets[1], 'another subset'),
     ):
-        if one != other:
+        if setting.value != setting.other_value:
             raise ParameterError(
-                f'against: {shown(b.run)} was explained with {found}, expected {expected} as for '
-                f'{shown(a.run)}; explain both in the same way'
+                f'against: {shown(b.run)} was explained with {setting.actual}, expected '
+                f'{setting.expected} as for {shown(a.run)}; explain both in the same way'
             )
 
 
@@ -578,9 +630,9 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         *others : Diagnosis
-            Diagnoses of other runs, alike as `Diagnosis.against` needs them.
+            Diagnoses of other runs that differ in nothing but the run (see `Diagnosis.against`).
         names : sequence of str, optional
-            Names of the runs, this one first, all different; by default those of their files.
+            Names of the runs, this one first, all different; by default the names of their files.
 
         Returns
         -------
@@ -590,14 +642,15 @@ class DiagnosisPlot(Plot):
         diagnoses = [self._diagnosis, *others]
         for other in others:
             self._diagnosis.against(other)
-        evaluations = [each.evaluation for each in diagnoses]
+        evaluations = [diagnosis.evaluation for diagnosis in diagnoses]
         runs = distinct_run_names(evaluations) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
                 f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
             )
-        means = [each.mean_parts for each in diagnoses]
-        return self._figures.loss(runs, {part: [each[part] for each in means] for part in means[0]})
+        means = [diagnosis.mean_parts for diagnosis in diagnoses]
+        columns = {part: [mean[part] for mean in means] for part in means[0]}
+        return self._figures.loss(runs, columns)
 
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names that are most often confused.
@@ -614,9 +667,9 @@ class DiagnosisPlot(Plot):
         """
         names = self._diagnosis.confused[: check_cutoff(n, 'n')]
         return self._figures.confused(
-            [each.query for each in names],
-            [each.name for each in names],
-            [each.count for each in names],
+            [name.query for name in names],
+            [name.name for name in names],
+            [name.count for name in names],
         )
 
     def precision_recall(self, query: str | None = None) -> altair.LayerChart:
@@ -635,122 +688,155 @@ class DiagnosisPlot(Plot):
         diagnosis = self._diagnosis
         if query is None:
             relevant = zip(diagnosis.queries, diagnosis.n_relevant, strict=True)
-            query = next((each for each, n in relevant if n), diagnosis.queries[0])
-        found = diagnosis.of(query)
-        if not found.n_relevant:
+            query = next((query for query, n in relevant if n), diagnosis.queries[0])
+        query_diagnosis = diagnosis.of(query)
+        if not query_diagnosis.n_relevant:
             raise ParameterError(
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
-        hits = [each.rank for each in found.ranking if each.relevant]
-        return self._figures.precision_recall([diagnosis.run], [hits], found.n_relevant, query)
+        hits = [row.rank for row in query_diagnosis.ranking if row.relevant]
+        return self._figures.precision_recall(
+            [diagnosis.run], [hits], query_diagnosis.n_relevant, query
+        )
 
 
 def diagnose(
     criteria: Criteria, run: PreparedRun, queries: Table | None, K: Sequence[Cutoff], near: float
 ) -> list[Diagnosis]:
-    """Diagnose a run on the queries, by default those of the reference, at each cutoff."""
-    questions = select_queries(criteria, queries)
-    asked = questions.names
-    number = {query: number for number, query in enumerate(dict.fromkeys(asked))}
-    names = list(number)
-    rows = np.array([number[query] for query in asked])
+    """Diagnose a run on the queries, by default all of the reference, at each cutoff."""
+    selected = select_queries(criteria, queries)
+    number_of = {query: number for number, query in enumerate(dict.fromkeys(selected.names))}
+    names = list(number_of)  # distinct
+    rows = np.array([number_of[query] for query in selected.names])
     definition = criteria.definition
-    at = depths(K)
-    examined = ExaminedRun(criteria, run, names, near)
-    found = examined.find(names, max(at))
-    n_relevant = found.counts.relevant
-    n_ranked = found.counts.ranked
-    how = found.shots, found.ranks, found.counts, at, definition
-    values = average_precisions(*how)
-    added = gains(*how)
+    cutoffs = depths(K)
+    examined_run = ExaminedRun(criteria, run, names, near)
+    examined = examined_run.examine(names, max(cutoffs))
+    n_relevant = examined.counts.relevant
+    n_ranked = examined.counts.ranked
+    shots = examined.shots
+    values = ap_by_state(shots, examined.ranks, examined.counts, cutoffs, definition)
+    added = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
     ap = values[0][rows]
-    evaluation = evaluation_of(run, asked, questions.source, ap, n_relevant[rows])
-    found_before = run.warnings_with(questions.warnings)
-    evaluation = completed(evaluation, questions.n_skipped, found_before)
-    corrected = np.array([query for query, _ in found.corrected], dtype=np.int64)
-    ranks = list(found.corrected.values())
-    again = average_precision_of_hits(
-        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
-        np.concatenate([NO_RANKS, *ranks]),
-        *(n_relevant[corrected], n_ranked[corrected], at, definition),
-    )
-    alone = dict(zip(found.corrected, (again - values[0][corrected]).tolist(), strict=True))
+    evaluation = evaluation_of(run, selected.names, selected.source, ap, n_relevant[rows])
+    data_warnings = run.warnings_with(selected.warnings)
+    evaluation = completed(evaluation, selected.n_skipped, data_warnings)
+    alone = _gains_alone(examined, values[0], cutoffs, definition)
     ties = [
-        tie_bounds(tied, n_relevant, n_ranked, at, definition, examined.shot_id)
-        for tied in found.tied
+        tie_bounds(hits, n_relevant, n_ranked, cutoffs, definition, examined_run.shot_id)
+        for hits in examined.ties
     ]
-    facts = [found.facts[row] for row in rows.tolist()]
+    facts = [examined.facts[row] for row in rows.tolist()]
     diagnoses = []
     for column, k in enumerate(K):
-        confused, missed = (
-            _lost_to(kind, found, added[:, column], names, run.ranking)
+        confused, near_misses = (
+            _lost_names(kind, examined, added[:, column], names, run.ranking)
             for kind in (CONFUSED, SPELLING)
         )
-        parts = parts_of(values[:, :, column], n_relevant)
+        parts = loss_parts(values[:, :, column], n_relevant)
         levels = zip(('equal_confidence', 'arbitrary'), ties, strict=True)
         diagnoses.append(
             Diagnosis(
                 replace(evaluation, K=[k], ap=ap[:, [column]]),
                 near,
-                {part: each[rows] for part, each in parts.items()},
-                {level: each[column].of(rows) for level, each in levels},
-                [lost for _, lost in confused],
+                {part: losses[rows] for part, losses in parts.items()},
+                {level: bounds[column].of(rows) for level, bounds in levels},
+                [lost.confused for lost in confused],
                 [
                     NearMiss(
-                        n_hypotheses=int(run.ranking.name_counts[pair[1]]),
-                        alone=alone[pair][column],
-                        **vars(lost),
+                        n_hypotheses=int(run.ranking.name_counts[lost.name]),
+                        alone=alone[lost.query, lost.name][column],
+                        **vars(lost.confused),
                     )
-                    for pair, lost in missed
+                    for lost in near_misses
                 ],
                 reconcile_run(facts, k, definition),
-                examined,
+                examined_run,
             )
         )
     return diagnoses
 
 
-def _lost_to(
-    kind: int, found: Found, added: NDArray[np.float64], queries: Sequence[str], ranking: Ranking
-) -> list[tuple[tuple[int, int], ConfusedName]]:
+def _gains_alone(
+    examined: ExaminedQueries, ap: Floats, K: Sequence[int], definition: Definition
+) -> dict[tuple[int, int], list[float]]:
+    """Return the gain in AP at each cutoff if a name is corrected, by numbers of query and name."""
+    query = np.array([query for query, _ in examined.corrected], dtype=np.int64)
+    ranks = list(examined.corrected.values())
+    corrected_ap = average_precision_of_hits(
+        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
+        np.concatenate([NO_RANKS, *ranks]),
+        examined.counts.relevant[query],
+        examined.counts.ranked[query],
+        K,
+        definition,
+    )
+    return dict(zip(examined.corrected, (corrected_ap - ap[query]).tolist(), strict=True))
+
+
+class _LostName(NamedTuple):
+    """A name that relevant shots of a query were lost to, and the numbers of both."""
+
+    query: int
+    name: int
+    confused: ConfusedName
+
+
+def _lost_names(
+    kind: int,
+    examined: ExaminedQueries,
+    added: Floats,
+    queries: Sequence[str],
+    ranking: Ranking,
+) -> list[_LostName]:
     """Return the names that relevant shots of a kind were lost to, the costliest first.
 
-    Before each stand the numbers of query and name. `added` is what the repair of each shot adds.
+    `added` is the AP that the repair of each shot adds.
     """
-    returned = found.returned
-    shots = found.shots
-    sizes = np.diff(run_starts([returned.query, returned.shot]), append=len(returned.shot))
-    of_shot = np.lexsort((shots.shot, shots.query)).repeat(sizes)  # the row in `shots`
-    rows = ((found.kinds == kind) & (shots.kind[of_shot] == kind)).nonzero()[0]
-    rows = rows[np.lexsort((returned.shot[rows], returned.name[rows], returned.query[rows]))]
+    hypotheses = examined.hypotheses
+    shots = examined.shots
+    n_of_shot = np.diff(
+        run_starts([hypotheses.query, hypotheses.shot]), append=len(hypotheses.shot)
+    )
+    shot_row = np.lexsort((shots.shot, shots.query)).repeat(n_of_shot)  # of each hypothesis
+    rows = ((examined.kinds == kind) & (shots.kind[shot_row] == kind)).nonzero()[0]
+    keys = (hypotheses.query, hypotheses.name, hypotheses.shot)
+    rows = rows[np.lexsort([column[rows] for column in reversed(keys)])]
     # A shot counts once, however often it is returned.
-    rows = rows[run_starts([returned.query[rows], returned.name[rows], returned.shot[rows]])]
-    begins = run_starts([returned.query[rows], returned.name[rows]])
-    counts = np.diff(begins, append=len(rows)).tolist()
-    adds = np.add.reduceat(added[of_shot[rows]], begins).tolist()
+    rows = rows[run_starts([column[rows] for column in keys])]
+    begins = run_starts([hypotheses.query[rows], hypotheses.name[rows]])
+    n_shots = np.diff(begins, append=len(rows)).tolist()
+    gain = np.add.reduceat(added[shot_row[rows]], begins).tolist()
     rows = rows[begins]
-    columns = (returned.query[rows], returned.name[rows], returned.distance[rows])
+    columns = (hypotheses.query[rows], hypotheses.name[rows], hypotheses.distance[rows])
     lost = []
-    for count, add, at, name_at, distance in zip(
-        counts, adds, *(column.tolist() for column in columns), strict=True
+    for count, adds, query_number, name_number, distance in zip(
+        n_shots, gain, *(column.tolist() for column in columns), strict=True
     ):
-        query = queries[at]
-        name = ranking.names.values[name_at]
-        letters = letters_that_differ(query, name)
-        confused = ConfusedName(name, query, count, distance, letters, add)
-        lost.append(((at, name_at), confused))
-
-    # What differs by rounding alone is the same.
-    lost.sort(key=lambda at: (-round(at[1].adds, 12), -at[1].count, at[1].query, at[1].name))
+        query_text = queries[query_number]
+        name_text = ranking.names.values[name_number]
+        letters = letters_that_differ(query_text, name_text)
+        confused = ConfusedName(name_text, query_text, count, distance, letters, adds)
+        lost.append(_LostName(query_number, name_number, confused))
+    lost.sort(key=lambda row: _costliest_first(row.confused))
     return lost
 
 
+def _costliest_first(lost: ConfusedName) -> tuple[float, int, str, str]:
+    # Rounded, as losses that differ by rounding alone are equal.
+    return -round(lost.adds, 12), -lost.count, lost.query, lost.name
+
+
 def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
-    """Return the edits that make a name of a query, each at a position in the query, from 1."""
+    """Return the edits that make a name of a query, with positions in the query, from 1.
+
+    >>> letters_that_differ('jon', 'joan')
+    ('+a at 3',)
+    """
     edits = []
     for kind, in_query, in_name in Levenshtein.editops(query, name):
         old = query[in_query : in_query + 1]
         new = name[in_name : in_name + 1]
-        what = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
-        edits.append(printable(f'{what} at {in_query + 1}'))
+        edit = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
+        edits.append(printable(f'{edit} at {in_query + 1}'))
     return tuple(edits)

@@ -1,4 +1,4 @@
-"""A run that is examined query by query: where its relevant shots stand, and under which names."""
+"""Examine a run query by query: the ranks of its relevant shots and their names in the run."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_occurrences, ranges, run_starts
+from mediaeval_ap.arrays import Floats, first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Cutoff, Repeats, depths
 from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.diagnosis.loss import (
     CONFUSED,
     COPRESENT,
-    KINDS,
     NO_RANKS,
     NOISE,
     OWN,
     PART_OF_NAME,
+    SHOT_KINDS,
     SPELLING,
-    Ranks,
-    Returned,
+    HitRanks,
+    RelevantHypotheses,
     ReturnedShots,
     ShotCounts,
     gains,
-    ranks_of,
+    hit_ranks,
     shots_of,
     tie_ranks,
 )
-from mediaeval_ap.diagnosis.other_definitions import Facts, Listing, list_first
-from mediaeval_ap.diagnosis.ties import TiedHits, put_together, tied_hits
+from mediaeval_ap.diagnosis.other_definitions import Listing, RankingFacts, list_first
+from mediaeval_ap.diagnosis.ties import TiedHits, join_rankings, tied_hits
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import without_placeholders
@@ -46,18 +46,18 @@ from mediaeval_ap.results.result import notes_of_judged
 from mediaeval_ap.tables import HYPOTHESIS
 
 
-class Found(NamedTuple):
-    """Findings about some queries."""
+class ExaminedQueries(NamedTuple):
+    """The relevant shots of some queries in a run, and the facts about each ranking."""
 
-    returned: Returned
-    kinds: NDArray[np.int64]  # of each hypothesis in `returned`
+    hypotheses: RelevantHypotheses
+    kinds: NDArray[np.int64]  # of each of the hypotheses
     shots: ReturnedShots
-    ranks: Ranks
+    ranks: HitRanks
     counts: ShotCounts
-    tied: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
-    facts: list[Facts]  # of each query
-    # By the numbers of a query and of a name near it: the ranks of the hits, from 1, if this name,
-    # and nothing else, is made that of the query.
+    ties: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
+    facts: list[RankingFacts]  # of each query
+    # By query and name near it, as numbers: the ranks of the hits, from 1, if this name, and
+    # nothing else, is corrected to the query.
     corrected: dict[tuple[int, int], NDArray[np.int64]]
 
 
@@ -74,124 +74,134 @@ class ExaminedRun:
         self._near = near
         ranking = run.ranking
         reference = criteria.reference
-        self._places = np.argsort(ranking.shot_at, kind='stable')
-        self._held = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
-        self._starts = np.cumsum(self._held) - self._held
-        # A query is a person, too, whether the reference has it or not.
+        self._places_by_shot = np.argsort(ranking.shot_at, kind='stable')
+        self._n_of_shot = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
+        self._starts = np.cumsum(self._n_of_shot) - self._n_of_shot
+        # A query is a person, too, even if the reference lacks it.
         persons = {*reference.queries, *without_placeholders(queries)}
         names = ranking.names.values
         self._is_person = np.array([name in persons for name in names], dtype=np.bool_)
-        code = {name: code for code, name in enumerate(names)}
+        code_of = {name: code for code, name in enumerate(names)}
         column = reference.table['person_name']
-        name = np.array([code.get(each, -1) for each in column.values])[column.codes]
-        shot = ranking.shots.find(reference.table)
-        is_known = (name >= 0) & (shot >= 0)
-        self._right = np.unique(name[is_known] * len(ranking.shots) + shot[is_known])
+        name_codes = np.array([code_of.get(name, -1) for name in column.values])[column.codes]
+        shots = ranking.shots.find(reference.table)
+        is_in_run = (name_codes >= 0) & (shots >= 0)
+        self._right_pairs = np.unique(name_codes[is_in_run] * len(ranking.shots) + shots[is_in_run])
 
     def ranking_of(self, query: str) -> Ranking:
-        """Return what is ranked for a query, which is not live."""
+        """Return the ranking of a query; no live one is examined."""
         ranking = self.scorer.ranking_of(query)
         assert isinstance(ranking, Ranking)
         return ranking
 
-    def find(self, queries: Sequence[str], depth: int) -> Found:
+    def examine(self, queries: Sequence[str], depth: int) -> ExaminedQueries:
         """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
         reference = self.criteria.reference
         definition = self.criteria.definition
-        returned = self._returned(queries)
-        ends = np.bincount(returned.query, minlength=len(queries)).cumsum().tolist()
+        hypotheses = self._relevant_hypotheses(queries)
+        ends = np.bincount(hypotheses.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
-        # A query none of whose relevant shots is in the run is not ranked.
-        ranked = [query for query, at in zip(queries, spans, strict=True) if at.start < at.stop]
+        # A query is not ranked if the run has none of its relevant shots.
+        ranked = [
+            query for query, span in zip(queries, spans, strict=True) if span.start < span.stop
+        ]
         distances_of = iter(self.ranking.names.distances_from(ranked))
         n_ranked = []
-        nothing_tied = put_together([])
-        ties = []
+        nothing_tied = join_rankings([])
+        starts_of_ties = []
         tied = []
         facts = []
         corrected = {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
-            at = spans[number]
+            span = spans[number]
             ranking = self.ranking_of(query)
-            of_reference = reference.n_rows(query), reference.n_shots(query)
-            sizes = (*of_reference, len(ranking), ranking.n_shots)
+            sizes = (
+                reference.n_rows(query),
+                reference.n_shots(query),
+                len(ranking),
+                ranking.n_shots,
+            )
             n_ranked.append(sizes[3] if definition.repeats is Repeats.DROP else sizes[2])
-            if at.start == at.stop:
-                ties.append(NO_RANKS)
+            if span.start == span.stop:
+                starts_of_ties.append(NO_RANKS)
                 tied.append([nothing_tied] * 2)
-                facts.append(Facts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes))
+                facts.append(RankingFacts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes))
                 continue
             distances = next(distances_of)
-            returned.distance[at] = distances[returned.name[at]]
-            of_query = Returned._make(column[at] for column in returned)
-            listing = list_first(ranking, distances, depth, of_query.shot)
-            facts.append(Facts.of(listing, depth, *sizes))
-            ties.append(tie_ranks(listing, facts[-1], definition))
+            hypotheses.distance[span] = distances[hypotheses.name[span]]
+            query_hypotheses = RelevantHypotheses._make(column[span] for column in hypotheses)
+            listing = list_first(ranking, distances, depth, query_hypotheses.shot)
+            facts.append(RankingFacts.of(listing, depth, *sizes))
+            starts_of_ties.append(tie_ranks(listing, facts[-1], definition))
             is_start = np.zeros(len(listing.places), dtype=np.bool_)
             is_start[listing.tie_starts] = True
             is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
             tied.append(
                 [
-                    tied_hits(listing.shots, starts, listing.relevant, definition.repeats)
+                    tied_hits(listing.shots, starts, listing.relevant_positions, definition.repeats)
                     for starts in (listing.tie_starts, is_start.nonzero()[0])
                 ]
             )
-            for name in self._near_names(of_query):
-                if_corrected = self._ranks_if_corrected(query, ranking, listing, distances, name)
-                corrected[number, name] = if_corrected
-        kinds = self._kinds(returned, queries)
-        shots = shots_of(returned, kinds)
+            for name in self._near_names(query_hypotheses):
+                corrected[number, name] = self._ranks_if_corrected(
+                    query, ranking, listing, distances, name
+                )
+        kinds = self._kinds(hypotheses, queries)
+        shots = shots_of(hypotheses, kinds)
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
             np.array([reference.n_shots(query) for query in queries]),
             np.array(n_ranked, dtype=np.int64),
         )
-        together = [put_together(each) for each in zip(*tied, strict=True)]
-        ranks = ranks_of(shots, facts, ties, definition, counts.ranked)
-        return Found(returned, kinds, shots, ranks, counts, together, facts, corrected)
+        ties = [join_rankings(rankings) for rankings in zip(*tied, strict=True)]
+        ranks = hit_ranks(shots, facts, starts_of_ties, definition, counts.ranked)
+        return ExaminedQueries(hypotheses, kinds, shots, ranks, counts, ties, facts, corrected)
 
-    def _returned(self, queries: Sequence[str]) -> Returned:
+    def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:
         """Return the hypotheses about the relevant shots of queries, without distances."""
         shots = [np.unique(self.scorer.relevance.relevant_shots(query)) for query in queries]
         query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
         shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
-        sizes = self._held[shot]
-        place = self._places[ranges(self._starts[shot], sizes)]
-        unknown = np.full(len(place), np.nan)
+        sizes = self._n_of_shot[shot]
+        place = self._places_by_shot[ranges(self._starts[shot], sizes)]
+        distance = np.full(len(place), np.nan)
         name = self.ranking.name_at[place]
-        return Returned(query.repeat(sizes), shot.repeat(sizes), place, name, unknown)
+        return RelevantHypotheses(query.repeat(sizes), shot.repeat(sizes), place, name, distance)
 
-    def _kinds(self, returned: Returned, queries: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number in KINDS of each hypothesis about a relevant shot."""
-        pairs = returned.name.astype(np.int64) * len(self.ranking.shots) + returned.shot
-        person = np.where(np.isin(pairs, self._right), COPRESENT, CONFUSED)
-        kinds = np.where(self._is_person[returned.name], person, NOISE)
-        kinds[returned.distance <= self._near] = SPELLING
-        kinds[returned.distance == 0] = OWN
+    def _kinds(self, hypotheses: RelevantHypotheses, queries: Sequence[str]) -> NDArray[np.int64]:
+        """Return the kind of each hypothesis about a relevant shot, as an index in SHOT_KINDS."""
+        pairs = hypotheses.name.astype(np.int64) * len(self.ranking.shots) + hypotheses.shot
+        person = np.where(np.isin(pairs, self._right_pairs), COPRESENT, CONFUSED)
+        kinds = np.where(self._is_person[hypotheses.name], person, NOISE)
+        kinds[hypotheses.distance <= self._near] = SPELLING
+        kinds[hypotheses.distance == 0] = OWN
         words_of = cache(words)  # as long as this call: names are many
         for row in (kinds == NOISE).nonzero()[0].tolist():
-            name = self.ranking.names.values[int(returned.name[row])]
-            if not words_of(name).isdisjoint(words_of(queries[int(returned.query[row])])):
+            name = self.ranking.names.values[int(hypotheses.name[row])]
+            query = queries[int(hypotheses.query[row])]
+            if not words_of(name).isdisjoint(words_of(query)):
                 kinds[row] = PART_OF_NAME
         return kinds
 
-    def _near_names(self, of_query: Returned) -> list[int]:
-        """Return names near a query under which its shots were returned, but not under itself."""
-        is_near = (of_query.distance > 0) & (of_query.distance <= self._near)
-        if not is_near.any():  # so for most queries
+    def _near_names(self, hypotheses: RelevantHypotheses) -> list[int]:
+        """Return the names near a query that alone bring some of its relevant shots."""
+        is_near = (hypotheses.distance > 0) & (hypotheses.distance <= self._near)
+        if not is_near.any():  # true for most queries
             return []
-        is_near &= ~np.isin(of_query.shot, of_query.shot[of_query.distance == 0])
-        names: list[int] = np.unique(of_query.name[is_near]).tolist()
+        own_shots = hypotheses.shot[hypotheses.distance == 0]
+        is_near &= ~np.isin(hypotheses.shot, own_shots)
+        names: list[int] = np.unique(hypotheses.name[is_near]).tolist()
         return names
 
     def _ranks_if_corrected(
         self, query: str, ranking: Ranking, listing: Listing, distances: Distances, name: int
     ) -> NDArray[np.int64]:
+        """Return the ranks of the hits, from 1, if hypotheses under a name were under the query."""
         name_at = ranking.name_at[listing.places]
-        together = np.append(np.unique(name_at[distances[name_at] == 0]), name)
-        # Nothing else moves: what is not listed stays behind the largest cutoff.
-        others = listing.places[~np.isin(name_at, together)]
-        shots = ranking.shot_at[np.append(ranking.under_one_name(together), others)]
+        merged_names = np.append(np.unique(name_at[distances[name_at] == 0]), name)
+        # Nothing else moves: hypotheses that are not listed stay behind the largest cutoff.
+        rest = listing.places[~np.isin(name_at, merged_names)]
+        shots = ranking.shot_at[np.append(ranking.under_one_name(merged_names), rest)]
         if self.criteria.definition.repeats is Repeats.DROP:
             shots = shots[first_occurrences(shots)]
         return self.scorer.relevance.hits(query, shots) + 1
@@ -210,51 +220,58 @@ def words(name: str) -> frozenset[str]:
 
 def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
     """Return the ranking of a query down to a cutoff."""
-    ((places, hits, distances),) = run.scorer.top([query], *depths([k]))
-    columns = run.ranking.columns_at(places, distances)
+    (top,) = run.scorer.top([query], *depths([k]))
+    columns = run.ranking.columns_at(top.places, top.distances)
     judged = None
     if run.scorer.judged is not None:
-        judged = run.scorer.judged.mask(query)[run.ranking.shot_at[places]]
+        judged = run.scorer.judged.mask(query)[run.ranking.shot_at[top.places]]
     keys = columns['distance'], columns['confidence']
-    before = _before(hits, *keys, judged)  # type: ignore[arg-type]
-    lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
+    before = _misses_before_hits(top.hits, *keys, judged)  # type: ignore[arg-type]
+    lists = (column if isinstance(column, list) else column.tolist() for column in columns.values())
     rows: Iterator[Any] = zip(*lists, strict=True)
-    are_judged = [None] * len(places) if judged is None else judged.tolist()
-    return [
-        RankedHypothesis(*(rank, *row, rank in before, before.get(rank), is_judged))
-        for rank, (row, is_judged) in enumerate(zip(rows, are_judged, strict=True), 1)
-    ]
+    are_judged = [None] * len(top.places) if judged is None else judged.tolist()
+    hypotheses = []
+    for rank, (row, is_judged) in enumerate(zip(rows, are_judged, strict=True), 1):
+        values = (rank, *row, rank in before, before.get(rank), is_judged)
+        hypotheses.append(RankedHypothesis(*values))
+    return hypotheses
 
 
-def _before(
+def _misses_before_hits(
     hits: NDArray[np.int64],
-    distances: NDArray[np.float64],
-    confidences: NDArray[np.float64],
+    distances: Floats,
+    confidences: Floats,
     judged: NDArray[np.bool_] | None,
 ) -> dict[int, Before]:
-    """Return what stands before each hit, by the rank of the hit."""
+    """Return the misses before each hit, by the rank of the hit; `hits` are positions from 0."""
     if not len(hits):
         return {}
-    equal = run_starts([distances])
-    tied = run_starts([distances, confidences])
-    equal = equal[equal.searchsorted(hits, side='right') - 1]
-    tied = tied[tied.searchsorted(hits, side='right') - 1]
+    distance_starts = run_starts([distances])
+    tie_starts = run_starts([distances, confidences])
+    equal = distance_starts[distance_starts.searchsorted(hits, side='right') - 1]
+    tied = tie_starts[tie_starts.searchsorted(hits, side='right') - 1]
     is_hit = np.zeros(len(distances), dtype=np.bool_)
     is_hit[hits] = True
-    others = np.append(0, (~is_hit).cumsum())  # before each position
+    n_misses = np.append(0, (~is_hit).cumsum())  # before each position
     n_unjudged = [None] * len(hits) if judged is None else np.append(0, (~judged).cumsum())[hits]
-    found = zip(hits.tolist(), others[equal], others[tied], others[hits], n_unjudged, strict=True)
+    counts = zip(
+        hits.tolist(), n_misses[equal], n_misses[tied], n_misses[hits], n_unjudged, strict=True
+    )
     return {
         hit + 1: Before(
-            *(int(nearer), int(sure - nearer), int(every - sure)),
-            None if unjudged is None else int(unjudged),
+            nearer=int(nearer),
+            more_confident=int(untied - nearer),
+            tied=int(before - untied),
+            unjudged=None if unjudged is None else int(unjudged),
         )
-        for hit, nearer, sure, every, unjudged in found
+        for hit, nearer, untied, before, unjudged in counts
     }
 
 
-def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> list[RelevantShot]:
-    """Return the relevant shots of the one query of `found`: by rank, then those not returned."""
+def relevant_shots(
+    run: ExaminedRun, query: str, examined: ExaminedQueries, depth: int
+) -> list[RelevantShot]:
+    """Return the relevant shots of the only examined query: by rank, then those not returned."""
     column = run.criteria.reference.table['person_name']
     if query not in column.code_of:
         return []
@@ -262,29 +279,30 @@ def relevant_shots(run: ExaminedRun, query: str, found: Found, depth: int) -> li
     ids: list[Any] = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
-    returned = found.returned
+    hypotheses = examined.hypotheses
     values = run.ranking.names.values
     names: dict[int, dict[str, None]] = {}  # of each shot, in the order of the ranking
-    for row in np.lexsort((returned.place, returned.distance)).tolist():
-        names.setdefault(int(returned.shot[row]), {})[values[returned.name[row]]] = None
-    adds = _adds(run, found, depth)
-    ranks = _ranks_in_run(run, query, found.shots)
-    ranked = zip(found.shots.shot.tolist(), found.shots.kind.tolist(), ranks, strict=True)
-    shots = [
-        RelevantShot(*(*id_of[number], rank, tuple(names[number]), KINDS[kind], added))
-        for (number, kind, rank), added in zip(ranked, adds, strict=False)
-    ]
+    for row in np.lexsort((hypotheses.place, hypotheses.distance)).tolist():
+        names.setdefault(int(hypotheses.shot[row]), {})[values[hypotheses.name[row]]] = None
+    gain_by_shot = _gains_in_order(run, examined, depth)
+    ranks = _ranks_in_run(run, query, examined.shots)
+    ranked = zip(examined.shots.shot.tolist(), examined.shots.kind.tolist(), ranks, strict=True)
+    shots = []
+    for (number, kind, rank), gain in zip(ranked, gain_by_shot, strict=False):
+        corpus, video, shot = id_of[number]
+        kind_name = SHOT_KINDS[kind]
+        shots.append(RelevantShot(corpus, video, shot, rank, tuple(names[number]), kind_name, gain))
     is_absent = numbers < 0
     first_in_order = np.unique(Shots.of(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
-    return shots + [
-        RelevantShot(*(*ids[row], None, (), 'absent', added))
-        for row, added in zip(absent, adds[len(shots) :], strict=True)
-    ]
+    for row, gain in zip(absent, gain_by_shot[len(shots) :], strict=True):
+        corpus, video, shot = ids[row]
+        shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', gain))
+    return shots
 
 
 def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
-    """Return that the reference has no such name, the nearest that it has, and about judgements."""
+    """Return notes on a query without relevant shots, with the nearest name, and on judgements."""
     reference = run.criteria.reference
     counts = run.counts
     notes = notes_of_judged(run.criteria.parameters, counts)
@@ -298,9 +316,9 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
     return [f'{note}; the nearest name there is {shown(nearest)}' if nearest else note, *notes]
 
 
-def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
-    """Return what the repair of each shot adds, after all that is repaired before it."""
-    counts = found.counts
+def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> list[float]:
+    """Return the AP that each repair of a shot adds: returned shots by rank, then absent ones."""
+    counts = examined.counts
     definition = run.criteria.definition
 
     def all_in_front(n_shots: int) -> float:
@@ -311,25 +329,28 @@ def _adds(run: ExaminedRun, found: Found, depth: int) -> list[float]:
         )
         return float(ap[0, 0])
 
-    added: list[float] = gains(found.shots, found.ranks, counts, [depth], definition)[:, 0].tolist()
-    n_returned = len(added)
-    values = [all_in_front(n_shots) for n_shots in range(n_returned, int(counts.shots[0]) + 1)]
-    return added + [after - before for before, after in pairwise(values)]
+    gains_of_returned: list[float] = gains(
+        examined.shots, examined.ranks, counts, [depth], definition
+    )[:, 0].tolist()
+    n_returned = len(gains_of_returned)
+    n_shots = range(n_returned, int(counts.distinct[0]) + 1)
+    values = list(map(all_in_front, n_shots))
+    return gains_of_returned + [after - before for before, after in pairwise(values)]
 
 
 def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[int]:
-    """Return the rank of each shot in the ranking of the whole run, as the definition has it."""
+    """Return the rank of each shot in the ranking of the whole run, counted as defined."""
     ranking = run.ranking_of(query)
-    (distances,) = ranking.names.distances_from([query])
-    at = distances[ranking.name_at]
-    is_candidate = at <= shots.distance.max(initial=-1)
-    is_ranked = np.zeros(len(at), dtype=np.bool_)
+    (name_distances,) = ranking.names.distances_from([query])
+    distances = name_distances[ranking.name_at]
+    is_candidate = distances <= shots.distance.max(initial=-1)
+    is_ranked = np.zeros(len(distances), dtype=np.bool_)
     is_ranked[ranking.places] = True
     places = (is_candidate & is_ranked).nonzero()[0]
-    places = places[np.argsort(at[places], kind='stable')]
+    places = places[np.argsort(distances[places], kind='stable')]
     if run.criteria.definition.repeats is Repeats.DROP:
         places = places[first_occurrences(ranking.shot_at[places])]
-    rank_at = np.empty(len(at), dtype=np.int64)
+    rank_at = np.empty(len(distances), dtype=np.int64)
     rank_at[places] = np.arange(1, len(places) + 1)
     ranks: list[int] = rank_at[shots.place].tolist()
     return ranks

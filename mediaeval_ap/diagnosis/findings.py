@@ -1,4 +1,4 @@
-"""Parts of a diagnosis as plain values: its rows, a single query, a difference."""
+"""Values that a diagnosis consists of: rows of its tables, a single query, a difference."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mediaeval_ap import __version__
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.diagnosis.other_definitions import ByDefinition
-from mediaeval_ap.diagnosis.ties import BOUNDS
+from mediaeval_ap.diagnosis.ties import BOUND_KEYS
 from mediaeval_ap.errors import counted, printable
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described
 
-SCHEMA = 'mediaeval-ap/diagnosis/1'
-TIES = {
+DIAGNOSIS_SCHEMA = 'mediaeval-ap/diagnosis/1'
+TIE_LEVELS = {
     'equal_confidence': 'equal distance and confidence',
     'arbitrary': 'equal temporal rank, too',
 }
-FOUND = {
+HOW_RETURNED = {
     'own': 'under the query',
     'spelling': 'under a near spelling',
     'confused': 'under a wrong person',
@@ -33,13 +33,13 @@ FOUND = {
     'copresent': 'under others shown in it',
     'absent': 'not at all',
 }
-TOP = 10  # names that are listed, and ranks of a query without a hit
-ROUNDED = 0.0005  # a part below is 0.000
-NOTHING = 1e-12  # a part below is what rounding leaves of 0
+N_LISTED = 10  # names; and ranks of a query, however many hits it has
+LEAST_PRINTED = 0.0005  # smaller parts would be printed as 0.000
+ROUNDING_ERROR = 1e-12  # smaller parts are 0 but for rounding
 
 
 def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:
-    """Return the parts in their order, with what each is and how many queries lose by it."""
+    """Return a row for each part: loss, meaning and, if given, the number of queries that lose."""
     rows: list[list[Any]] = [[part, loss, PARTS[part]] for part, loss in parts.items()]
     rows.append(['all', math.fsum(parts.values()), '1 - AP'])
     headers = ['LOST TO', 'AP', 'meaning']
@@ -51,14 +51,16 @@ def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None 
 
 
 def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
-    """Return the least, mean and greatest value over all orders of ties."""
-    rows = [[TIES[level], *(bounds[name] for name in BOUNDS)] for level, bounds in ties.items()]
+    """Return a row for each level of ties: least, mean and greatest value over all orders."""
+    rows = [
+        [TIE_LEVELS[level], *(bounds[key] for key in BOUND_KEYS)] for level, bounds in ties.items()
+    ]
     return Grid(['TIES', 'minimum', 'expected', 'maximum'], rows)
 
 
 def json_value(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value for JSON, under its schema."""
-    return {'schema': SCHEMA, 'version': __version__, 'kind': kind, **value}
+    """Return a value for JSON, with the schema in front."""
+    return {'schema': DIAGNOSIS_SCHEMA, 'version': __version__, 'kind': kind, **value}
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class QueryLoss:
     Parameters
     ----------
     query, ap, n_relevant, parts
-        As of `QueryDiagnosis`.
+        As in `QueryDiagnosis`.
     """
 
     query: str
@@ -94,7 +96,7 @@ class ConfusedName:
         The edits that make the name of the query: ``o→u at 5``, ``+n at 9``, ``-e at 2``; positions
         in the query, from 1.
     adds : float
-        What the repair of these shots adds to AP of the query, as `RelevantShot.adds`.
+        The AP of the query that the repair of these shots adds, as in `RelevantShot.adds`.
     """
 
     name: str
@@ -112,17 +114,17 @@ class NearMiss:
     Parameters
     ----------
     name, query, distance, letters, adds
-        As of `ConfusedName`; the distance is at most `near` of the diagnosis.
+        As in `ConfusedName`; the distance is at most `near` of the diagnosis.
     count : int
         The number of relevant shots of the query that the run returned under this name, but not
         under the query itself.
     n_hypotheses : int
         The number of hypotheses that the run has under this name.
     alone : float
-        What AP of the query gains if every hypothesis under this name has the name of the query
-        instead, and nothing else changes: the run is scored again. The shots do not come to the
-        front, but where their confidence puts them, so the values of several names do not add up.
-        Negative where wrong shots push hits down.
+        The gain in AP of the query if every hypothesis under this name had the name of the query
+        instead: the run is scored again. The shots do not move to the front but to the ranks that
+        their confidence gives them, so the gains of several names do not add up. Negative where
+        wrong shots push hits down.
     """
 
     name: str
@@ -137,18 +139,18 @@ class NearMiss:
 
 @dataclass(frozen=True)
 class Before:
-    """The hypotheses before a hit that are no hits, by what puts them there.
+    """The misses before a hit in a ranking, by the reason why they come first.
 
     Parameters
     ----------
     nearer : int
-        Their names are nearer to the query.
+        The number whose names are nearer to the query.
     more_confident : int
-        Their names are equally far, and their confidence is higher.
+        The number whose names are equally far and whose confidence is higher.
     tied : int
-        Distance and confidence are equal: the order of ties decides.
+        The number whose distance and confidence are equal: the order of ties decides.
     unjudged : int or None
-        Of all these, those whose shots nobody judged; None without judgements.
+        The number of all these misses whose shots nobody judged; None without judgements.
     """
 
     nearer: int
@@ -170,13 +172,13 @@ class RankedHypothesis:
     distance, confidence : float
         The distance from the query to the name, and the confidence.
     temporal_rank : int
-        Its position in time among those of equal name, confidence and video, from 1.
+        Its position in time, from 1, among hypotheses of equal name, confidence and video.
     relevant : bool
-        Whether it counts as a hit.
+        True if it counts as a hit.
     before : Before or None
-        What stands before it, if it is a hit.
+        The misses before it, if it is a hit.
     judged : bool or None
-        Whether its shot is judged for the query; None without judgements.
+        True if its shot is judged for the query; None without judgements.
     """
 
     rank: int
@@ -207,8 +209,8 @@ class RelevantShot:
     kind : {'own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent', 'absent'}
         The part of the loss that it belongs to; ``own`` where it was returned under the query.
     adds : float
-        What its repair adds to AP: it is put behind the shots that were put in front before it. The
-        shots of a kind are repaired in the order of their ranks; so they add up to that part.
+        The AP that its repair adds: it moves to the front, behind the shots that moved before it.
+        The shots of a kind move in the order of their ranks, so their gains add up to that part.
     """
 
     corpus: str
@@ -239,15 +241,16 @@ class QueryDiagnosis(Described):
     ranking : list of RankedHypothesis
         The ranking down to the cutoff.
     relevant : list of RelevantShot
-        The relevant shots: those that were returned by rank, then the others.
+        The relevant shots: first the returned ones, by rank, then the others.
     ties : dict of str to dict
-        The least, mean and greatest AP over all orders of ties, as of `Diagnosis.to_dict`.
+        The least, mean and greatest AP over all orders of ties, as in `Diagnosis.to_dict`.
     definitions : list of ByDefinition
-        What each registered definition says of the ranking, and why; the one in use comes first.
+        AP by each registered definition, and why it differs; the one in use comes first.
     run, definition : str
         The names of the run, and of the definition in use.
     notes : list of str
-        That the reference has no such name, and the nearest that it has.
+        For a query without a relevant shot, this and the nearest name in the reference; with
+        judgements, how shots that are not judged count.
     """
 
     query: str
@@ -264,14 +267,14 @@ class QueryDiagnosis(Described):
     notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that the diagnosis holds, for JSON; ``loss`` has the parts."""
-        value = asdict(self)
-        for each in value['ranking']:
-            if each['judged'] is None:  # without judgements
-                del each['judged']
-                if each['before'] is not None:
-                    del each['before']['unjudged']
-        return {('loss' if name == 'parts' else name): each for name, each in value.items()}
+        """Return all fields of the diagnosis, for JSON; ``loss`` has the parts."""
+        fields = asdict(self)
+        for hypothesis in fields['ranking']:
+            if hypothesis['judged'] is None:  # without judgements
+                del hypothesis['judged']
+                if hypothesis['before'] is not None:
+                    del hypothesis['before']['unjudged']
+        return {('loss' if name == 'parts' else name): value for name, value in fields.items()}
 
     def document(self) -> Document:
         """Describe the query; the rows are its relevant shots."""
@@ -286,55 +289,57 @@ class QueryDiagnosis(Described):
         yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. The rest to 1:\n'
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
-        lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= ROUNDED}
+        lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= LEAST_PRINTED}
         yield grid_of_loss(lost)
         if self.relevant:
             rows = [
-                [_shot(each), each.rank, FOUND[each.kind], ' '.join(each.names), each.adds]
-                for each in self.relevant
+                [_path(shot), shot.rank, HOW_RETURNED[shot.kind], ' '.join(shot.names), shot.adds]
+                for shot in self.relevant
             ]
             yield Grid(['RELEVANT SHOT', 'rank', 'found', 'names', 'AP lost'], rows)
-        ranks = [each for each in self.ranking if each.rank <= TOP or each.relevant]
-        if ranks:  # the first, and all hits with what stands before them
-            fields = [
-                (each.rank, each.relevant, _shot(each), each.name, each.distance, each.confidence)
-                for each in ranks
-            ]
-            rows = [[*row, _before(each.before)] for row, each in zip(fields, ranks, strict=True)]
+        ranking = [row for row in self.ranking if row.rank <= N_LISTED or row.relevant]
+        if ranking:  # the first, and all hits with the misses before them
             headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
-            if self.ranking[0].judged is not None:
+            rows = []
+            for row in ranking:
+                name = (row.name, row.distance, row.confidence)
+                rows.append([row.rank, row.relevant, _path(row), *name, _misses_before(row.before)])
+            if ranking[0].judged is not None:
                 headers.insert(2, 'judged')
-                for row, each in zip(rows, ranks, strict=True):
-                    row.insert(2, bool(each.judged))
+                for cells, row in zip(rows, ranking, strict=True):
+                    cells.insert(2, bool(row.judged))
             yield Grid(headers, rows, exact=('confidence',))
-        if n_left_out := len(self.ranking) - len(ranks):
-            yield f'{counted(n_left_out, "rank", "ranks")} below {TOP} without a hit left out\n'
+        if n_left_out := len(self.ranking) - len(ranking):
+            ranks = counted(n_left_out, 'rank', 'ranks')
+            yield f'{ranks} below {N_LISTED} without a hit left out\n'
         yield grid_of_ties(self.ties)
         yield Grid(
             ['DEFINITION', ap, 'reason'],
-            [[each.definition, each.ap, each.why] for each in self.definitions],
+            [[row.definition, row.ap, row.why] for row in self.definitions],
         )
 
     def _rows(self) -> Grid:
         headers = ['query', 'corpus', 'video', 'shot', 'rank', 'kind', 'names', 'adds']
         rows = []
-        for each in self.relevant:
-            shot = (each.corpus, each.video, each.shot, each.rank, each.kind)
-            rows.append([self.query, *shot, ' '.join(each.names), each.adds])
+        for shot in self.relevant:
+            ids = (shot.corpus, shot.video, shot.shot)
+            names = ' '.join(shot.names)
+            rows.append([self.query, *ids, shot.rank, shot.kind, names, shot.adds])
         return Grid(headers, rows)
 
 
-def _shot(row: RankedHypothesis | RelevantShot) -> str:
+def _path(row: RankedHypothesis | RelevantShot) -> str:
     return f'{row.corpus}/{row.video}/{row.shot}'
 
 
-def _before(before: Before | None) -> str:
+def _misses_before(before: Before | None) -> str:
+    """Return the misses before a hit in words: ``2 nearer, 1 tied (1 unjudged)``."""
     if before is None:
         return ''
     *counts, n_unjudged = asdict(before).values()
-    named = zip(counts, ('nearer', 'more confident', 'tied'), strict=True)
-    told = ', '.join(f'{count} {what}' for count, what in named if count) or 'none'
-    return f'{told} ({n_unjudged} unjudged)' if n_unjudged else told
+    reasons = zip(counts, ('nearer', 'more confident', 'tied'), strict=True)
+    text = ', '.join(f'{count} {reason}' for count, reason in reasons if count) or 'none'
+    return f'{text} ({n_unjudged} unjudged)' if n_unjudged else text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -396,8 +401,8 @@ class Difference(Described):
             ],
         }
 
-    def document(self, *, per_query: bool = False, costliest: int = TOP) -> Document:
-        """Describe the difference; people see all queries if asked, else the most different."""
+    def document(self, *, per_query: bool = False, costliest: int = N_LISTED) -> Document:
+        """Describe the difference, with all queries (`per_query`) or the most different ones."""
         return Document(
             lambda: self._blocks(per_query, costliest),
             lambda: json_value('difference', self.to_dict()),
@@ -405,11 +410,11 @@ class Difference(Described):
         )
 
     def _blocks(self, per_query: bool, costliest: int) -> Iterator[Block]:
-        one, other = self.runs
+        first, second = self.runs
         ap = ap_column(self.k)
-        yield Heading(other, f'minus {printable(one)}, {self.definition}')
-        over = counted(len(self.queries), 'query', 'queries')
-        yield f'M{ap} {self.map:+z.3f} over {over}. Where it comes from:\n'
+        yield Heading(second, f'minus {printable(first)}, {self.definition}')
+        n_queries = counted(len(self.queries), 'query', 'queries')
+        yield f'M{ap} {self.map:+z.3f} over {n_queries}. Where it comes from:\n'
         rows = [
             [part, mean, *_better_and_worse(self.parts[part]), PARTS[part]]
             for part, mean in self.mean_parts.items()
@@ -422,27 +427,29 @@ class Difference(Described):
             return
         order = self.ap.argsort(kind='stable')
         for title, sign in ('BETTER', 1), ('WORSE', -1):
-            chosen = [row for row in order[::-sign].tolist() if sign * self.ap[row] > NOTHING]
-            listed = []
-            for row in chosen[:costliest]:
-                parts = {part: float(each[row]) for part, each in self.parts.items()}
+            most_different = [
+                row for row in order[::-sign].tolist() if sign * self.ap[row] > ROUNDING_ERROR
+            ]
+            rows = []
+            for row in most_different[:costliest]:
+                parts = {part: float(values[row]) for part, values in self.parts.items()}
                 part = max(parts, key=lambda name: sign * parts[name])
-                listed.append([self.queries[row], float(self.ap[row]), part, parts[part]])
-            if listed:
-                yield Grid([title, ap, 'mostly by', 'its part'], listed)
+                rows.append([self.queries[row], float(self.ap[row]), part, parts[part]])
+            if rows:
+                yield Grid([title, ap, 'mostly by', 'its part'], rows)
 
     def _rows(self) -> Grid:
-        """Return a row for each query, and a last one for all."""
+        """Return a row for each query, and a last row for all queries."""
         means = self.mean_parts
         columns: dict[str, list[Any]] = {
             'query': [*self.queries, ALL_QUERIES],
             ap_column(self.k): [*self.ap.tolist(), self.map],
         }
-        columns |= {part: [*each.tolist(), means[part]] for part, each in self.parts.items()}
+        columns |= {part: [*values.tolist(), means[part]] for part, values in self.parts.items()}
         columns[N_QUERIES] = [*[None] * len(self.queries), len(self.queries)]
         rows = zip(*columns.values(), strict=True)
         return Grid(['run', 'minus', *columns], [[*self.runs[::-1], *row] for row in rows])
 
 
 def _better_and_worse(values: NDArray[np.float64]) -> list[int]:
-    return [int((values > NOTHING).sum()), int((values < -NOTHING).sum())]
+    return [int((values > ROUNDING_ERROR).sum()), int((values < -ROUNDING_ERROR).sum())]

@@ -1,7 +1,37 @@
-"""The loss of queries, split by repairing one thing after another and scoring after each.
+"""Split the loss of queries: repair one thing after another, and score after each repair.
 
-A repair moves hits, so a state of a ranking is no more than the ranks of its hits. The hypotheses
-between them are never moved about.
+A repair moves nothing but hits. So the state of a ranking after each repair is just the ranks of
+its hits, and no ranking is built again.
+
+An example with the definition ``trec``: for the query ``ann``, the shots 2, 4, 5 and 6 are
+relevant, and the run returns four hypotheses as ``ann`` and one as ``anne``::
+
+    rank  shot  name  confidence
+    1     1     ann   .9          miss
+    2     2     ann   .9          hit
+    3     3     ann   .7          miss
+    4     4     ann   .5          hit
+    5     5     anne  .5          hit
+                                  shot 6 is not returned
+
+    repair                                         ranks of hits  AP                        part
+    none                                           2 4 5          (1/2 + 2/4 + 3/5) / 4     .4
+    repeats: count each shot once                  2 4 5          the same                  0
+    ties: shot 2 before its equal, shot 1          1 4 5          (1/1 + 2/4 + 3/5) / 4     .125
+    confidence: shots under ann to the front       1 2 5          (1/1 + 2/2 + 3/5) / 4     .125
+    spelling: shot 5, behind these                 1 2 3          (1/1 + 2/2 + 3/3) / 4     .1
+    absent: shot 6, behind these                   1 2 3 4        (1/1 + ... + 4/4) / 4     .25
+
+A part is the AP that its repair adds. Together the parts are the loss, 1 - .4.
+
+>>> from mediaeval_ap import AveragePrecision
+>>> reference = [('x', 'v', shot, 'ann') for shot in '2456']
+>>> ann = [('1', 0.9), ('2', 0.9), ('3', 0.7), ('4', 0.5)]
+>>> run = [('x', 'v', shot, 'ann', confidence) for shot, confidence in ann]
+>>> run.append(('x', 'v', '5', 'anne', 0.5))
+>>> diagnosis = AveragePrecision(reference, definition='trec').explain(run, near=0.25)
+>>> {part: round(loss, 3) for part, loss in diagnosis.mean_parts.items() if loss}
+{'ties': 0.125, 'confidence': 0.125, 'spelling': 0.1, 'absent': 0.25}
 """
 
 from __future__ import annotations
@@ -12,9 +42,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import combine, ranges, ranks_in_runs, run_starts
+from mediaeval_ap.arrays import Floats, combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.diagnosis.other_definitions import Facts, Listing
+from mediaeval_ap.diagnosis.other_definitions import Listing, RankingFacts
 from mediaeval_ap.metrics import average_precision_of_hits
 
 PARTS = {
@@ -30,155 +60,183 @@ PARTS = {
     'cutoff': 'what no ranking reaches at this cutoff',
     'unanswerable': 'queries without a relevant shot',
 }
-# A shot is of the first kind that one of its names is of.
-KINDS = ('own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent')
-OWN, SPELLING, CONFUSED, PART_OF_NAME, NOISE, COPRESENT = range(len(KINDS))
-RANKS_AT_ONCE = 2**20  # so many at a time keep memory low
+# A shot gets the first kind in this list that any of its names has.
+SHOT_KINDS = ('own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent')
+OWN, SPELLING, CONFUSED, PART_OF_NAME, NOISE, COPRESENT = range(len(SHOT_KINDS))
+RANKS_AT_ONCE = 2**20  # keeps memory low
 NO_RANKS = np.empty(0, dtype=np.int64)
 
 
-class Returned(NamedTuple):
-    """The hypotheses about relevant shots of some queries: by query, then by shot."""
+class RelevantHypotheses(NamedTuple):
+    """The hypotheses about relevant shots of some queries, sorted by query and shot."""
 
     query: NDArray[np.int64]  # number of the query
     shot: NDArray[np.int64]
-    place: NDArray[np.int64]  # of the ranking
+    place: NDArray[np.int64]  # in the order of ties
     name: NDArray[np.int32]
-    distance: NDArray[np.float64]  # from the query to the name, once it is known
+    distance: Floats  # from the query to the name; NaN before the query is ranked
 
 
 class ReturnedShots(NamedTuple):
-    """Relevant shots that were returned: by query, then in the order in which they are ranked."""
+    """Relevant shots that were returned, sorted by query and rank."""
 
     query: NDArray[np.int64]
     shot: NDArray[np.int64]
     place: NDArray[np.int64]  # of the first hypothesis
-    distance: NDArray[np.float64]
-    kind: NDArray[np.int64]  # number in KINDS
+    distance: Floats
+    kind: NDArray[np.int64]  # index in SHOT_KINDS
 
 
-def shots_of(returned: Returned, kinds: NDArray[np.int64]) -> ReturnedShots:
-    """Return each shot once, with its first hypothesis and the first of the kinds of its names."""
-    begins = run_starts([returned.query, returned.shot])
+def shots_of(hypotheses: RelevantHypotheses, kinds: NDArray[np.int64]) -> ReturnedShots:
+    """Reduce hypotheses to their shots, each with its first hypothesis and its first kind."""
+    begins = run_starts([hypotheses.query, hypotheses.shot])
     kind = np.minimum.reduceat(kinds, begins)
     # The first hypothesis of each shot: sorted, shots begin where they began before.
     ranked = np.lexsort(
-        (returned.place, returned.distance, combine([returned.query, returned.shot]))
+        (hypotheses.place, hypotheses.distance, combine([hypotheses.query, hypotheses.shot]))
     )
     first = ranked[begins]
-    place = returned.place[first]
-    distance = returned.distance[first]
-    order = np.lexsort((place, distance, returned.query[first]))
+    place = hypotheses.place[first]
+    distance = hypotheses.distance[first]
+    order = np.lexsort((place, distance, hypotheses.query[first]))
     first = first[order]
     return ReturnedShots(
-        returned.query[first], returned.shot[first], place[order], distance[order], kind[order]
+        hypotheses.query[first],
+        hypotheses.shot[first],
+        place[order],
+        distance[order],
+        kind[order],
     )
 
 
 class ShotCounts(NamedTuple):
-    """Numbers of shots, query by query."""
+    """Numbers of shots, one for each query."""
 
     relevant: NDArray[np.int64]  # R of the definition
-    shots: NDArray[np.int64]  # distinct relevant shots
+    distinct: NDArray[np.int64]  # relevant shots, each once
     ranked: NDArray[np.int64]  # N of the definition
 
 
-def tie_ranks(listing: Listing, facts: Facts, definition: Definition) -> NDArray[np.int64]:
-    """Return the ranks, from 1, at which the ties of the first hit of each shot begin."""
-    ties = listing.tie_starts
-    starts = ties[ties.searchsorted(facts.once, side='left') - 1]
+def tie_ranks(listing: Listing, facts: RankingFacts, definition: Definition) -> NDArray[np.int64]:
+    """Return, for each listed relevant shot, the first rank, from 1, of its block of ties."""
+    block_starts = listing.tie_starts
+    starts = block_starts[block_starts.searchsorted(facts.first_ranks, side='left') - 1]
     if definition.repeats is Repeats.DROP:  # ranks among the shots that are not dropped
-        starts = listing.kept.searchsorted(starts)
+        starts = listing.first_positions.searchsorted(starts)
     return starts + 1
 
 
-class Ranks(NamedTuple):
-    """The ranks of hits, from 1, in the states of the rankings before any shot is moved forward."""
+class HitRanks(NamedTuple):
+    """The ranks of hits, from 1, in the states before any shot of another name is moved forward.
+
+    All but `scored` have one rank for each row of `ReturnedShots`.
+    """
 
     scored_query: NDArray[np.int64]
-    scored: NDArray[np.int64]
-    first: NDArray[np.int64]  # of each shot, in the order of `ReturnedShots`; as are the next
+    scored: NDArray[np.int64]  # as the definition ranks and counts
+    first: NDArray[np.int64]  # each shot counts once
     ties: NDArray[np.int64]  # hits under the query first among equal confidences
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
-def ranks_of(
+def hit_ranks(
     shots: ReturnedShots,
-    facts: Sequence[Facts],
+    facts: Sequence[RankingFacts],
     ties: Sequence[NDArray[np.int64]],
     definition: Definition,
     n_ranked: NDArray[np.int64],
-) -> Ranks:
+) -> HitRanks:
     """Return the ranks of the shots from the facts and the `tie_ranks` of each query."""
-    # Hits that are not listed stand below the largest cutoff, and so does what is behind all.
+    # Hits that are not listed stand below the largest cutoff: any rank behind all others will do.
     first = n_ranked[shots.query] + 1
     starts = first.copy()
     begins = shots.query.searchsorted(np.arange(len(facts)))
-    for each, of_ties, begin in zip(facts, ties, begins.tolist(), strict=True):
-        listed = slice(begin, begin + len(of_ties))
-        first[listed] = each.distinct if definition.repeats is Repeats.DROP else each.once
-        starts[listed] = of_ties
-    found = [each.ranks(definition) for each in facts]
+    drops = definition.repeats is Repeats.DROP
+    for ranking, tie_starts, begin in zip(facts, ties, begins.tolist(), strict=True):
+        listed = slice(begin, begin + len(tie_starts))
+        first[listed] = ranking.distinct_ranks if drops else ranking.first_ranks
+        starts[listed] = tie_starts
+    scored = [ranking.ranks(definition) for ranking in facts]
     is_own = shots.kind == OWN
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
-    return Ranks(
-        np.repeat(np.arange(len(facts)), list(map(len, found))),
-        np.concatenate([NO_RANKS, *found]),
+    return HitRanks(
+        np.repeat(np.arange(len(facts)), list(map(len, scored))),
+        np.concatenate([NO_RANKS, *scored]),
         first,
         np.where(is_own, starts + in_block - 1, first),
         np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
     )
 
 
-def in_front(
-    query: NDArray[np.int64], ranks: NDArray[np.int64], moves: NDArray[np.bool_]
+def move_to_front(
+    query: NDArray[np.int64], ranks: NDArray[np.int64], is_moved: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return the ranks of hits once some of them were moved to the front, each query's ascending.
+    """Return the ranks of hits after some of them moved to the front of their query, ascending.
 
-    Both are in the order of the ranks.
+    The hits are sorted by query and rank.
+
+    >>> query = np.array([0, 0, 0, 1])
+    >>> move_to_front(query, np.array([2, 5, 7, 3]), np.array([False, False, True, True]))
+    array([1, 3, 6, 1])
     """
     begins = run_starts([query])
     sizes = np.diff(begins, append=len(query))
-    n_moved = np.add.reduceat(moves, begins, dtype=np.int64)
-    before = moves.cumsum() - moves  # moved hits before each one, of all queries
-    before -= (n_moved.cumsum() - n_moved).repeat(sizes)
-    moved = np.where(moves, before + 1, ranks + n_moved.repeat(sizes) - before)
+    n_moved = np.add.reduceat(is_moved, begins, dtype=np.int64)
+    n_before = is_moved.cumsum() - is_moved  # moved hits before each hit, over all queries
+    n_before -= (n_moved.cumsum() - n_moved).repeat(sizes)
+    moved = np.where(is_moved, n_before + 1, ranks + n_moved.repeat(sizes) - n_before)
     ascending: NDArray[np.int64] = moved[np.lexsort((moved, query))]
     return ascending
 
 
-def average_precisions(
-    shots: ReturnedShots, ranks: Ranks, counts: ShotCounts, K: Sequence[int], definition: Definition
-) -> NDArray[np.float64]:
-    """Return AP after each repair, from the ranking as scored to all relevant shots in front.
+def ap_by_state(
+    shots: ReturnedShots,
+    ranks: HitRanks,
+    counts: ShotCounts,
+    K: Sequence[int],
+    definition: Definition,
+) -> Floats:
+    """Return AP of each state: as scored, then after each repair up to all relevant shots in front.
 
     The shape is (n_states, n_queries, n_cutoffs).
     """
     query = shots.query
     by_kind = [
-        in_front(query, ranks.confidence, shots.kind <= kind) for kind in range(OWN + 1, len(KINDS))
+        move_to_front(query, ranks.confidence, shots.kind <= kind)
+        for kind in range(OWN + 1, len(SHOT_KINDS))
     ]
     states = [(ranks.scored_query, ranks.scored)]
-    states += [(query, each) for each in (ranks.first, ranks.ties, ranks.confidence, *by_kind)]
+    states += [(query, hits) for hits in (ranks.first, ranks.ties, ranks.confidence, *by_kind)]
     values = [
         average_precision_of_hits(*state, counts.relevant, counts.ranked, K, definition)
         for state in states
     ]
-    found = np.repeat(np.arange(len(counts.shots)), counts.shots)
-    all_in_front = ranges(np.ones_like(counts.shots), counts.shots)
-    n_ranked = counts.ranked + counts.shots - np.bincount(query, minlength=len(counts.shots))
+    query_of_all = np.repeat(np.arange(len(counts.distinct)), counts.distinct)
+    all_in_front = ranges(np.ones_like(counts.distinct), counts.distinct)
+    n_returned = np.bincount(query, minlength=len(counts.distinct))
     values.append(
-        average_precision_of_hits(found, all_in_front, counts.relevant, n_ranked, K, definition)
+        average_precision_of_hits(
+            query_of_all,
+            all_in_front,
+            counts.relevant,
+            counts.ranked + counts.distinct - n_returned,
+            K,
+            definition,
+        )
     )
     return np.stack(values)
 
 
 def gains(
-    shots: ReturnedShots, ranks: Ranks, counts: ShotCounts, K: Sequence[int], definition: Definition
-) -> NDArray[np.float64]:
+    shots: ReturnedShots,
+    ranks: HitRanks,
+    counts: ShotCounts,
+    K: Sequence[int],
+    definition: Definition,
+) -> Floats:
     """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
 
-    Kind by kind, and those of a kind by rank, each behind those that were moved before.
+    Shots are moved one by one, sorted by kind and rank, each behind those that were moved before.
     """
     query = shots.query
     n_rows = len(shots.query)
@@ -191,30 +249,29 @@ def gains(
     turn[order] = ranks_in_runs(begins, n_rows)
     # A query has a state for each number of shots in front, from its own ones to all.
     n_states = n_shots - n_own + 1
-    of = np.arange(len(begins)).repeat(n_states)
-    n_moved = ranges(n_own, n_states)
-    values = np.empty((len(of), len(K)))
-    blocks = run_starts([n_shots[of].cumsum() // RANKS_AT_ONCE])
-    for states in np.split(np.arange(len(of)), blocks[1:]):
-        sizes = n_shots[of[states]]
-        rows = ranges(begins[of[states]], sizes)
+    block = np.arange(len(begins)).repeat(n_states)  # the rows of `shots` of the state's query
+    n_in_front = ranges(n_own, n_states)
+    values = np.empty((len(block), len(K)))
+    cuts = run_starts([n_shots[block].cumsum() // RANKS_AT_ONCE])[1:]
+    for states in np.split(np.arange(len(block)), cuts):
+        sizes = n_shots[block[states]]
+        rows = ranges(begins[block[states]], sizes)
         state = np.arange(len(states)).repeat(sizes)
-        moves = turn[rows] <= n_moved[states].repeat(sizes)
-        moved = in_front(state, ranks.confidence[rows], moves)
-        asked = query[begins[of[states]]]
+        is_moved = turn[rows] <= n_in_front[states].repeat(sizes)
+        hits = move_to_front(state, ranks.confidence[rows], is_moved)
+        queries = query[begins[block[states]]]
         values[states] = average_precision_of_hits(
-            state, moved, counts.relevant[asked], counts.ranked[asked], K, definition
+            state, hits, counts.relevant[queries], counts.ranked[queries], K, definition
         )
-    is_step = of[1:] == of[:-1]
+    is_step = block[1:] == block[:-1]
     added[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
     return added
 
 
-def parts_of(
-    values: NDArray[np.float64], n_relevant: NDArray[np.int64]
-) -> dict[str, NDArray[np.float64]]:
+def loss_parts(values: Floats, n_relevant: NDArray[np.int64]) -> dict[str, Floats]:
     """Return the parts of the loss of queries from AP in each state, (n_states, n_queries)."""
     rest = 1 - values[-1]
     is_answerable = n_relevant > 0
-    left = np.where(is_answerable, rest, 0), np.where(is_answerable, 0, rest)
-    return dict(zip(PARTS, [*np.diff(values, axis=0), *left], strict=True))
+    cutoff = np.where(is_answerable, rest, 0)
+    unanswerable = np.where(is_answerable, 0, rest)
+    return dict(zip(PARTS, [*np.diff(values, axis=0), cutoff, unanswerable], strict=True))

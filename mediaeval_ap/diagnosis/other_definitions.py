@@ -1,4 +1,4 @@
-"""Values of every registered definition for the same rankings, and why they differ."""
+"""Score rankings by every registered definition, and explain why the values differ."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.arrays import first_occurrences, run_starts
+from mediaeval_ap.arrays import Floats, first_occurrences, run_starts
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import counted
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
-# The same sum may be rounded in two ways: some units in the last place.
-SAME = 1e-12
-FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # in which definitions differ
+# Relative error of two sums of the same terms: rounding differs by some units in the last place.
+ROUNDING = 1e-12
+FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # that definitions differ in
 RULES = {
     Repeats.COUNT: 'counts a shot each time it is returned',
-    Repeats.IRRELEVANT: 'counts a shot once, and what repeats it keeps its rank',
-    Repeats.DROP: 'drops a shot that was returned before, rank and all',
+    Repeats.IRRELEVANT: 'counts a shot once; its repeats keep their ranks',
+    Repeats.DROP: 'drops repeated shots with their ranks',
 }
 
 
@@ -55,9 +55,10 @@ class MapByDefinition:
     Parameters
     ----------
     definition, map
-        As of `ByDefinition`, with MAP for AP.
+        As in `ByDefinition`, with MAP for AP.
     n_changed : int or None
-        The number of queries whose AP differs from that by the definition in use; None as of `map`.
+        The number of queries whose AP differs from their AP by the definition in use; None if
+        `map` is.
     reason : str
         Why both are None; else empty.
     """
@@ -69,65 +70,72 @@ class MapByDefinition:
 
 
 class Listing(NamedTuple):
-    """The first hypotheses for a query, best first, repeated shots too, in whole blocks of ties."""
+    """The first hypotheses for a query, best first, with repeated shots, in whole blocks of ties.
 
-    places: NDArray[np.int64]  # of the ranking
+    Positions count the listed hypotheses, from 0.
+    """
+
+    places: NDArray[np.int64]  # in the order of ties
     shots: NDArray[np.integer]
-    kept: NDArray[np.int64]  # positions of the first hypothesis of each shot, from 0
-    relevant: NDArray[np.int64]  # positions of the hypotheses of relevant shots
-    tie_starts: NDArray[np.int64]  # positions at which blocks of equal distance, confidence begin
+    first_positions: NDArray[np.int64]  # of the first hypothesis of each shot
+    relevant_positions: NDArray[np.int64]  # of the hypotheses of relevant shots
+    tie_starts: NDArray[np.int64]  # positions at which distance or confidence changes
 
 
 def list_first(
     ranking: Ranking, distances: Distances, depth: int, relevant_shots: NDArray[np.int64]
 ) -> Listing:
-    """List hypotheses of as many shots as the depth: at least as many as any definition ranks."""
-    wanted = depth
+    """List the first hypotheses, until they hold `depth` distinct shots or there are no more.
+
+    No definition ranks more hypotheses down to this depth.
+    """
+    n_wanted = depth
     while True:
-        places = ranking.top(distances, wanted)
-        kept = first_occurrences(ranking.shot_at[places])
-        if len(kept) >= depth or len(places) == len(ranking):
+        places = ranking.top(distances, n_wanted)
+        first_positions = first_occurrences(ranking.shot_at[places])
+        if len(first_positions) >= depth or len(places) == len(ranking):
             break
-        wanted *= 2
+        n_wanted *= 2
     if 0 < len(places) < len(ranking):
         rest = ranking.rest_of_ties(int(places[-1]), distances)
         if len(rest):
             places = np.concatenate([places, rest])
-            kept = first_occurrences(ranking.shot_at[places])
+            first_positions = first_occurrences(ranking.shot_at[places])
     shots = ranking.shot_at[places]
     is_relevant = np.zeros(len(ranking.shots), dtype=np.bool_)
     is_relevant[relevant_shots] = True
-    ties = run_starts([distances[ranking.name_at[places]], ranking.confidence_at[places]])
-    return Listing(places, shots, kept, is_relevant[shots].nonzero()[0], ties)
+    relevant_positions = is_relevant[shots].nonzero()[0]
+    tie_starts = run_starts([distances[ranking.name_at[places]], ranking.confidence_at[places]])
+    return Listing(places, shots, first_positions, relevant_positions, tie_starts)
 
 
-class Facts(NamedTuple):
-    """All that any definition needs to know of a ranking."""
+class RankingFacts(NamedTuple):
+    """The facts about a ranking from which any definition computes its value."""
 
-    counted: NDArray[np.int64]  # ranks of all hypotheses of relevant shots, from 1
-    once: NDArray[np.int64]  # of the first of each
-    distinct: NDArray[np.int64]  # of the first of each, without repeated hypotheses
-    n_repeats: int  # hypotheses within the cutoff whose shot was returned before, if there are hits
-    # Definitions count in different ways: of the reference about the query, and of the run.
+    all_ranks: NDArray[np.int64]  # of all hypotheses of relevant shots, from 1
+    first_ranks: NDArray[np.int64]  # of the first hypothesis of each relevant shot
+    distinct_ranks: NDArray[np.int64]  # the same, once repeated hypotheses are dropped
+    n_repeats: int  # hypotheses within the cutoff that repeat a shot; 0 without hits
+    # Definitions count rows or shots, of the query in the reference and of the ranking.
     n_rows: int
     n_relevant_shots: int
     n_hypotheses: int
     n_shots: int
 
     @classmethod
-    def of(cls, listing: Listing, k: int, *sizes: int) -> Facts:
-        """Return the facts of a listing, with the numbers that are facts themselves."""
-        relevant = listing.relevant
-        kept = listing.kept
-        once = relevant[first_occurrences(listing.shots[relevant])]
-        within = min(k, len(listing.shots))
-        n_repeats = within - int(kept.searchsorted(within))
-        return cls(relevant + 1, once + 1, kept.searchsorted(once) + 1, n_repeats, *sizes)
+    def of(cls, listing: Listing, k: int, *sizes: int) -> RankingFacts:
+        """Return the facts of a listing; `sizes` are the last four of them."""
+        relevant = listing.relevant_positions
+        first = relevant[first_occurrences(listing.shots[relevant])]
+        distinct = listing.first_positions.searchsorted(first)
+        n_within = min(k, len(listing.shots))
+        n_repeats = n_within - int(listing.first_positions.searchsorted(n_within))
+        return cls(relevant + 1, first + 1, distinct + 1, n_repeats, *sizes)
 
     def ranks(self, definition: Definition) -> NDArray[np.int64]:
         """Return the ranks of the hits."""
-        ranks = {Repeats.COUNT: self.counted, Repeats.IRRELEVANT: self.once}
-        return ranks.get(definition.repeats, self.distinct)
+        ranks = {Repeats.COUNT: self.all_ranks, Repeats.IRRELEVANT: self.first_ranks}
+        return ranks.get(definition.repeats, self.distinct_ranks)
 
     def n_relevant(self, definition: Definition) -> int:
         """Return R."""
@@ -147,57 +155,58 @@ class Facts(NamedTuple):
         }
 
 
-def average_precisions(
-    facts: Sequence[Facts], k: Cutoff, definition: Definition
-) -> NDArray[np.float64]:
+def average_precisions(facts: Sequence[RankingFacts], k: Cutoff, definition: Definition) -> Floats:
     """Return AP of each ranking by a definition."""
-    ranks = [each.ranks(definition) for each in facts]
+    ranks = [ranking.ranks(definition) for ranking in facts]
     rankings = np.repeat(np.arange(len(facts)), list(map(len, ranks)))
-    n_relevant = np.array([each.n_relevant(definition) for each in facts])
-    n_returned = np.array([each.n_returned(definition) for each in facts])
+    n_relevant = np.array([ranking.n_relevant(definition) for ranking in facts])
+    n_returned = np.array([ranking.n_returned(definition) for ranking in facts])
     flat = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
     return average_precision_of_hits(
         rankings, flat, n_relevant, n_returned, depths([k]), definition
     )[:, 0]
 
 
-def reconcile(facts: Facts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:
-    """Return what each registered definition says of a ranking; the one in use comes first."""
+def reconcile(facts: RankingFacts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:
+    """Score a ranking by each registered definition; the one in use comes first."""
     rows = []
     for definition, lack in _registered(k, in_use):
-        ap = None if lack else _value(facts, k, definition)
+        ap = None if lack else _average_precision(facts, k, definition)
         reason = 'in use' if definition is in_use else lack or why(facts, k, in_use, definition)
         rows.append(ByDefinition(definition.name, ap, reason))
     return rows
 
 
-def reconcile_run(facts: Sequence[Facts], k: Cutoff, in_use: Definition) -> list[MapByDefinition]:
+def reconcile_run(
+    facts: Sequence[RankingFacts], k: Cutoff, in_use: Definition
+) -> list[MapByDefinition]:
     """Return the MAP of a run by each registered definition; the one in use comes first."""
-    used = average_precisions(facts, k, in_use)
+    values_in_use = average_precisions(facts, k, in_use)
     rows = []
     for definition, lack in _registered(k, in_use):
         if lack:
             rows.append(MapByDefinition(definition.name, None, None, lack))
             continue
         values = average_precisions(facts, k, definition)
-        n_changed = int(np.count_nonzero(~np.isclose(values, used, rtol=SAME, atol=0)))
+        is_same = np.isclose(values, values_in_use, rtol=ROUNDING, atol=0)
+        n_changed = int(np.count_nonzero(~is_same))
         mean = math.fsum(values.tolist()) / len(values)
         rows.append(MapByDefinition(definition.name, mean, n_changed))
     return rows
 
 
 def _registered(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:
-    """Yield the definition in use and the others, each with the reason why it has no value."""
-    others = [each for each in definitions.registered() if each.name != in_use.name]
-    for each in [in_use, *others]:
-        has_value = k != ALL or each.has_uncut
-        yield each, '' if has_value else f'{each.name} divides by k alone, and there is no cutoff'
+    """Yield each definition, the one in use first, and why it has no value at k, or ''."""
+    rest = [other for other in definitions.registered() if other.name != in_use.name]
+    for definition in [in_use, *rest]:
+        lack = f'{definition.name} divides by k alone, and there is no cutoff'
+        yield definition, '' if k != ALL or definition.has_uncut else lack
 
 
-def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
-    """Return a sentence on why another definition gives another value for a ranking.
+def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -> str:
+    """Explain in a sentence why another definition gives another value for a ranking.
 
-    It names the fewest fields in which the one in use has to follow the other to give its value.
+    It names the fewest fields that the definition in use must copy to give the other's value.
     """
     fields = causes(facts, k, in_use, other)
     if not fields:
@@ -207,48 +216,53 @@ def why(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> str:
             f'no shot is relevant: counts {other.without_relevant:g} instead of '
             f'{in_use.without_relevant:g}'
         )
-    (at,) = depths([k])
-    # The numbers of both are those that they have once repeated shots count as the other says.
+    (depth,) = depths([k])
+    # Compare quantities once both definitions count repeated shots as the other does.
     as_other = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
-    here = facts.quantities(as_other, at)
-    there = facts.quantities(other, at)
+    quantities = facts.quantities(as_other, depth)
+    other_quantities = facts.quantities(other, depth)
     reasons = []
     if 'repeats' in fields and facts.n_repeats:
         where = 'the ranking' if k == ALL else f'the top {k}'
         n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
         reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
-    used = facts.n_relevant(in_use)
-    wanted = facts.n_relevant(other)
-    if 'repeats' in fields and used != wanted:
+    n_relevant = facts.n_relevant(in_use)
+    other_n_relevant = facts.n_relevant(other)
+    if 'repeats' in fields and n_relevant != other_n_relevant:
         times = 'each time' if other.counts_again else 'once'
-        reasons.append(f'counts a row that the reference repeats {times}: R = {wanted}, not {used}')
+        reasons.append(
+            f'counts a row that the reference repeats {times}: '
+            f'R = {other_n_relevant}, not {n_relevant}'
+        )
     if 'depth' in fields:
-        one = _least((*other.depth, 'N'), there)
-        another = _least((*in_use.depth, 'N'), here)
-        reasons.append(f'adds precisions down to rank {one} instead of {another}')
+        other_rank = _smallest((*other.depth, 'N'), other_quantities)
+        rank = _smallest((*in_use.depth, 'N'), quantities)
+        reasons.append(f'adds precisions down to rank {other_rank} instead of {rank}')
     if 'denominator' in fields:
-        one = _least(other.denominator, there)
-        another = _least(in_use.denominator, here)
-        reasons.append(f'divides by {one} instead of {another}')
+        other_divisor = _smallest(other.denominator, other_quantities)
+        divisor = _smallest(in_use.denominator, quantities)
+        reasons.append(f'divides by {other_divisor} instead of {divisor}')
     return '; '.join(reasons)
 
 
-def causes(facts: Facts, k: Cutoff, in_use: Definition, other: Definition) -> tuple[str, ...]:
-    """Return the fewest fields that the one in use has to take from the other to give its value."""
-    wanted = _value(facts, k, other)
-    some = (fields for n in range(len(FIELDS)) for fields in combinations(FIELDS, n))
-    for fields in some:
+def causes(
+    facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition
+) -> tuple[str, ...]:
+    """Return the fewest fields that the definition in use must copy to give the other's value."""
+    goal = _average_precision(facts, k, other)
+    field_sets = (fields for n in range(len(FIELDS)) for fields in combinations(FIELDS, n))
+    for fields in field_sets:
         changed = replace(in_use, **{field: getattr(other, field) for field in fields})
-        if math.isclose(_value(facts, k, changed), wanted, rel_tol=SAME):
+        if math.isclose(_average_precision(facts, k, changed), goal, rel_tol=ROUNDING):
             return fields
     return FIELDS
 
 
-def _least(names: Sequence[str], quantities: dict[str, int]) -> str:
-    """Return the least of some quantities, with its name."""
+def _smallest(names: Sequence[str], quantities: dict[str, int]) -> str:
+    """Return the smallest of some quantities as text: ``R = 5``."""
     name = min(names, key=quantities.__getitem__)
     return f'{name} = {quantities[name]}'
 
 
-def _value(facts: Facts, k: Cutoff, definition: Definition) -> float:
+def _average_precision(facts: RankingFacts, k: Cutoff, definition: Definition) -> float:
     return float(average_precisions([facts], k, definition)[0])

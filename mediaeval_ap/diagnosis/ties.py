@@ -1,7 +1,35 @@
-"""Average precision over all orders of tied hypotheses: the least, the mean and the greatest.
+"""Bounds of average precision over all orders of tied hypotheses: least, mean and greatest.
 
-The mean is that of F. McSherry and M. Najork, "Computing information retrieval performance
-measures efficiently in the presence of tied scores", ECIR 2008.
+The mean follows F. McSherry and M. Najork, "Computing information retrieval performance measures
+efficiently in the presence of tied scores", ECIR 2008.
+
+An example: a miss, then a block of ties with the shots a, b and c; a and c are relevant, R = 2::
+
+    rank   shot  confidence
+    1      x     .9          miss
+          +--------------+
+    2     | a    .5      |   hit
+    3     | b    .5      |   miss
+    4     | c    .5      |   hit
+          +--------------+
+
+    order of the block   ranks of hits   AP
+    a c b, c a b         2 3             (1/2 + 2/3) / 2 = .583   greatest: hits first
+    a b c, c b a         2 4             (1/2 + 2/4) / 2 = .5
+    b a c, b c a         3 4             (1/3 + 2/4) / 2 = .417   least: hits last
+                                         mean of the six: .5
+
+No order is tried: hits are put first for the greatest and last for the least, and each rank of the
+block adds its expected precision to the mean. With 9, 1, 2 and 3 for x, a, b and c:
+
+>>> from mediaeval_ap import definitions
+>>> hits = tied_hits(np.array([9, 1, 2, 3]), np.array([0, 1]), np.array([1, 3]), Repeats.DROP)
+>>> hits.above.tolist(), hits.size.tolist()
+([1, 1], [3, 3])
+>>> trec = definitions.get('trec')
+>>> (bounds,) = tie_bounds(hits, np.array([2]), np.array([4]), [4], trec, str)
+>>> [round(float(values[0]), 3) for values in (bounds.minimum, bounds.expected, bounds.maximum)]
+[0.417, 0.5, 0.583]
 """
 
 from __future__ import annotations
@@ -14,20 +42,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import first_equal, first_occurrences, ranges, run_starts
+from mediaeval_ap.arrays import Floats, first_equal, first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.errors import Note
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 
-BOUNDS = ('min', 'expected', 'max')
-NONE = -1
-MOVES = 'its number of hits, by which it is divided, depends on the order of ties'
+BOUND_KEYS = ('min', 'expected', 'max')  # of JSON and tables
+NO_SHOT = -1
+DIVISOR_DEPENDS_ON_ORDER = 'AP is divided by the number of hits, which depends on the order of ties'
 
 
 @dataclass(frozen=True, eq=False)
 class TieBounds:
-    """Average precision of queries over all orders of ties; NaN where it is not known.
+    """Average precision of queries over all orders of ties; NaN where it is unknown.
 
     Parameters
     ----------
@@ -37,55 +65,57 @@ class TieBounds:
     expected : ndarray of float64, shape (n_queries,)
         The mean over all orders.
     reasons : mapping of int to str
-        Why they are not known, by the position of the query: a shot is returned several times in
-        one block of ties and counts once, or the number of hits, which is divided by, depends on
-        the order.
+        Why they are unknown, by the position of the query: a shot is returned several times in
+        one block of ties but counts once, or AP is divided by the number of hits and this depends
+        on the order.
     """
 
-    minimum: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    maximum: NDArray[np.float64]
+    minimum: Floats
+    expected: Floats
+    maximum: Floats
     reasons: Mapping[int, str]
 
     def of(self, rows: NDArray[np.int64]) -> TieBounds:
         """Return the bounds of some of the queries, which may repeat."""
-        known = self.reasons
-        reasons = {at: known[row] for at, row in enumerate(rows.tolist()) if row in known}
+        reasons = {
+            position: self.reasons[row]
+            for position, row in enumerate(rows.tolist())
+            if row in self.reasons
+        }
         return TieBounds(self.minimum[rows], self.expected[rows], self.maximum[rows], reasons)
 
     def of_query(self, row: int) -> dict[str, Any]:
-        """Return the bounds of a query; if they are not known, each is None and has a reason."""
-        return self._named(lambda column: float(column[row]), self.reasons.get(row))
+        """Return the bounds of a query by name; unknown ones are None, with a reason."""
+        return self._by_name(lambda column: float(column[row]), self.reasons.get(row))
 
     def means(self) -> dict[str, Any]:
-        """Return the means over the queries; if those of a query are not known, None and why."""
+        """Return the means over the queries; None, with a reason, if a query has unknown bounds."""
         n_queries = len(self.expected)
         reason = None
         if self.reasons:
-            what = f'have no known bounds: {self.reasons[min(self.reasons)]}'
-            reason = str(Note(what, len(self.reasons), n_queries))
-        return self._named(lambda column: math.fsum(column) / n_queries, reason)
+            first_reason = self.reasons[min(self.reasons)]
+            finding = f'have no known bounds: {first_reason}'
+            reason = str(Note(finding, len(self.reasons), n_queries))
+        return self._by_name(lambda column: math.fsum(column) / n_queries, reason)
 
-    def _named(
-        self, value_of: Callable[[NDArray[np.float64]], float], reason: str | None
-    ) -> dict[str, Any]:
+    def _by_name(self, value_of: Callable[[Floats], float], reason: str | None) -> dict[str, Any]:
         if reason:
-            return {**dict.fromkeys(BOUNDS), 'reason': reason}
+            return {**dict.fromkeys(BOUND_KEYS), 'reason': reason}
         values = map(value_of, (self.minimum, self.expected, self.maximum))
-        return dict(zip(BOUNDS, values, strict=True))
+        return dict(zip(BOUND_KEYS, values, strict=True))
 
 
 class TiedHits(NamedTuple):
-    """Possible hits: relevant shots in the block of ties of their first hypotheses.
+    """Possible hits: relevant shots, each in the block of ties of its first hypothesis.
 
-    By ranking and block. Where a definition counts a shot each time, each of its hypotheses is a
-    row.
+    Rows are sorted by ranking and block. Where a definition counts a shot each time, each of its
+    hypotheses has a row.
     """
 
     ranking: NDArray[np.int64]
-    above: NDArray[np.int64]  # ranks before the block
-    size: NDArray[np.int64]  # ranks of the block
-    again: NDArray[np.int64]  # a shot that the block holds again, where that matters; or NONE
+    above: NDArray[np.int64]  # number of ranks before the block
+    size: NDArray[np.int64]  # number of ranks in the block
+    repeated_shot: NDArray[np.int64]  # a shot whose repeats make bounds unknown, or NO_SHOT
 
 
 def tied_hits(
@@ -94,7 +124,7 @@ def tied_hits(
     relevant: NDArray[np.integer],
     repeats: Repeats,
 ) -> TiedHits:
-    """Return the possible hits of one ranking of shots, whose whole blocks begin at `starts`.
+    """Return the possible hits of one ranking of shots, whose blocks of ties begin at `starts`.
 
     `relevant` are the positions of all hypotheses of relevant shots, ascending.
     """
@@ -103,33 +133,33 @@ def tied_hits(
     block = np.searchsorted(starts, hits, side='right') - 1
     above = starts[block].astype(np.int64)
     end = np.append(starts[1:], len(shots))[block].astype(np.int64)
-    nothing = np.full(len(hits), NONE)
     if counts_again:
-        return TiedHits(np.zeros_like(above), above, end - above, nothing)
-    # Shots that a block holds again, unless one above holds them, too. Of those that keep their
-    # ranks, only relevant ones matter.
+        no_shots = np.full(len(hits), NO_SHOT)
+        return TiedHits(np.zeros_like(above), above, end - above, no_shots)
+    # Find shots that are repeated within the block of their first hypothesis. Where repeats keep
+    # their ranks, only relevant ones matter.
     drops = repeats is Repeats.DROP
     listed = np.arange(end.max(initial=0)) if drops else relevant
     first = listed[first_equal(shots[listed])]
-    again = listed[first < listed]
-    first_of = first[first < listed]
-    again = again[starts[np.searchsorted(starts, again, side='right') - 1] <= first_of]
-    begin = again.searchsorted(above)
+    repeat = listed[first < listed]
+    first_of_repeat = first[first < listed]
+    block_start = starts[np.searchsorted(starts, repeat, side='right') - 1]
+    repeat = repeat[block_start <= first_of_repeat]
+    first_repeat = repeat.searchsorted(above)
     size = end - above
-    n_again = again.searchsorted(end) - begin
+    n_repeats = repeat.searchsorted(end) - first_repeat
     if drops:  # ranks among the shots that are not dropped
-        n_new = np.append(0, (first == listed).cumsum())
-        above, size = n_new[above], n_new[end] - n_new[above]
-    else:  # the order of a block that is one shot says nothing
-        size[n_again == size - 1] = 1
-    held = np.append(shots[again], NONE)[begin]
-    return TiedHits(
-        np.zeros_like(above), above, size, np.where((n_again > 0) & (size > 1), held, NONE)
-    )
+        n_distinct = np.append(0, (first == listed).cumsum())
+        above, size = n_distinct[above], n_distinct[end] - n_distinct[above]
+    else:  # all orders of a block that holds one shot alone are the same
+        size[n_repeats == size - 1] = 1
+    repeated_shot = np.append(shots[repeat], NO_SHOT)[first_repeat]
+    is_unknown = (n_repeats > 0) & (size > 1)
+    return TiedHits(np.zeros_like(above), above, size, np.where(is_unknown, repeated_shot, NO_SHOT))
 
 
-def put_together(rankings: Iterable[TiedHits]) -> TiedHits:
-    """Return the hits of several rankings, which are numbered in their order."""
+def join_rankings(rankings: Iterable[TiedHits]) -> TiedHits:
+    """Concatenate the hits of several rankings, which are numbered in their order."""
     parts = list(rankings)
     numbered = (part._replace(ranking=part.ranking + number) for number, part in enumerate(parts))
     empty = [np.empty(0, dtype=np.int64)] * len(TiedHits._fields)
@@ -137,17 +167,17 @@ def put_together(rankings: Iterable[TiedHits]) -> TiedHits:
 
 
 class _Terms(NamedTuple):
-    """Terms that ranks add to the sum of precisions, by ranking."""
+    """Terms of the sum of precisions, by ranking and rank."""
 
     ranking: NDArray[np.int64]
     rank: NDArray[np.int64]
-    value: NDArray[np.float64]
+    value: Floats
 
-    def sums(self, depth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def sums(self, depth: NDArray[np.int64]) -> Floats:
         """Return the sum of each ranking down to its depth."""
-        deep = self.rank <= depth[self.ranking]
-        sums: NDArray[np.float64] = np.bincount(
-            self.ranking[deep], weights=self.value[deep], minlength=len(depth)
+        is_within = self.rank <= depth[self.ranking]
+        sums: Floats = np.bincount(
+            self.ranking[is_within], weights=self.value[is_within], minlength=len(depth)
         ).astype(np.float64)  # without a term they would be integers
         return sums
 
@@ -175,40 +205,41 @@ def tie_bounds(
         _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
         for ranks in (latest, earliest)
     )
-    orders = worst, _expected(ranking, blocks, max(K)), best
+    mean = _expected_terms(ranking, blocks, max(K))
     divides_by_hits = 'H' in definition.denominator
-    found = []
+    bounds = []
     for k in K:
-        in_k = np.bincount(hits.ranking[best.rank <= k], minlength=len(n_relevant))
-        at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': in_k}
-        depth = np.broadcast_to(least(definition.depth, at), n_relevant.shape)
-        divisor = np.broadcast_to(least(definition.denominator, at), n_relevant.shape)
+        n_hits_at_k = np.bincount(hits.ranking[best.rank <= k], minlength=len(n_relevant))
+        counts: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': n_hits_at_k}
+        depth = np.broadcast_to(least(definition.depth, counts), n_relevant.shape)
+        divisor = np.broadcast_to(least(definition.denominator, counts), n_relevant.shape)
         reach = k if divides_by_hits else depth[hits.ranking]
-        rows = np.flatnonzero((hits.again != NONE) & (hits.above < reach))[::-1]
+        is_unknown = (hits.repeated_shot != NO_SHOT) & (hits.above < reach)
         reasons = {}
         if divides_by_hits:
-            moves = (blocks.above < k) & (k < blocks.above + blocks.size) & (n_hits < blocks.size)
-            reasons = dict.fromkeys(ranking[moves].tolist(), MOVES)
-        for row in rows.tolist():
-            shot = shot_id(int(hits.again[row]))
+            is_cut = (blocks.above < k) & (k < blocks.above + blocks.size) & (n_hits < blocks.size)
+            reasons = dict.fromkeys(ranking[is_cut].tolist(), DIVISOR_DEPENDS_ON_ORDER)
+        # From the last: the first shot of each ranking is named.
+        for row in np.flatnonzero(is_unknown)[::-1].tolist():
+            shot = shot_id(int(hits.repeated_shot[row]))
             reasons[int(hits.ranking[row])] = (
                 f'{shot} is returned several times in one block of ties'
             )
-        bounds = []
-        for each in orders:  # least, mean, greatest
+        columns = []
+        for terms in (worst, mean, best):
             values = np.divide(
-                each.sums(depth), divisor, out=np.zeros(len(depth)), where=divisor > 0
+                terms.sums(depth), divisor, out=np.zeros(len(depth)), where=divisor > 0
             )
             values[n_relevant == 0] = definition.without_relevant
             values[list(reasons)] = np.nan
-            bounds.append(values)
-        minimum, expected, maximum = bounds
-        found.append(TieBounds(minimum, expected, maximum, reasons))
-    return found
+            columns.append(values)
+        minimum, expected, maximum = columns
+        bounds.append(TieBounds(minimum, expected, maximum, reasons))
+    return bounds
 
 
-def _expected(ranking: NDArray[np.int64], blocks: TieBlocks, depth: int) -> _Terms:
-    """Return the mean of what each rank adds, down to a depth."""
+def _expected_terms(ranking: NDArray[np.int64], blocks: TieBlocks, depth: int) -> _Terms:
+    """Return the mean term of each rank over all orders, down to a depth."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
     blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
     ranking = ranking[n_ranks > 0]

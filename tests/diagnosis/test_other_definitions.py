@@ -24,7 +24,7 @@ cutoffs = st.integers(1, 12) | st.just('all')
 def facts_about(reference, run, queries, k, definition):
     criteria = AveragePrecision(reference, K=[k], definition=definition).criteria
     examined = ExaminedRun(criteria, prepare_run(criteria, run), queries, near=0)
-    return examined.find(queries, *definitions.depths([k])).facts
+    return examined.examine(queries, *definitions.depths([k])).facts
 
 
 def by_fields(reference, run, query, k, definition):
@@ -88,7 +88,7 @@ FIRST, FINAL = 'mediaeval-2016', 'mediaeval-2016-final'
         ),
         (
             *(SHOTS[1:], AGAIN, 5, 'kaggle', 'trec'),
-            f'drops a shot that was returned before, rank and all {ONCE_MORE}',
+            f'drops repeated shots with their ranks {ONCE_MORE}',
         ),
         (SHOTS[:0], RUN, 5, 'trec', FIRST, 'no shot is relevant: counts 1 instead of 0'),
     ],

@@ -12,7 +12,7 @@ from oracle import REPEATS
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.diagnosis.ties import put_together, tie_bounds, tied_hits
+from mediaeval_ap.diagnosis.ties import join_rankings, tie_bounds, tied_hits
 from tests.strategies import corpora, examples, reference_rows, videos
 from tests.strategies import names as run_names
 from tests.strategies import shots as shots_of_runs
@@ -39,7 +39,7 @@ def bounds_of(blocks, relevant, n_relevant, k, definition, n_returned=None):
         hits.append(tied_hits(order, starts, marked, definition.repeats))
     n_ranks = len({*order.tolist()}) if definition.repeats is Repeats.DROP else len(order)
     numbers = np.full(2, n_relevant), n_returned or n_ranks, definitions.depths([k])
-    (bounds,) = tie_bounds(put_together(hits), *numbers, definition, str)
+    (bounds,) = tie_bounds(join_rankings(hits), *numbers, definition, str)
     values = [float(each[1]) for each in (bounds.minimum, bounds.expected, bounds.maximum)]
     return values, bounds.reasons.get(1)
 
@@ -117,7 +117,7 @@ def test_every_boundary(blocks, relevant, definition):
         ('trec', [[3, 4], [1, 1, 2]], 2, ''),  # below the cutoff
         ('kaggle', [[3, 4], [1, 1, 2]], 2, ''),
         ('mediaeval-2016', [[1, 1, 2]], 2, ''),  # counts each of them
-        ('hits', [[1, 2]], 1, 'its'),
+        ('hits', [[1, 2]], 1, 'AP'),
         ('hits', [[1, 2]], 2, ''),  # the number of hits above the cutoff is the same in all
         ('hits', [[3], [1, 2]], 1, ''),  # the block begins behind the cutoff
     ],
