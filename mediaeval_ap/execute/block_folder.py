@@ -74,7 +74,7 @@ class BlockFolder:
         """Open the folder of an evaluation, with its plan."""
         file = os.path.join(path, PLAN)
         if not os.path.exists(file):
-            raise ReadError(path, f'holds no {PLAN}, which evaluate with --resume begins')
+            raise ReadError(path, f'is not a folder of evaluate --resume: it has no {PLAN}')
         with opening(file):
             plan = parsed_json(Path(file).read_bytes(), file)
         for field, expected in ('schema', PLAN_SCHEMA), ('version', __version__):

@@ -35,7 +35,7 @@ PACKED_ROWS = 20_000_000  # rows of a run in memory that are sent to a process i
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
 PROBE_SECONDS = 0.05  # of work, from which the time of the rest is estimated
 BLOCKS_EACH = 16  # of each process, so that all end at about the same time
-# Files of several runs that are larger together go to processes at once: reading takes 0.5 s.
+# Runs with more bytes in total go to processes at once, as reading them takes 0.5 s or more.
 WORTH_SHARING_BYTES = 16 << 20
 
 
@@ -97,7 +97,9 @@ class RunInBlocks:
             planned = self.folder.plan['runs'][self.number]['sha256']
             sha256 = source.sha256 if store is None else store.sha256
             if sha256 != planned:
-                expected = f'{planned}, as before; it was changed; begin again in another folder'
+                expected = (
+                    f'{planned}, as before: the run has changed; begin again in another folder'
+                )
                 raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected)
         return run, run.ranking if store is None else store
 

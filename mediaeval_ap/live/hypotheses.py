@@ -310,24 +310,24 @@ class LiveRanking(BaseRanking):
     because other threads may still read them.
     """
 
-    def __init__(self, hypotheses: Hypotheses, before: LiveRanking | None = None) -> None:
+    def __init__(self, hypotheses: Hypotheses, previous: LiveRanking | None = None) -> None:
         self.source = SOURCE
         self._shot_order = hypotheses.shots.order()
         self._name_positions = hypotheses.names.positions()
         n_names = len(self._name_positions)
-        if before is not None and len(before.names) == n_names:
-            self.names = before.names
+        if previous is not None and len(previous.names) == n_names:
+            self.names = previous.names
         else:
             self.names = DistinctNames(tuple(hypotheses.names.values))
         self.name_counts, self._starts = np.zeros((2, n_names), dtype=np.int64)
-        if before is None:
+        if previous is None:
             self._columns = GrowingColumns(
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
             )
         else:
-            self._columns = before._columns
-            self.name_counts[: len(before.names)] = before.name_counts
-            self._starts[: len(before.names)] = before._starts
+            self._columns = previous._columns
+            self.name_counts[: len(previous.names)] = previous.name_counts
+            self._starts[: len(previous.names)] = previous._starts
         # A new segment for each name that changed, best first.
         changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
         name, confidence, shot = hypotheses.columns_of_names(changed.tolist())

@@ -3,7 +3,7 @@
 Words of the rankings:
 
 - query: a name to search for; its distance to a name of the run is a normalized edit distance.
-- tie block: all names at one distance from a query, and so all of their hypotheses.
+- tie block: the names at one distance from a query, with their hypotheses.
 - place: the index of a hypothesis in the order of ties, by which each tie block of each query is
   sorted (`tie_breaking.TieKeys`). A live ranking has no places, as each insertion would move them.
 - position: the index of a hypothesis when they are grouped by name, best first within each name.
@@ -63,7 +63,7 @@ class BaseRanking(ABC):
     def _first_of(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        """Return the first `depth` of the hypotheses at some positions, by tie block, then ties.
+        """Return the first `depth` hypotheses at some positions, by tie block, then `TieKeys`.
 
         The result has indices of `shot_at`: places, or positions in a live ranking.
         """
@@ -107,12 +107,12 @@ class BaseRanking(ABC):
             enna       1/4         2           4 5         └ 1       1
             otto       1           9                       not needed
 
-        `anna` holds 2 hypotheses, so 2 more are needed, and the next block decides all of them. It
-        has 3 names, more than the 2 that are needed. The first hypotheses of its names stand at the
-        places 7, 0 and 4: `anni` and `enna` give two hypotheses no later than place 4, so none
-        behind place 4 is needed. That leaves two of `anni`, one of `enna` and none of `anne`. The
-        caller sorts these 2 + 2 + 1 hypotheses by block and place, and takes the first 4. From a
-        last block of at most 2 names it would take up to 4 hypotheses of each name.
+        `anna` has 2 hypotheses, so 2 more are needed, both from the next block. It has 3 names,
+        more than 2, and their first hypotheses are at the places 7, 0 and 4. The first ones of
+        `anni` and `enna` are already two, so nothing behind place 4 is needed. That leaves the
+        places 0 and 2 of `anni`, 4 of `enna`, and none of `anne`. The caller sorts these 2 + 2 + 1
+        hypotheses by block and place, and takes the first 4. From a last block of 1 or 2 names it
+        would take up to 4 hypotheses of each.
         """
         # Only a few names are sorted: first a guess, and more only where it holds too few.
         n_guessed = GUESS * depth * len(self.names) // len(self) + 1

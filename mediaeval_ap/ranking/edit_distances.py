@@ -19,16 +19,16 @@ from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.table import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
-QUERIES_AT_ONCE = 16  # at least: with a million names 4 take twice as long each, 32 as long
+QUERIES_AT_ONCE = 16  # a minimum: with a million names, 4 take twice as long each, 32 as long
 EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
-THREADED_CELLS = 1 << 18  # 3 ms of one core, where starting threads costs 0.1 to 0.3 ms
-# Fewer names are compared by rapidfuzz: these are the numbers at which both ways take as long, with
-# one query, and with several, which rapidfuzz compares together.
+THREADED_CELLS = 1 << 18  # 3 ms on one core; starting threads costs 0.1 to 0.3 ms
+# Fewer names are compared by rapidfuzz. At these numbers of names both ways take the same time,
+# with one query, and with several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
 NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
-N_COLUMNS = 5  # of integers, one for each name, that a step works on
+N_COLUMNS = 5  # arrays of one integer for each name, which a step works on
 CACHED_BYTES = 64 << 20  # for 32 letters of a million names of up to 16 letters
 LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
 
@@ -43,7 +43,7 @@ class Quotients:
         return self.values[names]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return the `count` nearest names and all that are tied with the last; in any order."""
+        """Return at least `count` nearest names, if there are, as whole tie blocks in any order."""
         if count >= len(self.values):
             return np.arange(len(self.values))
         partitioned = self.values.copy()
@@ -78,7 +78,7 @@ class EditsByLength:
         return self.edits[names] / np.maximum(self.lengths[names], self.length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return the `count` nearest names and all tied with the last, as `Quotients.nearest`."""
+        """Return at least `count` nearest names, if there are, as `Quotients.nearest` does."""
         if count >= len(self.edits):
             return np.arange(len(self.edits))
         # For names that are not longer than the query, the divisor is the length of the query.
@@ -101,7 +101,7 @@ class EditsByLength:
         return np.concatenate(within)
 
     def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
-        """Return the possible distances of a range of names, ascending, with range and edits."""
+        """Yield the possible distances of a range of names, ascending: (distance, range, edits)."""
         least = int(self.edits[names.begin : names.end].min())
         return ((edits / names.divisor, names, edits) for edits in range(least, names.divisor + 1))
 
@@ -130,10 +130,10 @@ class DistinctNames:
         # would merge different distances between names of more than about 4,000 characters.
         block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
-            some = queries[start : start + block]
-            workers = self._workers(len(some))
+            batch = queries[start : start + block]
+            workers = self._workers(len(batch))
             scored = cdist(
-                some, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
+                batch, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
             )
             yield from map(Quotients, scored)
 
@@ -186,11 +186,11 @@ class NamesByLength(DistinctNames):
             return
         block = max(1, EDIT_CELLS // len(self))
         for start in range(0, len(queries), block):
-            some = queries[start : start + block]
-            longest = max(self._ranges[-1].divisor, *map(len, some))
-            edits = np.empty((len(some), len(self)), np.min_scalar_type(longest))
-            self._compare(some, edits)
-            for query, row in zip(some, edits, strict=True):
+            batch = queries[start : start + block]
+            longest = max(self._ranges[-1].divisor, *map(len, batch))
+            edits = np.empty((len(batch), len(self)), np.min_scalar_type(longest))
+            self._compare(batch, edits)
+            for query, row in zip(batch, edits, strict=True):
                 yield EditsByLength(row, len(query), self.lengths, self._ranges)
 
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:

@@ -86,8 +86,9 @@ def index(
     if isinstance(run, Store) or (_is_path(run) and is_store(run)):
         store = as_store(run)
         assert store is not None
-        if (its := store.manifest.subset) is not None:
-            reason = f'found a store of the subset {shown(its.name)}, expected one without a subset'
+        if (stored_subset := store.manifest.subset) is not None:
+            subset_name = shown(stored_subset.name)
+            reason = f'found a store of the subset {subset_name}, expected one without a subset'
             raise ParameterError(f'{printable(store.path)}: {reason}; index the run itself')
         table, inputs = _joined([store.ranking.table], videos)
         inputs = list(store.manifest.inputs)
@@ -174,23 +175,25 @@ def _remote_tables(uri: str) -> Iterator[Table]:
     from pyarrow import fs
 
     scheme = uri.partition('://')[0]
-    shown = uri.partition('?')[0]
-    if '@' in shown:  # a key or password may stand before it
-        shown = f'{scheme}://{shown.rpartition("@")[2]}'
+    printed_uri = uri.partition('?')[0]
+    if '@' in printed_uri:  # a key or password may stand before it
+        printed_uri = f'{scheme}://{printed_uri.rpartition("@")[2]}'
     try:
         system, path = fs.FileSystem.from_uri(uri)
         paths = [path]
         if not isinstance(system, fs.LocalFileSystem):
             kind = system.get_file_info(path).type
             if kind == fs.FileType.NotFound:
-                raise ReadError(shown, os.strerror(2))
+                raise ReadError(printed_uri, os.strerror(2))
             if kind == fs.FileType.Directory:
                 inside = system.get_file_info(fs.FileSelector(path, recursive=True))
-                paths = _data_files([info.path for info in inside if info.is_file], path, shown)
+                paths = _data_files(
+                    [info.path for info in inside if info.is_file], path, printed_uri
+                )
     except ReadError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise ReadError(shown, (str(error).splitlines() or ['not readable'])[0]) from error
+        raise ReadError(printed_uri, (str(error).splitlines() or ['not readable'])[0]) from error
     if isinstance(system, fs.LocalFileSystem):
         yield from _tables(path)
         return

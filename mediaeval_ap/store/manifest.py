@@ -114,9 +114,9 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
     with reading(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
         described = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
-    its_format = described.get('format') if isinstance(described, dict) else described
-    if its_format != STORE_FORMAT:
-        raise store_error(name, 'format', shown(its_format), shown(STORE_FORMAT))
+    format_name = described.get('format') if isinstance(described, dict) else described
+    if format_name != STORE_FORMAT:
+        raise store_error(name, 'format', shown(format_name), shown(STORE_FORMAT))
     if (version := described.get('format_version')) != FORMAT_VERSION:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise store_error(name, 'format_version', shown(version), expected)
@@ -139,8 +139,8 @@ def why_not_replaced(folder: str) -> str | None:
             described = json.load(file)
         if described['format'] != STORE_FORMAT:
             raise ValueError
-        ours = {STORE_MANIFEST, *(name + SUFFIX for name in described['columns'])}
-        other_files = sorted(set(os.listdir(folder)) - ours)
+        store_files = {STORE_MANIFEST, *(name + SUFFIX for name in described['columns'])}
+        other_files = sorted(set(os.listdir(folder)) - store_files)
     except (OSError, LookupError, TypeError, ValueError):
         return 'is there already, and not a store: name another path, or remove it'
     if other_files:
@@ -174,11 +174,11 @@ def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
 def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray[Any]:
     """Map the file of a column; if its time has changed, first compare its digest."""
     file = os.path.join(folder, name + SUFFIX)
-    shown = f'{path}/{name}{SUFFIX}'
-    with reading(shown):
+    printed_path = f'{path}/{name}{SUFFIX}'
+    with reading(printed_path):
         status = os.stat(file)
         if status.st_size != column.size:
-            raise store_error(shown, 'size', f'{status.st_size} bytes', f'{column.size}')
+            raise store_error(printed_path, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
             check_column(folder, path, name, column)
         mapped: NDArray[Any] = np.load(file, mmap_mode='r').view(np.ndarray)
@@ -187,16 +187,16 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
     """Raise FormatError unless the file of a column has the digest that it was written with."""
-    shown = f'{path}/{name}{SUFFIX}'
-    with reading(shown), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
+    printed_path = f'{path}/{name}{SUFFIX}'
+    with reading(printed_path), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
         digest = hashlib.file_digest(file, 'sha256').hexdigest()
     if digest != column.sha256:
         expected = f'{column.sha256[:12]}…, as it was written'
-        raise store_error(shown, 'SHA-256', f'{digest[:12]}…', expected)
+        raise store_error(printed_path, 'SHA-256', f'{digest[:12]}…', expected)
 
 
 @contextmanager
-def reading(shown: str) -> Iterator[None]:
+def reading(printed_path: str) -> Iterator[None]:
     """Turn errors of the system into `ReadError` about a file of a store."""
     try:
         yield
@@ -204,9 +204,9 @@ def reading(shown: str) -> Iterator[None]:
         raise
     except OSError as error:
         remedy = f'; {INDEX_AGAIN}' if isinstance(error, FileNotFoundError) else ''
-        raise ReadError(shown, f'{error.strerror or error}{remedy}') from error
+        raise ReadError(printed_path, f'{error.strerror or error}{remedy}') from error
 
 
-def store_error(shown: str, field: str, found: str, expected: str) -> FormatError:
+def store_error(printed_path: str, field: str, actual: str, expected: str) -> FormatError:
     """Return the error about a file of a store, which advises to index again."""
-    return FormatError(shown, '', field, found, f'{expected}; {INDEX_AGAIN}')
+    return FormatError(printed_path, '', field, actual, f'{expected}; {INDEX_AGAIN}')

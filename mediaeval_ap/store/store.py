@@ -272,7 +272,7 @@ def as_store(run: Any) -> Store | None:
 def _reopened(folder: str, name: str, sha256: str) -> Store:
     store = _open(folder, name)
     if store.sha256 != sha256:
-        raise ReadError(name, 'is another store than the one that was copied or pickled')
+        raise ReadError(name, 'is not the store that was copied or pickled')
     return store
 
 

@@ -227,9 +227,9 @@ def test_missing_blocks_are_counted(campaign):
 
 def test_no_folder_of_an_evaluation(campaign):
     for path in 'run.txt', '', '\0':
-        with pytest.raises(ReadError, match=r': holds no plan'):
+        with pytest.raises(ReadError, match=r': it has no plan'):
             collect(path)
-    reason = r'holds no plan\.json, which evaluate with --resume begins'
+    reason = r'is not a folder of evaluate --resume: it has no plan\.json'
     with pytest.raises(ReadError, match=rf'^\.: {reason}$'):
         collect('.')
 

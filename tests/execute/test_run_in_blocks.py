@@ -159,7 +159,7 @@ def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, he
 
     monkeypatch.setattr(Clock, 'pays', replaced)
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
-    with pytest.raises(ReadError, match=rf'^{path}: is another store than the one that was'):
+    with pytest.raises(ReadError, match=rf'^{path}: is not the store that was'):
         average_precision.evaluate(path, jobs=2)
 
 

@@ -74,7 +74,7 @@ def test_a_pickled_store_is_opened_again(tmp_path):
     assert len(text) < 500
     assert pickle.loads(text).sha256 == store.sha256
     stored([('x', 'v', '1', 'ann', 0.6)], tmp_path / 'run.store')
-    with pytest.raises(OSError, match=r'run.store: is another store than the one that was copied'):
+    with pytest.raises(OSError, match=r'run.store: is not the store that was copied'):
         pickle.loads(text)
 
 
