@@ -1,13 +1,14 @@
-"""`compare`: which runs differ, and how sure that is, as a `Comparison`."""
+"""`compare`: find out which runs differ, and how sure that is; its result is a `Comparison`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
@@ -65,10 +66,11 @@ if TYPE_CHECKING:
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
 COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
 RUNS_IN_REPR = 10
-# Videos that are clusters by default. With fewer, intervals over videos were simulated to be much
-# wider than over queries (docs/comparison.md).
+# With fewer videos, they are not clusters by default: intervals over videos were simulated to be
+# much wider than over queries (docs/comparison.md).
 LEAST_VIDEOS = 50
-# Clusters in effect, and the share of one: beyond, intervals were simulated to cover 84 to 92 %.
+# With fewer clusters in effect, or one that holds a larger share of the queries, intervals were
+# simulated to cover 84 to 92 %.
 LEAST_CLUSTERS = 30
 LARGEST_SHARE = 0.1
 
@@ -100,50 +102,54 @@ def compare(
     ----------
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
-        name the runs. One run has intervals, but no pairs. Scores at several cutoffs are a list, or
-        share the name of their run. Or score tables, whose items count as queries and whose systems
-        as runs: a path or a frame, several of them, or a mapping. They have ``item,system,value``,
-        ``item,value``, or ``item`` and a column for each system, and perhaps ``cluster``.
+        name the runs. One run has intervals, but no pairs. Give scores at several cutoffs as a
+        list, or under one name of a run. Or score tables, whose items count as queries and whose
+        systems as runs: a path or a frame, several of them, or a mapping. Their columns are
+        ``item,system,value``, ``item,value``, or ``item`` and one for each system, and optionally
+        ``cluster``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh'}
         The correction of p for many comparisons: Holm, or Benjamini and Hochberg (false discovery
-        rate). Each metric is a family of its own: all pairs, for letters
-        and intervals of ranks, and all comparisons with the baseline. Of several metrics, the
-        first measure, or else the last cutoff, is what is claimed; the others are exploratory.
+        rate). Each metric has two families: all pairs, for letters and intervals of ranks, and all
+        comparisons with the baseline. Claims are about one metric, the first measure, or else the
+        last cutoff; the other metrics are exploratory.
     level : float
-        Level of confidence of the intervals, between 0 and 1. Runs whose corrected p is above
-        1 - level share a letter.
+        Level of confidence of the intervals, between 0 and 1. Runs share a letter (compact letter
+        display) if their corrected p is above 1 - level.
     cluster : {'video', 'none'}, optional
-        What is tested as one: all queries of a video together, or single queries. The
-        video of a query is the one with most of its relevant shots, of equal ones the first; a
-        query without relevant shots is a cluster of its own. By default videos where a reference
-        is given and the queries are of at least 50, the clusters of a score table, else queries.
+        The units of the tests: all queries of a video together, or single queries. The video of a
+        query is the one with most of its relevant shots (of several, the first); a query without
+        relevant shots is a cluster of its own. By default the clusters of a score table; else
+        videos, if a reference is given and the queries belong to at least 50; else single queries.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
         Add means by corpus, by the number of relevant shots, or by the groups of a table of
         ``item,group``; in score tables also by a column of this name.
-    reference, subset : as of `AveragePrecision`, optional
-        What the runs were scored against, for clusters and means by corpus.
+    reference, subset : as for `AveragePrecision`, optional
+        The reference, and its subset, that the runs were scored against; for clusters and means by
+        corpus.
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
-        Say for each pair how many queries, or clusters, would tell such a difference at 80 %.
+        A difference: say for each pair how many queries, or clusters, would show it with a power
+        of 80 %.
     fail_if_worse : float, optional
-        Give each run a verdict: it is worse where the interval of its difference to the baseline
-        lies below minus this.
+        Give each run a verdict: it is worse if the whole interval of its difference to the baseline
+        is below minus this value.
     require_better : bool
-        Give each run a verdict: it is not better unless this interval lies above 0.
+        Give each run a verdict: it is not better unless this whole interval is above 0.
     columns : mapping of str to str, optional
-        Other names of the columns of score tables: of ``'item'``, ``'system'``, ``'value'`` and
-        ``'cluster'``.
+        The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'`` or
+        ``'cluster'``, by these names.
     systems : sequence of str, optional
-        The systems of score tables to compare; in tables with a column for each, other columns are
-        passed over. By default all.
+        The systems of score tables to compare; in tables with a column for each system, other
+        columns are ignored. By default all.
     missing : {'error', 'zero', 'skip'}
-        In score tables, an item that some system lacks is an error, counts 0, or is left out.
+        If some system lacks an item of a score table, raise an error, count the item as 0, or
+        leave it out.
     range : pair of float, optional
-        The least and the largest value of score tables, which plus2 depends on; by default 0 and 1
-        if all values are within, else those found.
+        The least and the largest possible value of score tables, which intervals of differences
+        depend on; by default 0 and 1 if all values are within, else the extremes of the values.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -155,29 +161,30 @@ def compare(
     Raises
     ------
     ParameterError, ReadError, FormatError
-        When runs cannot be compared, a run is there twice, or an argument is not valid; when a
-        table cannot be read.
+        When runs cannot be compared, a run occurs twice, or an argument is not valid; when a table
+        cannot be read.
     MissingExtraError
         When the extra ``compare`` is not installed.
 
     Warns
     -----
     DataWarning
-        When one cluster holds more than a tenth of all queries, or clusters are fewer than 30 in
-        effect; when no data on so few queries, or clusters, could give a verdict.
+        When one cluster holds more than a tenth of all queries, or the clusters count as fewer than
+        30 of equal size; when there are too few queries, or clusters, for any verdict.
 
     Notes
     -----
-    p is that of paired sign flips, two-sided, of which all patterns are counted (Pagano and
-    Tritchler, 1983; Streitberg and Röhmel, 1986): exact for up to 20 differences, and for more
-    that are multiples of a common step; else amounts are rounded to a grid, and of more than 128
-    the sum of the smaller ones is taken as normal. With clusters, p and intervals are of clusters,
-    but wins, ties, losses and dz of queries. The order of runs and queries changes nothing.
+    The test is by paired sign flips, two-sided; all patterns of signs are counted (Pagano and
+    Tritchler, 1983; Streitberg and Röhmel, 1986). p is exact for up to 20 differences, and for more
+    if they are multiples of a common step. Otherwise their sizes are rounded to a grid, and if they
+    are more than 128, the sum of the smaller ones is taken as normal. With clusters, p and
+    intervals are over clusters, but wins, ties, losses and dz over queries. The order of runs and
+    queries changes nothing.
 
     Intervals of means are Hesterberg's (2015) expanded ABC (DiCiccio and Efron, 1992), within the
-    range of the metric. Intervals of differences are Student's t after a difference of +m and one
-    of -m are appended (Bonett and Price, 2012): m is the range, 1 for AP, or that of the values of
-    the two systems where none is known. Fewer than 5 queries, or clusters, have no interval.
+    range of the metric. Intervals of differences are Student's t with two extra differences, +m and
+    -m (Bonett and Price, 2012). m is the width of the range, 1 for AP; if no range is known, the
+    width of the two systems' values. Fewer than 5 queries, or clusters, have no interval.
 
     lwlrap is a mean over labels: a query is a cluster of its labels.
 
@@ -202,64 +209,44 @@ def compare(
         fail_if_worse=fail_if_worse,
         require_better=require_better,
     )
-    named_by = plain_text(by)
-    if (tables := tables_in(results)) is None:
-        runs = read_runs(results)
-        if columns is not None or systems is not None or range is not None or missing != 'error':
-            named = 'columns, systems, range, missing'
-            raise ParameterError(f'{named}: found results, expected score tables')
-    else:
-        runs = read_scores(tables, columns, missing, range, named_by, systems)
+    by_name = plain_text(by)
+    runs = _read_results(results, columns, missing, range, by_name, systems)
     if runs.no_mean and by is not None:
-        found = f'found {shown(named_by or by)} for {runs.metrics[0]}, expected none'
-        raise ParameterError(f'by: {found}: {runs.no_mean}')
-    given, source = _groups(runs, by, named_by)
-    settings = replace(settings, by=source.name if source else named_by, range=runs.range)
+        actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
+        raise ParameterError(f'by: {actual}: {runs.no_mean}')
+    groups, groups_source = _groups_of_queries(runs, by, by_name)
+    by_setting = groups_source.name if groups_source else by_name
+    settings = replace(settings, by=by_setting, range=runs.range)
     _check_baseline(settings, runs)
-    is_known = reference is not None and runs.has_videos
-    is_by_corpus = given is None and named_by == 'corpus'
-    videos = None
-    if is_by_corpus or cluster == 'video' or (cluster is None and is_known):
-        videos = VideosOfQueries(runs, 'by' if is_by_corpus else 'cluster', reference, subset)
-    why_no_videos = '' if settings.cluster else _why_no_videos(runs, videos)
-    if settings.cluster is None:
-        by_default: Any = 'none' if why_no_videos else 'video'
-        settings = replace(settings, cluster='column' if runs.clusters else by_default)
+    is_by_corpus = groups is None and by_name == 'corpus'
+    clustering = _clustering(settings, runs, is_by_corpus, reference, subset)
+    settings = replace(settings, cluster=clustering.setting)
     orders = agreements(runs, also)
-    groups = group_means(runs, named_by, videos, given)  # before the tests, as some are refused
-    clusters = cluster_numbers(
-        runs,
-        videos if settings.cluster == 'video' else None,
-        runs.clusters if settings.cluster == 'column' else None,
-    )
-    best_first, leaderboard, pairs, units = tests_of(settings, runs, clusters)
-    verdicts, n_needed = verdicts_of(settings, runs, leaderboard, units)
-    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
-    if runs.n_skipped is not None:
-        counts[SKIPPED] = runs.n_skipped
-    if runs.n_relevant is not None:
-        counts['queries_without_relevant'] = runs.n_without_relevant
+    groups_by = group_means(runs, by_name, clustering.videos, groups)  # may raise: before the tests
+    tested = tests_of(settings, runs, clustering.numbers(runs))
+    verdicts, n_needed = verdicts_of(settings, runs, tested.leaderboard, tested.units)
+    notes_on_tests = _notes_on_tests(settings, runs, clustering.why_no_videos)
     comparison = Comparison(
-        runs=[runs.names[run] for run in best_first],
+        runs=[runs.names[run] for run in tested.best_first],
         metrics=runs.metrics,
         queries=runs.queries,
         values={
-            metric: each[best_first]
-            for metric, each in zip(runs.metrics, runs.values, strict=True)
+            metric: values[tested.best_first]
+            for metric, values in zip(runs.metrics, runs.values, strict=True)
             if not runs.no_mean
         },
-        leaderboard=leaderboard,
-        pairs=pairs,
+        leaderboard=tested.leaderboard,
+        pairs=tested.pairs,
         orders=orders,
-        groups_by=groups,
+        groups_by=groups_by,
         parameters={**vars(settings), 'definition': runs.definition},
-        counts={name: int(count) for name, count in counts.items()},
-        notes=[*runs.notes, *_notes(settings, runs, why_no_videos)],
+        counts=_counts(runs, tested.units),
+        notes=[*runs.notes, *notes_on_tests],
         sources=runs.sources,
-        inputs={**runs.inputs, **({'groups': source} if source else {})},
-        power=powers(settings, runs, pairs, units),
+        inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
+        power=powers(settings, runs, tested.pairs, tested.units),
         verdicts=verdicts,
-        warnings=tuple(_warnings(settings, units, n_needed)),
+        warnings=tuple(_data_warnings(settings, tested.units, n_needed)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -274,35 +261,37 @@ class Comparison(ComparisonData, Described, Paged):
     runs : list of str
         The runs, best first by the last metric.
     metrics : list of str
-        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; the one that is
-        claimed, the first measure or else the last cutoff, is last.
+        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; but the metric
+        that claims are about, the first measure, or else the last cutoff, comes last.
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
-        The values of each metric; none of lwlrap, which is a mean over labels.
+        The values of each metric; empty for lwlrap, which is a mean over labels.
     leaderboard : list of Standing
-        One for each metric and run; metrics in their order, runs best first within each.
+        An entry for each metric and run: metrics in their order, and the runs of each best first.
     pairs : list of Pair
-        One for each metric and pair of runs, the better one first.
+        An entry for each metric and pair of runs, the better run first.
     orders : list of Agreement
         Kendall's tau-b between the orders that metrics, or definitions, give.
     groups_by : list of GroupMean
-        Means over groups of queries, if they were asked for.
+        Means over groups of queries, if requested.
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
         ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (queries, or
         clusters of them).
     notes : list of str
-        Sentences that are needed to read the tables.
+        Sentences that explain the tables.
     sources, inputs : mapping of str to Provenance
-        Where each run was read from; what all runs share, such as the ``reference``.
+        The provenance of each run, and of the inputs that all runs share, such as the
+        ``reference``.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
     power : list of Power
-        Queries for the difference that was asked for, one for each pair by the last metric.
+        The number of queries that would show the requested difference, for each pair by the last
+        metric.
     verdicts : list of Verdict
-        Whether each run passed against the baseline by the last metric, if it was asked for.
+        The verdict on each run against the baseline, by the last metric, if requested.
 
     Examples
     --------
@@ -316,23 +305,23 @@ class Comparison(ComparisonData, Described, Paged):
     """
 
     def __repr__(self) -> str:
-        how = f'{self._counted()}, {self.parameters["correction"]}'
-        best = [each for each in self.leaderboard if each.metric == self.metrics[-1]]
-        width = max(len(shown(each.run)) for each in best)
-        lines = [f'Comparison of {how}; {self.metrics[-1]}:']
-        for each in best[:RUNS_IN_REPR]:
-            low = short(each.interval.low) or 'none'
-            high = short(each.interval.high) or 'none'
-            bounds = f'[{low}, {high}]'
-            lines.append(f'  {each.rank}  {shown(each.run):{width}}  {short(each.map)} {bounds}')
-        if n_more := len(best[RUNS_IN_REPR:]):
+        summary = f'{self._counted()}, {self.parameters["correction"]}'
+        board = [standing for standing in self.leaderboard if standing.metric == self.metrics[-1]]
+        width = max(len(shown(standing.run)) for standing in board)
+        lines = [f'Comparison of {summary}; {self.metrics[-1]}:']
+        for standing in board[:RUNS_IN_REPR]:
+            low = short(standing.interval.low) or 'none'
+            high = short(standing.interval.high) or 'none'
+            run = f'{shown(standing.run):{width}}'
+            lines.append(f'  {standing.rank}  {run}  {short(standing.map)} [{low}, {high}]')
+        if n_more := len(board[RUNS_IN_REPR:]):
             lines.append(f'  … and {n_more} more')
         return '\n'.join(lines)
 
-    def _counted(self, joined: str = ', ') -> str:
+    def _counted(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
-        both = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
-        return joined.join(both)
+        counts = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
+        return separator.join(counts)
 
     @property
     def plot(self) -> ComparisonPlot:
@@ -341,7 +330,7 @@ class Comparison(ComparisonData, Described, Paged):
         return ComparisonPlot(self)
 
     def caption(self) -> str:
-        """Return what a table needs below it: test, correction, counts, intervals.
+        """Describe the tables: counts, intervals, test and correction.
 
         Returns
         -------
@@ -354,29 +343,30 @@ class Comparison(ComparisonData, Described, Paged):
         compared = self.to_dict()
         terms = self.terms
         warnings = list(map(str, self.warnings))
-        read = [*self.inputs.items(), *((terms.run, source) for source in self.sources.values())]
-        keys = dict.fromkeys((role, source.name, source.sha256) for role, source in read)
+        runs_read = ((terms.run, source) for source in self.sources.values())
+        sources = [*self.inputs.items(), *runs_read]
+        keys = dict.fromkeys((role, source.name, source.sha256) for role, source in sources)
         inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
-        of_all: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
+        about_all_runs: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
         data = {
             **{name: compared[name] for name in ('version', 'runs', 'metrics')},
             'title': self._counted(' on '),
-            'lead': {**lead_of(compared), 'caveats': [f'{each}.' for each in warnings]},
+            'lead': {**lead_of(compared), 'caveats': [f'{warning}.' for warning in warnings]},
             'queries': self.queries,
-            'values': {name: each.tolist() for name, each in self.values.items()},
+            'values': {metric: values.tolist() for metric, values in self.values.items()},
             'comparison': compared,
-            'remarks': [{'what': text, **of_all} for text in (*self.notes, *warnings)],
+            'remarks': [{'what': text, **about_all_runs} for text in (*self.notes, *warnings)],
             'manifest': {**compared['manifest'], 'inputs': inputs},
             'figures': self.plot._on_page(),
         }
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
-        asked = list(requested_tables_on_page(self))
-        return data, {**context_of(data, self.caption(), facts), 'asked': asked}
+        requested = list(requested_tables_on_page(self))
+        return data, {**context_of(data, self.caption(), facts), 'asked': requested}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison, and a manifest of what it was computed from, for JSON.
+        """Return the comparison with its manifest, for JSON.
 
         Returns
         -------
@@ -384,7 +374,7 @@ class Comparison(ComparisonData, Described, Paged):
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
             ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``:
             ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name, SHA-256).
-            Each None has its reason beside it; in the manifest it stands for what was not given.
+            Each None has its reason beside it; in the manifest, None means not given.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
@@ -395,8 +385,8 @@ class Comparison(ComparisonData, Described, Paged):
             'runs': list(self.runs),
             'metrics': list(self.metrics),
             **{
-                table: [_plain(each) for each in getattr(self, at)]
-                for table, (at, _) in TABLES.items()
+                table: [_as_json(entry) for entry in getattr(self, field_name)]
+                for table, (field_name, _) in TABLES.items()
             },
             'notes': list(self.notes),
             'manifest': {
@@ -422,8 +412,8 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         pandas.DataFrame
-            A row for each entry, and a column for each of its fields: of an interval there are
-            ``interval_low``, ``interval_high`` and ``interval_reason``.
+            A row for each entry, and a column for each of its fields. An interval has three
+            columns: ``interval_low``, ``interval_high`` and ``interval_reason``.
         """
         import pandas
 
@@ -436,7 +426,7 @@ class Comparison(ComparisonData, Described, Paged):
         Parameters
         ----------
         pairs : bool
-            Show all pairs of runs, and make them the rows of tables for programs.
+            Show all pairs of runs; in tables for programs, they are the rows.
 
         Returns
         -------
@@ -451,48 +441,120 @@ class Comparison(ComparisonData, Described, Paged):
         )
 
 
+def _as_json(entry: Any) -> dict[str, Any]:
+    """Return an entry for JSON, which has lists for tuples."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(entry).items()
+    }
+
+
+def _read_results(
+    results: Any,
+    columns: Mapping[str, str] | None,
+    missing: str,
+    range: tuple[float, float] | None,
+    by: str | None,
+    systems: Sequence[str] | None,
+) -> Runs:
+    """Read the runs from score tables, or from results, which take none of the other options."""
+    if (tables := tables_in(results)) is not None:
+        return read_scores(tables, columns, missing, range, by, systems)
+    runs = read_runs(results)
+    if columns is not None or systems is not None or range is not None or missing != 'error':
+        options = 'columns, systems, range, missing'
+        raise ParameterError(f'{options}: found results, expected score tables')
+    return runs
+
+
 def _check_baseline(settings: Settings, runs: Runs) -> None:
-    """Refuse a baseline that is not there, and verdicts without anything to compare with it."""
+    """Raise ParameterError if the baseline is not a run, or if runs cannot be judged by it."""
     if settings.fail_if_worse is not None or settings.require_better:
         if len(runs.names) == 1:
             baseline = printable(str(settings.baseline))
             run = printable(runs.names[0])
-            told = f'nothing to compare with {baseline}: found {run} alone'
-            raise ParameterError(f'compare: {told}, expected two or more')
+            raise ParameterError(
+                f'compare: nothing to compare with {baseline}: found {run} alone, expected two or '
+                'more'
+            )
         if runs.dropped_claim:
-            found = f'no value of {runs.dropped_claim} for some queries'
-            raise ParameterError(f'compare: found {found}, expected one for each: runs pass by it')
+            actual = f'no value of {runs.dropped_claim} for some queries'
+            expected = 'one for each, as verdicts are by this metric'
+            raise ParameterError(f'compare: found {actual}, expected {expected}')
     check_run('baseline', settings.baseline, runs.names)
 
 
-def _groups(
+def _groups_of_queries(
     runs: Runs, by: Any, name: str | None
 ) -> tuple[Sequence[str] | None, Provenance | None]:
-    """Return the group of each query, by a column or a file of groups, and this file."""
+    """Return the group of each query, by a column or a file of groups, and the file's provenance.
+
+    `name` is `by` if that is text, such as a path.
+    """
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None
     if name is not None and name != STANDARD_INPUT and not os.path.exists(name):
-        known = 'a column of all score tables' if runs.kind == 'scores' else ', '.join(GROUPINGS)
+        allowed = 'a column of all score tables' if runs.kind == 'scores' else ', '.join(GROUPINGS)
         raise ParameterError(
-            f'by: found {shown(name)}, expected one of {known}, or a file of item,group'
+            f'by: found {shown(name)}, expected one of {allowed}, or a file of item,group'
         )
     return groups_in_file(by, runs.queries)
 
 
+class _Clustering(NamedTuple):
+    """How queries form clusters; `why_no_videos` is set if videos are not the default."""
+
+    setting: choices.Cluster | Literal['column']
+    videos: VideosOfQueries | None
+    why_no_videos: str
+
+    def numbers(self, runs: Runs) -> NDArray[np.intp]:
+        """Return the number of each query's cluster."""
+        videos = self.videos if self.setting == 'video' else None
+        return cluster_numbers(runs, videos, runs.clusters if self.setting == 'column' else None)
+
+
+def _clustering(
+    settings: Settings, runs: Runs, is_by_corpus: bool, reference: Any, subset: Any
+) -> _Clustering:
+    """Choose the clusters: the given setting, else a column, else videos if there are enough."""
+    videos = None
+    is_default = settings.cluster is None
+    has_reference = reference is not None and runs.has_videos
+    if is_by_corpus or settings.cluster == 'video' or (is_default and has_reference):
+        option = 'by' if is_by_corpus else 'cluster'
+        videos = VideosOfQueries(runs, option, reference, subset)
+    if settings.cluster is not None:
+        return _Clustering(settings.cluster, videos, '')
+    why_no_videos = _why_no_videos(runs, videos)
+    if runs.clusters:
+        return _Clustering('column', videos, why_no_videos)
+    return _Clustering('none' if why_no_videos else 'video', videos, why_no_videos)
+
+
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
-    """Return why videos are not the units by default, or ''."""
+    """Return the reason why videos are not the units by default, or ''."""
     if not runs.has_videos:
         return 'the results have no videos'
     if videos is None:
         return 'their videos are not known without the reference'
     if (n_videos := videos.n_videos) < LEAST_VIDEOS:
-        found = counted(n_videos, 'video', 'videos')
-        return f'their relevant shots are in {found}, and {LEAST_VIDEOS} are needed'
+        counted_videos = counted(n_videos, 'video', 'videos')
+        return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
     return ''
 
 
-def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
-    """Return sentences about the floor, and about what stands for a cluster."""
+def _counts(runs: Runs, units: Units) -> dict[str, int]:
+    counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
+    if runs.n_skipped is not None:
+        counts[SKIPPED] = runs.n_skipped
+    if runs.n_relevant is not None:
+        counts['queries_without_relevant'] = runs.n_without_relevant
+    return {name: int(count) for name, count in counts.items()}
+
+
+def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
+    """Return sentences about the floor and about clusters."""
     notes = []
     queries = terms_of(vars(settings)).queries
     if n_without := runs.n_without_relevant:
@@ -501,8 +563,8 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
     if settings.cluster != 'none':
         notes.append(
-            'p, intervals and numbers of differences that are not 0 are of clusters; wins, ties, '
-            f'losses and dz are of {queries}'
+            'p, intervals and numbers of differences other than 0 are over clusters; wins, ties, '
+            f'losses and dz are over {queries}'
         )
         if n_without and settings.cluster == 'video':
             notes.append('each query without a relevant shot is a cluster of its own')
@@ -510,14 +572,16 @@ def _notes(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
     if runs.kind == 'scores' or runs.no_mean:
         return notes
-    if unknown := [metric for metric in runs.metrics if metric not in runs.floor]:
-        notes.append(f'{", ".join(unknown)}: no floor, as the mean of an empty run is not known')
+    if without_floor := [metric for metric in runs.metrics if metric not in runs.floor]:
+        metrics = ', '.join(without_floor)
+        notes.append(f'{metrics}: no floor, as the mean of an empty run is not known')
     if runs.n_relevant is None:
         notes.append('no means without the floor: numbers of relevant items are not known')
     return notes
 
 
-def _warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
+def _data_warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
+    """Warn of too few clusters in effect, or too large ones, and of too few units for a verdict."""
     sizes = units.sizes
     queries = terms_of(vars(settings)).queries
     if settings.cluster != 'none':
@@ -532,18 +596,10 @@ def _warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataW
             )
             yield DataWarning('few-clusters', '', finding)
     if n_needed:
-        _, kind = names_of_units(vars(settings))
-        could = 'pass' if settings.require_better else 'fail'
+        _, plural = names_of_units(vars(settings))
+        outcome = 'pass' if settings.require_better else 'fail'
         finding = (
-            f'no data on {len(sizes)} {kind} could {could} at this limit: {n_needed} or more are '
-            'needed for a verdict'
+            f'no run could {outcome} at this limit on {len(sizes)} {plural}: {n_needed} or more '
+            'are needed for a verdict'
         )
         yield DataWarning('no-verdict', '', finding)
-
-
-def _plain(entry: Any) -> dict[str, Any]:
-    """Return an entry for JSON, which has lists for tuples."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(entry).items()
-    }

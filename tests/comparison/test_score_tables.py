@@ -107,8 +107,8 @@ def test_clusters_are_flipped_together():
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert (together.pairs[0].n_nonzero, together.pairs[0].wins) == (2, 20)
-    note = 'p, intervals and numbers of differences that are not 0 are of clusters; '
-    assert f'{note}wins, ties, losses and dz are of items' in together.notes
+    note = 'p, intervals and numbers of differences other than 0 are over clusters; '
+    assert f'{note}wins, ties, losses and dz are over items' in together.notes
     assert 'without intervals, which need 5 clusters' in together.caption()
     frame.loc[0, 'cluster'] = 'z'
     with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
@@ -239,11 +239,11 @@ FAIL, BETTER = {'fail_if_worse': 0.5}, {'require_better': True}
     ('n', 'settings', 'verdict', 'able'),
     [
         # 11 > 2 t(12) + 13 / 2, and 7 > 2 t(8) = 6.71
-        (8, FAIL, 'not shown to be worse', 'fail at this limit: 11'),
-        (10, FAIL, 'not shown to be worse', 'fail at this limit: 11'),
+        (8, FAIL, 'not shown to be worse', 'fail: 11'),
+        (10, FAIL, 'not shown to be worse', 'fail: 11'),
         (11, FAIL, 'passed', ''),
         (5, BETTER, 'not better', ''),
-        (5, {**BETTER, 'level': 0.99}, 'not better', 'pass at this limit: 7'),
+        (5, {**BETTER, 'level': 0.99}, 'not better', 'pass: 7'),
     ],
 )
 @pytest.mark.parametrize(('kind', 'size'), [('items', 1), ('clusters', 3)])
@@ -256,7 +256,9 @@ def test_what_no_data_could_fail_is_not_passed(n, settings, verdict, able, kind,
         warnings.simplefilter('always')
         (one,) = compare(frame, baseline='old', **settings).verdicts
     texts = [str(each.message) for each in caught if each.message.kind == 'no-verdict']
-    told = f'no data on {n} {kind} could {able} or more are needed for a verdict'
+    outcome, _, needed = able.partition(': ')
+    limit = f'no run could {outcome} at this limit on {n} {kind}'
+    told = f'{limit}: {needed} or more are needed for a verdict'
     assert (one.verdict, texts) == (verdict, [told] if able else [])
 
 
