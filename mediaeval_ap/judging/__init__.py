@@ -1,1 +1,1 @@
-"""Judging: what an incomplete reference does to runs."""
+"""Bounds, pools and the next judgements where a reference is incomplete."""

@@ -1,15 +1,27 @@
-"""The shots of a pool that nobody judged, and bounds of average precision over their labels.
+"""The unjudged shots of a pool, and bounds of average precision over their labels.
 
-Of a query, let R shots be relevant and u shots of the pool be unjudged. Each number m of these from
-0 to u may turn out relevant, and then R + m are. Depth and denominator are the same for all labels
-with one m, so only the sum of precisions differs: Σ j / r_j over the ranks r_1 < r_2 < … of hits.
-It never gets lower when a hit moves to an earlier rank, or when one is added. So the greatest value
-has the m shots that stand earliest, and the least those outside the ranking, then the latest.
+For one query, let R shots be relevant and u shots of the pool be unjudged. If m of these, from 0 to
+u, turn out relevant, then R + m are. Depth and denominator are the same for all labels with the
+same m, so only the sum of precisions differs: Σ j / r_j over the ranks r_1 < r_2 < … of hits. It
+never falls when a hit moves to an earlier rank, or when a hit is added. So the greatest value takes
+the m shots that stand earliest; the least takes shots outside the ranking first, then the latest.
 
-Where a definition counts shots again, the m shots that stand most often down to a rank may be other
-shots at each rank. A ranking that has at each rank as many hits as the most frequent m shots bounds
-all choices, but may be wider than needed. So may be what is returned where a definition divides by
-hits (H) and counts shots again: 0 and `Definition.upper_bound`.
+A ranking of five shots, R = 1, and the unjudged shots a, c and x, of which another run returned x::
+
+    rank    1  2  3  4  5  none
+    shot    a  b  c  d  e  x
+    label   ?  1  ?  0  0  ?
+
+    m       greatest AP, with these hits       least AP, with these hits
+    0       (1/2) / 1 = .5              b      (1/2) / 1 = .5             b
+    1       (1/1 + 2/2) / 2 = 1         a b    (1/2) / 2 = .25            b (x)
+    2       (1/1 + 2/2 + 3/3) / 3 = 1   a b c  (1/2 + 2/3) / 3 = .39      b c (x)
+    3       (1/1 + 2/2 + 3/3) / 4 = .75        the same
+
+Where a definition counts a shot again, the m shots with the most hits down to one rank may not be
+those down to another. Bounds then come from a ranking that has, down to each rank, the most or the
+fewest hits of any m shots (see `_earliest_and_latest`). They hold, but may be wider than needed.
+Where a definition also divides by hits (H), the bounds are 0 and `Definition.upper_bound`.
 """
 
 from __future__ import annotations
@@ -34,14 +46,15 @@ from mediaeval_ap.tables import REFERENCE, Provenance, Table
 from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
+IsHit: TypeAlias = NDArray[np.bool_]  # for each m (row), whether each rank (column) is a hit
 
-AT_ONCE = 1 << 24  # ranks of rankings in one array
+MOST_RANKS_AT_ONCE = 1 << 24  # of the rankings in one array
 LEAST_MARGIN = 1e-12  # of a mean: less may be rounding
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds of a run over what its unjudged shots in the pool could be.
+    """The bounds of one run over all labels of the unjudged shots of the pool.
 
     Parameters
     ----------
@@ -53,7 +66,7 @@ class Bounds:
     n_unjudged : int
         Number of unjudged shots that the run itself brought into the pool, over all queries.
     n_wider : int
-        Number of queries whose bounds may be wider than those over all labels, at some cutoff.
+        Number of queries whose bounds may be wider than needed, at some cutoff.
     """
 
     low: dict[str, float]
@@ -65,14 +78,14 @@ class Bounds:
 
 @dataclass(frozen=True)
 class CertainOrder:
-    """Two runs whose order stays the same whatever labels the unjudged shots of the pool get.
+    """Two runs whose order is the same for all labels of the unjudged shots of the pool.
 
     Parameters
     ----------
     better, worse : str
         The runs.
     margin : float
-        What the better one leads by at least, at the last cutoff.
+        A lower bound on the lead of the better run in MAP at the last cutoff, over all labels.
     """
 
     better: str
@@ -80,59 +93,63 @@ class CertainOrder:
     margin: float
 
 
-class ByNumber(NamedTuple):
+class BoundsByNumber(NamedTuple):
     """Bounds for each number of unjudged shots made relevant (rows) and each cutoff (columns)."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than need be
+    is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than needed
 
 
 def bounds_by_number(
-    known: Ranks,
+    hit_ranks: Ranks,
     unjudged: Sequence[Ranks],
     n_unjudged: int,
     n_relevant: int,
     n_returned: int,
     K: Sequence[int],
     definition: Definition,
-) -> ByNumber:
-    """Return the bounds of a query in one ranking, for 0 to `n_unjudged` shots made relevant.
+) -> BoundsByNumber:
+    """Return the bounds of one query in one ranking, for 0 to `n_unjudged` shots made relevant.
 
-    `known` are the ranks of hits; `unjudged` has, for each unjudged shot of the ranking, the ranks
-    at which it would be a hit. All ascend from 1, and may end at the largest cutoff. `n_unjudged`
-    is the number of unjudged shots in the pool, in the ranking or not.
+    `hit_ranks` are the ranks of judged hits. `unjudged` has, for each unjudged shot of the ranking,
+    the ranks at which it would be a hit. All ascend from 1, and may end at the largest cutoff.
+    `n_unjudged` counts all unjudged shots of the pool, also those outside the ranking.
+
+    The example of the module, a and c at ranks 1 and 3, b at 2, and x outside the ranking:
 
     >>> from mediaeval_ap import definitions
-    >>> two = [np.array([1]), np.array([3])]
-    >>> found = bounds_by_number(np.array([2]), two, 2, 1, 9, [10], definitions.get('trec'))
-    >>> found.low.ravel().round(2).tolist(), found.high.ravel().round(2).tolist()
-    ([0.5, 0.58, 1.0], [0.5, 1.0, 1.0])
+    >>> a_and_c = [np.array([1]), np.array([3])]
+    >>> bounds = bounds_by_number(np.array([2]), a_and_c, 3, 1, 5, [10], definitions.get('trec'))
+    >>> bounds.low.ravel().round(2).tolist(), bounds.high.ravel().round(2).tolist()
+    ([0.5, 0.25, 0.39, 0.75], [0.5, 1.0, 1.0, 0.75])
     """
-    known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
+    hit_ranks, *unjudged = (ranks[ranks <= max(K)] for ranks in (hit_ranks, *unjudged))
     divides_by_hits = 'H' in definition.denominator
     is_exact = np.array([_is_exact(unjudged, k, definition) for k in K])
     if divides_by_hits and not is_exact.all():
         numbers = range(n_relevant, n_relevant + n_unjudged + 1)
         high = np.array([[definition.upper_bound(k, R, n_returned) for k in K] for R in numbers])
-        return ByNumber(np.zeros(high.shape), high, np.zeros(len(K), dtype=np.bool_))
-    # Which shots are hits differs by cutoff.
-    at_once = [[k] for k in K] if divides_by_hits else [list(K)]
+        return BoundsByNumber(np.zeros(high.shape), high, np.zeros(len(K), dtype=np.bool_))
+    # A denominator of hits differs by cutoff, and with it the best choice of shots.
+    groups = [[k] for k in K] if divides_by_hits else [list(K)]
     fixed = n_relevant, n_returned, definition
-    parts = [_at_cutoffs(known, unjudged, n_unjudged, each, *fixed) for each in at_once]
+    parts = [
+        _bounds_at_cutoffs(hit_ranks, unjudged, n_unjudged, cutoffs, *fixed) for cutoffs in groups
+    ]
     low, high = map(np.hstack, zip(*parts, strict=True))
-    return ByNumber(low, high, is_exact)
+    return BoundsByNumber(low, high, is_exact)
 
 
 def _is_exact(unjudged: Sequence[Ranks], k: int, definition: Definition) -> bool:
-    """Return whether each shot counts once at a cutoff, so that one choice of m shots is best."""
+    """Return True if each shot counts once at a cutoff: one choice of m shots is then the best."""
     if 'k' in definition.depth:
         return all(np.count_nonzero(ranks <= k) <= 1 for ranks in unjudged)
     return 'H' not in definition.denominator and all(len(ranks) <= 1 for ranks in unjudged)
 
 
-def _at_cutoffs(
-    known: Ranks,
+def _bounds_at_cutoffs(
+    hit_ranks: Ranks,
     unjudged: Sequence[Ranks],
     n_unjudged: int,
     K: list[int],
@@ -140,76 +157,106 @@ def _at_cutoffs(
     n_returned: int,
     definition: Definition,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest value for each number of shots (rows) and cutoff."""
     if 'k' in definition.depth:
-        known, *unjudged = (ranks[ranks <= max(K)] for ranks in (known, *unjudged))
+        hit_ranks, *unjudged = (ranks[ranks <= max(K)] for ranks in (hit_ranks, *unjudged))
     inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
     n_inside = len(inside)
     n_outside = n_unjudged - len(inside)
-    if 'H' in definition.denominator:  # any number of shots outside goes with any of those inside
-        best = worst = np.arange(n_inside + 1).repeat(n_outside + 1)
-        m = best + np.tile(np.arange(n_outside + 1), n_inside + 1)
-    else:  # a shot of the ranking is never worse to have than one outside
+    # Of m relevant shots, the best choice has `n_best` in the ranking, and the worst `n_worst`.
+    if 'H' in definition.denominator:  # a hit enlarges it, so every split of m has to be tried
+        n_best = n_worst = np.arange(n_inside + 1).repeat(n_outside + 1)
+        m = n_best + np.tile(np.arange(n_outside + 1), n_inside + 1)
+    else:  # a hit more in the ranking never lowers the value
         m = np.arange(n_unjudged + 1)
-        best = np.minimum(m, n_inside)
-        worst = np.maximum(m - n_outside, 0)
-    ranks, first, last = _earliest_and_latest(inside)
-    order = np.concatenate([ranks, known]).argsort()
-    all_ranks = np.concatenate([ranks, known])[order]
-    high, low = (np.full((n_unjudged + 1, len(K)), each) for each in (-np.inf, np.inf))
-    step = max(1, AT_ONCE // max(1, len(order)))
+        n_best = np.minimum(m, n_inside)
+        n_worst = np.maximum(m - n_outside, 0)
+    choices = _earliest_and_latest(inside)
+    unsorted_ranks = np.concatenate([choices.ranks, hit_ranks])
+    order = unsorted_ranks.argsort()
+    ranks = unsorted_ranks[order]
+    high, low = (np.full((n_unjudged + 1, len(K)), limit) for limit in (-np.inf, np.inf))
+    step = max(1, MOST_RANKS_AT_ONCE // max(1, len(order)))
     for begin in range(0, len(m), step):
-        now = slice(begin, begin + step)
-        for bound, at, extreme in (
-            (high, first[best[now]], np.maximum),
-            (low, last[worst[now]], np.minimum),
+        block = slice(begin, begin + step)
+        for bound, is_chosen, extreme in (
+            (high, choices.earliest[n_best[block]], np.maximum),
+            (low, choices.latest[n_worst[block]], np.minimum),
         ):
-            is_hit = np.ones((len(at), len(order)), dtype=np.bool_)
-            is_hit[:, : len(ranks)] = at
-            rankings, which = is_hit[:, order].nonzero()
+            is_hit = np.ones((len(is_chosen), len(order)), dtype=np.bool_)
+            is_hit[:, : len(choices.ranks)] = is_chosen
+            rankings, columns = is_hit[:, order].nonzero()
             values = average_precision_of_hits(
-                rankings, all_ranks[which], n_relevant + m[now], n_returned, K, definition
+                rankings, ranks[columns], n_relevant + m[block], n_returned, K, definition
             )
-            extreme.at(bound, m[now], values)
+            extreme.at(bound, m[block], values)
     return low, high
 
 
-def _earliest_and_latest(
-    shots: Sequence[Ranks],
-) -> tuple[Ranks, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return all ranks of shots, and which are hits of the m earliest and latest, for each m."""
-    # Down to each rank there are as many hits as the m shots have that stand most often so far, or
-    # least often: no choice has more or fewer.
+class _Choices(NamedTuple):
+    """The ranks of all unjudged shots of a ranking, and the hits if m of the shots are relevant."""
+
+    ranks: Ranks
+    earliest: IsHit
+    latest: IsHit
+
+
+def _earliest_and_latest(shots: Sequence[Ranks]) -> _Choices:
+    """Choose, for each m, hits as early and as late as any m shots have them.
+
+    Down to each rank there are the most hits, or the fewest, that any m shots have down to it.
+    Three names that are equally near to the query tie, and return three shots::
+
+        rank                   1     2     3     4     5
+        name                   Ann   Ann   Anna  Anna  Anne
+        shot                   a     b     b     c     a
+
+        hits of a so far       1     1     1     1     2
+        hits of b so far       0     1     2     2     2
+        hits of c so far       0     0     0     1     1
+
+        the most, m = 1        1     1     2     2     2     earliest: hits at ranks 1 and 3
+        the fewest, m = 1      0     0     0     1     1     latest: a hit at rank 4
+
+    No single shot has hits at ranks 1 and 3, so a bound from these may be wider than needed.
+
+    >>> choices = _earliest_and_latest([np.array([1, 5]), np.array([2, 3]), np.array([4])])
+    >>> choices.ranks[choices.earliest[1]].tolist(), choices.ranks[choices.latest[1]].tolist()
+    ([1, 3], [4])
+    """
     n = len(shots)
     ranks = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
     if len(ranks) == n:
-        first = np.tri(n + 1, n, -1, dtype=np.bool_)
-        return ranks, first, first[:, ::-1]
+        earliest = np.tri(n + 1, n, -1, dtype=np.bool_)
+        return _Choices(ranks, earliest, earliest[:, ::-1])
     order = ranks.argsort()
     owners = np.repeat(np.arange(n), list(map(len, shots)))[order]
-    # One shot stands at each rank, so the sums over m shots grow by 1 at most: each is a ranking.
-    stands = np.zeros((n, len(owners)), dtype=np.int64)
-    stands[owners, np.arange(len(owners))] = 1
-    ascending = np.sort(stands.cumsum(axis=1), axis=0)
+    # One shot stands at each rank, so sums over m shots grow by 0 or 1: each describes a ranking.
+    is_owner = np.zeros((n, len(owners)), dtype=np.int64)
+    is_owner[owners, np.arange(len(owners))] = 1
+    hits_so_far = np.sort(is_owner.cumsum(axis=1), axis=0)  # at each rank, ascending
     sums = np.zeros((2, n + 1, len(owners) + 1), dtype=np.int64)
-    sums[0, 1:, 1:], sums[1, 1:, 1:] = ascending[::-1].cumsum(axis=0), ascending.cumsum(axis=0)
-    first, last = np.diff(sums) > 0
-    return ranks[order], first, last
+    sums[0, 1:, 1:] = hits_so_far[::-1].cumsum(axis=0)
+    sums[1, 1:, 1:] = hits_so_far.cumsum(axis=0)
+    earliest, latest = np.diff(sums) > 0
+    return _Choices(ranks[order], earliest, latest)
 
 
 @dataclass(frozen=True, eq=False)
-class BoundsOfRun:
-    """Bounds of all queries about one run, of each number of unjudged shots made relevant."""
+class RunBounds:
+    """The bounds of one run for all queries, and each number of unjudged shots made relevant."""
 
-    low: NDArray[np.float64]  # shape (n_numbers of all queries together, n_cutoffs)
+    low: NDArray[np.float64]  # shape (numbers of all queries, n_cutoffs)
     high: NDArray[np.float64]
-    begins: NDArray[np.int64]  # the row at which each query begins
-    n_wider: int  # queries whose bounds may be wider than need be, at some cutoff
+    starts: NDArray[np.int64]  # the first row of each query
+    n_wider: int  # queries whose bounds may be wider than needed, at some cutoff
 
-    def least_lead(self, other: BoundsOfRun) -> float:
+    def least_lead(self, other: RunBounds) -> float:
         """Return a lower bound on this run's lead in MAP at the last cutoff, over all labels."""
-        # Only the number of relevant labels is held equal for both, so it may be larger.
+        # Both runs need only have the same number of relevant shots, not the same shots, so the
+        # true least lead may be larger.
         differences = self.low[:, -1] - other.high[:, -1]
-        least = mean(np.minimum.reduceat(differences, self.begins))
+        least = mean(np.minimum.reduceat(differences, self.starts))
         assert least is not None
         return least
 
@@ -220,88 +267,94 @@ class UnjudgedPool:
     def __init__(self, queries: Sequence[str], counts_again: bool) -> None:
         self._queries = queries
         self._counts_again = counts_again
-        self._shots: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self._all: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self._brought: defaultdict[str, int] = defaultdict(int)
-        self._judged: dict[str, dict[str, float | None]] = {}
+        self._unjudged: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._pooled: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._n_unjudged_by_run: defaultdict[str, int] = defaultdict(int)
+        self._judged_shares: dict[str, dict[str, float | None]] = {}
 
     def add(
-        self, name: str, run: PreparedRun, tops: Sequence[Top], returned: Sequence[Ranks]
+        self, name: str, run: PreparedRun, tops: Sequence[Top], near_enough: Sequence[Ranks]
     ) -> None:
-        """Add a run: its rankings, and the positions of these that count as returned."""
+        """Add a run: its rankings, and the positions in these that enter the pool."""
         shots = run.ranking.shots
         judged = run.scorer.judged
         assert judged is not None
         shares = []
-        for query, top, at in zip(self._queries, tops, returned, strict=True):
+        for query, top, positions in zip(self._queries, tops, near_enough, strict=True):
             shares.append(run.scorer.share_judged(query, top.places))
-            found = np.unique(run.ranking.shot_at[top.places[at]])
-            ids = shot_texts(shots, found)
-            is_judged = judged.mask(query)[found].tolist()
-            unjudged = [shot for shot, known in zip(ids, is_judged, strict=True) if not known]
-            self._all[query].update(ids)
-            self._shots[query].update(unjudged)
-            self._brought[name] += len(unjudged)
+            numbers = np.unique(run.ranking.shot_at[top.places[positions]])
+            ids = shot_texts(shots, numbers)
+            is_judged = judged.mask(query)[numbers].tolist()
+            unjudged = [shot for shot, done in zip(ids, is_judged, strict=True) if not done]
+            self._pooled[query].update(ids)
+            self._unjudged[query].update(unjudged)
+            self._n_unjudged_by_run[name] += len(unjudged)
         columns = zip(map(judged_column, run.criteria.K), np.array(shares).T, strict=True)
-        self._judged[name] = {each: mean(share[~np.isnan(share)]) for each, share in columns}
+        self._judged_shares[name] = {
+            column: mean(share[~np.isnan(share)]) for column, share in columns
+        }
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of pairs of a query and a shot in the pool, and how many are not judged."""
-        both = {'pool': self._all, 'unjudged': self._shots}
-        return {what: sum(map(len, shots.values())) for what, shots in both.items()}
+        """The number of pairs of a query and a shot in the pool, and of the unjudged ones."""
+        shots_by_kind = {'pool': self._pooled, 'unjudged': self._unjudged}
+        return {
+            kind: sum(map(len, shots_by_query.values()))
+            for kind, shots_by_query in shots_by_kind.items()
+        }
 
     @property
     def reference(self) -> Reference:
-        """The reference in which all unjudged pairs would be relevant."""
-        rows = [(*shot, query) for query, shots in self._shots.items() for shot in sorted(shots)]
+        """A reference of all unjudged pairs, as if each were relevant."""
+        rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in sorted(shots)]
         name = '<unjudged>'
         empty = Table.empty(REFERENCE, Provenance(name))
         table = from_rows(rows, REFERENCE, name=name) if rows else empty
         return Reference(table, self._counts_again)
 
-    def bounds_of(self, run: PreparedRun, tops: Sequence[Top], reference: Reference) -> BoundsOfRun:
-        """Return the bounds of a run; `reference` is that of this pool."""
+    def bounds_of(self, run: PreparedRun, tops: Sequence[Top], unjudged: Reference) -> RunBounds:
+        """Return the bounds of a run; `unjudged` is the `reference` of this pool."""
         criteria = run.criteria
         ranking = run.ranking
-        relevance = Relevance(reference, ranking.shots)
+        relevance = Relevance(unjudged, ranking.shots)
         n_returned = run.scorer.n_ranked(ranking)
         K = depths(criteria.K)
         by_query = []
         for query, top in zip(self._queries, tops, strict=True):
             ranked = ranking.shot_at[top.places]
-            ranks: defaultdict[int, list[int]] = defaultdict(list)
-            for at in relevance.hits(query, ranked).tolist():
-                ranks[ranked[at]].append(at + 1)
-            unjudged = [np.array(each) for each in ranks.values()]
+            ranks_by_shot: defaultdict[int, list[int]] = defaultdict(list)
+            for position in relevance.hits(query, ranked).tolist():
+                ranks_by_shot[ranked[position]].append(position + 1)
+            unjudged_ranks = [np.array(ranks) for ranks in ranks_by_shot.values()]
             n_relevant = criteria.reference.n_relevant(query)
+            n_unjudged = len(self._unjudged[query])
             fixed = n_relevant, n_returned, K, criteria.definition
-            by_query.append(
-                bounds_by_number(top.hits + 1, unjudged, len(self._shots[query]), *fixed)
-            )
-        sizes = np.array([len(each.low) for each in by_query])
-        low, high = (np.concatenate([each[side] for each in by_query]) for side in (0, 1))
-        n_wider = sum(not each.is_exact.all() for each in by_query)
-        return BoundsOfRun(low, high, sizes.cumsum() - sizes, n_wider)
+            by_query.append(bounds_by_number(top.hits + 1, unjudged_ranks, n_unjudged, *fixed))
+        sizes = np.array([len(bounds.low) for bounds in by_query])
+        low = np.concatenate([bounds.low for bounds in by_query])
+        high = np.concatenate([bounds.high for bounds in by_query])
+        n_wider = sum(not bounds.is_exact.all() for bounds in by_query)
+        return RunBounds(low, high, sizes.cumsum() - sizes, n_wider)
 
-    def described(self, name: str, bounds: BoundsOfRun, metrics: Sequence[str]) -> Bounds:
-        """Return the bounds of a run, by the names of its means."""
+    def summary(self, name: str, bounds: RunBounds, metrics: Sequence[str]) -> Bounds:
+        """Return the bounds of the means of a run, by the names of these means."""
         extremes = (
-            np.minimum.reduceat(bounds.low, bounds.begins),
-            np.maximum.reduceat(bounds.high, bounds.begins),
+            np.minimum.reduceat(bounds.low, bounds.starts),
+            np.maximum.reduceat(bounds.high, bounds.starts),
         )
         low, high = (
-            dict(zip(metrics, mean_average_precision(each).tolist(), strict=True))
-            for each in extremes
+            dict(zip(metrics, mean_average_precision(values).tolist(), strict=True))
+            for values in extremes
         )
-        return Bounds(low, high, self._judged[name], self._brought[name], bounds.n_wider)
+        n_unjudged = self._n_unjudged_by_run[name]
+        return Bounds(low, high, self._judged_shares[name], n_unjudged, bounds.n_wider)
 
 
-def certain_orders(runs: Sequence[str], bounds: Mapping[str, BoundsOfRun]) -> list[CertainOrder]:
+def certain_orders(runs: Sequence[str], bounds: Mapping[str, RunBounds]) -> list[CertainOrder]:
     """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""
-    found = []
+    certain = []
     for better, worse in combinations(runs, 2):
         margin = bounds[better].least_lead(bounds[worse])
         if margin > LEAST_MARGIN:
-            found.append(CertainOrder(better, worse, margin))
-    return found
+            certain.append(CertainOrder(better, worse, margin))
+    return certain

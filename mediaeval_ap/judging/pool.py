@@ -530,7 +530,7 @@ class Pooling:
         tracked_runs = tracked(runs, 'bounding', ' runs')
         found = {name: unjudged.bounds_of(*self._pooled[name], reference) for name in tracked_runs}
         metrics = _names(self.criteria.K)
-        bounds = {name: unjudged.described(name, found[name], metrics) for name in runs}
+        bounds = {name: unjudged.summary(name, found[name], metrics) for name in runs}
         return bounds, certain_orders(runs, found), unjudged.counts
 
 
