@@ -1,4 +1,4 @@
-"""Confidence intervals in closed form, of means and of differences of means over units."""
+"""Confidence intervals in closed form, for means over units and for differences of means."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.errors import require
 
-FEWEST = 5  # units, below which compare gives no interval
-MOST_UNITS = 10**6  # that are looked for
+FEWEST = 5  # with fewer units, compare gives no interval
+MOST_UNITS = 10**6  # the limit of the search for the fewest units
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval; without bounds, the reason."""
+    """A confidence interval, or the reason why its bounds are None."""
 
     low: float | None
     high: float | None
@@ -26,32 +26,33 @@ class Interval:
 
 
 def mean_interval(sums: Floats, sizes: Floats, level: float, bounds: Range | None) -> Interval:
-    """Return the interval of a mean by Hesterberg's expanded ABC, within bounds if there are any.
+    """Return the interval of a mean by Hesterberg's expanded ABC, cut at the bounds, if any.
 
-    The ABC of DiCiccio and Efron (1992), which corrects for skewness as BCa does, with quantiles of
-    t and the standard error made larger for few units (Hesterberg, 2015).
+    The ABC of DiCiccio and Efron (1992) corrects for skewness as BCa does. Hesterberg (2015) uses
+    quantiles of t, and a larger standard error for few units.
     """
     n_units = len(sums)
     total = math.fsum(sizes.tolist())
     mean = math.fsum(sums.tolist()) / total
-    away = sums - mean * sizes
-    length = math.sqrt(_sum(away * away))
-    if (sums / sizes).min() == (sums / sizes).max() or length == 0:
+    deviations = sums - mean * sizes
+    norm = math.sqrt(_sum(deviations * deviations))
+    if (sums / sizes).min() == (sums / sizes).max() or norm == 0:
         return Interval(None, None, 'all units have one mean')
-    acceleration = _sum((away / length) ** 2 * (away / length)) / 6
-    slope = _sum(away * sizes) / (total * length)  # of a mean over clusters, a ratio of two sums
-    widened = _quantile(n_units - 1, level) * math.sqrt(n_units / (n_units - 1))
-    found: list[float | None] = []
-    for quantile, end in zip((-widened, widened), bounds or (None, None), strict=True):
+    acceleration = _sum((deviations / norm) ** 2 * (deviations / norm)) / 6
+    # A mean over clusters is a ratio of two sums; its slope is 0 for units of equal size.
+    slope = _sum(deviations * sizes) / (total * norm)
+    expanded = _quantile(n_units - 1, level) * math.sqrt(n_units / (n_units - 1))
+    ends: list[float | None] = []
+    for quantile, end in zip((-expanded, expanded), bounds or (None, None), strict=True):
         shift = acceleration + quantile
         # Beyond 1, and below -1, the end would turn back towards the mean.
         moved = (
             shift / (1 - acceleration * shift) ** 2 if abs(acceleration * shift) < 1 else math.nan
         )
         if 1 + slope * moved > 0:
-            end = mean + length / total * moved / (1 + slope * moved)
-        found.append(end if end is None or bounds is None else min(max(end, bounds[0]), bounds[1]))
-    low, high = found
+            end = mean + norm / total * moved / (1 + slope * moved)
+        ends.append(end if end is None or bounds is None else min(max(end, bounds[0]), bounds[1]))
+    low, high = ends
     if low is None or high is None:
         return Interval(None, None, 'values are too skewed for an interval without a range')
     return Interval(low, high)
@@ -60,10 +61,11 @@ def mean_interval(sums: Floats, sizes: Floats, level: float, bounds: Range | Non
 def plus2_interval(
     sums: Floats, sizes: Floats, level: float, largest: float, is_bound: bool
 ) -> Interval:
-    """Return Student's interval of a mean difference after two units of +m and -m are appended.
+    """Return Student's interval of a mean difference, with two extra units of +m and -m.
 
-    m is the `largest` difference that there can be, or that is seen (Bonett and Price, 2012, for
-    differences of any size). If it bounds all differences, it bounds the interval, too.
+    Bonett and Price's (2012) interval, extended to differences of any size. m is `largest`, the
+    largest possible difference, or the largest observed one if that is larger. If m bounds all
+    differences (`is_bound`), it also bounds the interval.
     """
     m = max(largest, float(np.abs(sums / sizes).max()))
     size = float(sizes.mean())
@@ -73,9 +75,9 @@ def plus2_interval(
     total = math.fsum(sizes.tolist())
     mean = math.fsum(sums.tolist()) / total
     # A ratio of two sums, whose variance is linearised (Cochran, 1977).
-    away = sums - mean * sizes
-    deviation = math.sqrt(_sum(away * away) * n_units / (n_units - 1)) / total
-    half = _quantile(n_units - 1, level) * deviation
+    deviations = sums - mean * sizes
+    standard_error = math.sqrt(_sum(deviations * deviations) * n_units / (n_units - 1)) / total
+    half = _quantile(n_units - 1, level) * standard_error
     limit = m if is_bound else math.inf
     return Interval(max(mean - half, -limit), min(mean + half, limit))
 
@@ -83,7 +85,7 @@ def plus2_interval(
 def fewest_below(level: float, share: float) -> int:
     """Return the fewest units of equal size whose plus2 interval can be below -share of m.
 
-    It is lowest where all differences are -m: then its upper end is m (2 t - n) / (n + 2).
+    The interval is lowest if all differences are -m: then its upper end is m (2 t - n) / (n + 2).
     """
 
     def is_below(n: int) -> bool:

@@ -1,10 +1,10 @@
 """p of paired sign flips in closed form: all patterns of signs are counted, none is drawn.
 
 Of differences d, let S be the absolute sum and A the sum of all |d|. A pattern of signs gives a sum
-of -S or less if the |d| that it leaves positive sum to c = (A - S) / 2 or less. So p, two-sided, is
-twice the share of the subsets of |d| whose sum is at most c (Pagano and Tritchler, 1983; Streitberg
-and Röhmel, 1986). Of the differences 3, 2 and -1, S = 4, A = 6 and c = 1: of the 8 subsets, {} and
-{1} are that small, so p = 4 / 8.
+of -S or less if the |d| with a positive sign sum to c = (A - S) / 2 or less. So p, two-sided, is
+twice the share of small subsets of |d|, whose sum is at most c (Pagano and Tritchler, 1983;
+Streitberg and Röhmel, 1986). For the differences 3, 2 and -1, S = 4, A = 6 and c = 1: of the 8
+subsets, {} and {1} are small, so p = 4 / 8. In this module, the |d| are called amounts.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
-MOST_COUNTED = 1000  # amounts: there are 2**1000 subsets, which doubles hold
+MOST_COUNTED = 1000  # amounts: doubles hold the number of their subsets, 2**1000
 MOST_ON_GRID = 128  # amounts whose rounding was simulated to change p by 1.2 % at most
 WORK = 1 << 21  # additions for one p, some milliseconds
-LEAST_CELLS = 1 << 15  # of a grid of all amounts
-CELLS = 1 << 14  # of the grid, where further amounts are taken as normal
-SAME_STEP = 1e-9  # of the largest amount: so far from a multiple it is still one
+LEAST_CELLS = 1 << 15  # of the grid, if it holds all amounts
+CELLS = 1 << 14  # of the grid, if the sum of further amounts is taken as normal
+STEP_TOLERANCE = 1e-9  # of the largest amount: the distance within which a multiple is one
 
 
 class FlipTest(NamedTuple):
-    """The p of a pair; exact, or on a grid."""
+    """The p of a pair, and whether it is exact or computed on a grid."""
 
     p: float
     n_nonzero: int
@@ -35,14 +35,14 @@ class FlipTest(NamedTuple):
 
 
 def flip_test(differences: Floats, tolerance: float) -> FlipTest:
-    """Test whether differences are symmetric about 0; sums within the tolerance are equal."""
+    """Test if differences are symmetric about 0; sums within the tolerance count as equal."""
     amounts = np.sort(np.abs(differences[differences != 0]))
     n_nonzero = len(amounts)
     total = abs(math.fsum(differences.tolist()))
     if total <= tolerance:
         return FlipTest(1.0, n_nonzero, True)
     largest_sum = (math.fsum(amounts.tolist()) - total + tolerance) / 2
-    amounts = amounts[amounts <= largest_sum]  # others are in no subset that is small enough
+    amounts = amounts[amounts <= largest_sum]  # larger ones are in no subset that counts
     exact = len(amounts) <= MOST_ENUMERATED
     step = 0.0
     if exact:
@@ -52,19 +52,20 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
         share = _share(amounts, step, round(largest_sum / step))
     elif len(amounts) <= MOST_ON_GRID:
         n_cells = max(WORK // len(amounts), LEAST_CELLS)
-        # Rounding may push a sum that equals the observed one above it: two deviations count.
-        most = n_cells + int(0.58 * math.sqrt(len(amounts)))
-        share = _share(amounts, largest_sum / n_cells, most)
+        # Rounding may push a sum that equals the observed one above it, so two standard deviations
+        # of the rounding are added.
+        most_cells = n_cells + int(0.58 * math.sqrt(len(amounts)))
+        share = _share(amounts, largest_sum / n_cells, most_cells)
     else:
         share = _share_of_many(amounts, largest_sum + step / 2)
     p = 2 * math.ldexp(share, len(amounts) - n_nonzero)
-    # The observed pattern and its opposite are among all, which normal tails do not know.
+    # The observed pattern and its opposite always count; a normal tail may be smaller.
     least = math.ldexp(1, max(1 - n_nonzero, -1022))
     return FlipTest(min(max(p, least), 1.0), n_nonzero, exact)
 
 
 def _enumerated(amounts: Floats, largest_sum: float) -> float:
-    """Return the share of subsets: each is one of every other amount, and one of the rest."""
+    """Return the share of small subsets, each joined from the two halves of the amounts."""
     first = _subset_sums(amounts[::2])
     second = np.sort(_subset_sums(amounts[1::2]))
     n_small = second.searchsorted(largest_sum - first, side='right').sum()
@@ -79,7 +80,7 @@ def _subset_sums(amounts: Floats) -> Floats:
 
 
 def _common_step(amounts: Floats, largest_sum: float) -> float:
-    """Return the step that all amounts are multiples of, by Euclid; 0 if it would be too small."""
+    """Return the largest step whose multiples all amounts are, by Euclid; 0 if it is too small."""
     least = largest_sum / WORK
     distinct = np.unique(amounts)[::-1].tolist()
     step = distinct[0]
@@ -91,7 +92,7 @@ def _common_step(amounts: Floats, largest_sum: float) -> float:
             return 0.0
     multiples = np.rint(amounts / step)
     step = math.fsum(amounts.tolist()) / float(multiples.sum())
-    is_common = np.abs(amounts - multiples * step).max() <= SAME_STEP * distinct[0]
+    is_common = np.abs(amounts - multiples * step).max() <= STEP_TOLERANCE * distinct[0]
     return step if is_common else 0.0
 
 
@@ -101,12 +102,16 @@ def _is_countable(amounts: Floats, largest_sum: float, step: float) -> bool:
 
 
 def _share(amounts: Floats, step: float, most: int) -> float:
-    """Return the share of subsets with a sum of at most so many steps."""
+    """Return the share of subsets whose sum is at most `most` steps."""
     return float(np.ldexp(_counts(amounts, step, most), -len(amounts)).sum())
 
 
 def _counts(amounts: Floats, step: float, most: int) -> Floats:
-    """Return the number of subsets of each sum, in steps from 0, by adding one after another."""
+    """Return the number of subsets for each sum of 0 to `most` steps.
+
+    Amounts are added one by one. With amounts of 1 and 2 steps, and `most` = 3, the counts are
+    [1, 0, 0, 0], then [1, 1, 0, 0], and last [1, 1, 1, 1].
+    """
     counts = np.zeros(most + 1)
     largest = 0
     counts[0] = 1
@@ -117,7 +122,7 @@ def _counts(amounts: Floats, step: float, most: int) -> Floats:
 
 
 def _share_of_many(amounts: Floats, largest_sum: float) -> float:
-    """Return the share where the sum of all but the largest amounts is taken as normal."""
+    """Return the share of small subsets; all but the largest amounts have a normal sum."""
     special = require('scipy.special', 'compare', 'compare')
     rest = amounts[:-MOST_ON_GRID]
     largest = amounts[-MOST_ON_GRID:]
