@@ -48,6 +48,7 @@ def test_where_nobody_listens_is_refused_within_seconds(monkeypatch):
 
 @pytest.mark.parametrize('says', [b'', b'SSH-2.0-OpenSSH_9.2\r\n'])
 def test_another_server_is_refused_within_seconds(says, monkeypatch):
+    """A client of Dask waits for ever for a server that does not answer."""
     monkeypatch.setattr(worker_processes, 'SECONDS', 0.3)
     with socket.create_server(('127.0.0.1', 0)) as server:
         closed = Thread(target=answer, args=[server, says])

@@ -186,6 +186,7 @@ def test_rows_that_were_selected_are_another_run(average_precision):
 
 
 def test_a_store_that_changes_before_it_is_opened_again(average_precision):
+    """Else the folder of the old store would get blocks of the new one."""
     path = stored('run.txt', 'run.store').path
     (kept,) = kept_in('out', average_precision, [path])
     stored('other.txt', 'run.store')

@@ -108,6 +108,7 @@ def end(executor, error):
 
 
 def test_few_tasks_are_in_flight(monkeypatch):
+    """A scheduler would keep all tasks in memory."""
     monkeypatch.setattr(worker_processes, 'IN_FLIGHT', 3)
     executor = Futures()
     some = run_tasks(executor, process_tasks.add, b'', range(5))

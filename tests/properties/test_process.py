@@ -112,6 +112,7 @@ arrow_reader._normal = stuck
 
 
 def test_pyarrow_reads_while_signals_are_taken(folder):
+    """In the main thread, pyarrow handles signals itself, after seconds of reading."""
     number = signal.SIGINT  # which pyarrow would take
     with started(STUCK_IN_PYARROW, number, 'evaluate', 'reference.txt', 'run.txt') as process:
         assert process.stdout.readline() == 'reading\n'

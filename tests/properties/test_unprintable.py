@@ -70,6 +70,7 @@ def test_what_cannot_be_printed_is_refused_in_one_line(door, value):
 
 
 def test_limits_may_be_huge():
+    """Python refuses to print integers of more than 4,300 digits."""
     findings = examine(RUN, max_problems=HUGE)
     assert findings.problems() == validate(RUN)
     assert '"left_out": {}' in render(problems_document({'run': findings}), 'json')

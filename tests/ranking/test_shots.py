@@ -15,6 +15,7 @@ def test_order_of_shots(shots):
 
 
 def test_numbers_of_any_length():
+    """`int` refuses text of more than 4,300 digits."""
     assert sorted(['1' * 5000, '9', '0' * 6000 + '5'], key=shot_order)[-1] == '1' * 5000
 
 

@@ -134,6 +134,7 @@ def test_copies_and_links_are_the_same_store(tmp_path):
 
 
 def test_a_replaced_store_is_not_checked_in_place_of_the_open_one(tmp_path):
+    """All files of the new store are as its own manifest describes them."""
     store = stored(ROWS, tmp_path / 'run.store')
     stored(ROWS[1:], tmp_path / 'run.store')
     with pytest.raises(Error) as caught:

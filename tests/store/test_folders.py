@@ -74,6 +74,7 @@ def test_the_folder_has_to_be_there(tmp_path):
 
 
 def test_a_link_leads_to_the_store_that_is_replaced(tmp_path):
+    """To rename a folder to the link would replace the link alone."""
     stored(OLD, tmp_path / 'run.store')
     (tmp_path / 'link').symlink_to('run.store')
     stored(NEW, tmp_path / 'link')

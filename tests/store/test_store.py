@@ -99,6 +99,7 @@ def test_a_session_goes_on_when_its_store_is_replaced(tmp_path):
 
 
 def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch):
+    """A relative path would be looked up in the new working directory."""
     monkeypatch.chdir(tmp_path)
     store = stored([('x', 'v', '1', 'ann', 0.5)], 'run.store')
     (tmp_path / 'other').mkdir()
