@@ -210,7 +210,7 @@ def compare(
         require_better=require_better,
     )
     by_name = plain_text(by)
-    runs = _read_results(results, columns, missing, range, by_name, systems)
+    runs = _runs_of(results, columns, missing, range, by_name, systems)
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'by: {actual}: {runs.no_mean}')
@@ -240,7 +240,7 @@ def compare(
         orders=orders,
         groups_by=groups_by,
         parameters={**vars(settings), 'definition': runs.definition},
-        counts=_counts(runs, tested.units),
+        counts=_counts_of(runs, tested.units),
         notes=[*runs.notes, *notes_on_tests],
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
@@ -449,7 +449,7 @@ def _as_json(entry: Any) -> dict[str, Any]:
     }
 
 
-def _read_results(
+def _runs_of(
     results: Any,
     columns: Mapping[str, str] | None,
     missing: str,
@@ -544,7 +544,7 @@ def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
     return ''
 
 
-def _counts(runs: Runs, units: Units) -> dict[str, int]:
+def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
     counts = {'runs': len(runs.names), 'queries': len(runs.queries), 'units': len(units.sizes)}
     if runs.n_skipped is not None:
         counts[SKIPPED] = runs.n_skipped

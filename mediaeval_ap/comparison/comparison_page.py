@@ -19,7 +19,7 @@ from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
 from mediaeval_ap.results.result import returned_or_written
 
-MOST_NAMES = 3  # more names make a sentence that nobody reads
+NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
@@ -217,7 +217,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     alpha = alpha_of(parameters['level'])
     correction = CORRECTED_BY[parameters['correction']]
     tests = []
-    for leader in leaders[:MOST_NAMES]:
+    for leader in leaders[:NAMES_IN_SENTENCE]:
         p_below = {run: p_by_pair[frozenset((leader, run))] for run in below}
         tests.append(_LeaderTests(leader, p_below, alpha, correction, terms))
     test_sentence = _test_sentence(comparison)
@@ -325,6 +325,7 @@ def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence; of many, the first ones and the number of the others."""
     if len(names) == 1:
         return names[0]
-    if len(names) > MOST_NAMES:
-        return f'{", ".join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1} more'
+    if len(names) > NAMES_IN_SENTENCE:
+        first_names = names[: NAMES_IN_SENTENCE - 1]
+        return f'{", ".join(first_names)} and {len(names) - len(first_names)} more'
     return f'{", ".join(names[:-1])} and {names[-1]}'

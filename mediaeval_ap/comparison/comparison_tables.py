@@ -149,7 +149,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     terms = comparison.terms
     for table in _requested_tables(comparison):
         yield from (Heading(table.title, table.note), table.grid)
-    yield _means(comparison)
+    yield _means_with_intervals(comparison)
     if comparison.pairs:
         level = percent(comparison.parameters['level'])
         yield Heading('Rank', f'{level} interval, from the tests of all pairs')
@@ -192,7 +192,7 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     terms = comparison.terms
     for table in _requested_tables(comparison):
         yield Captioned(table.grid, f'{table.title}: {table.note}.', f'{LABEL}-{table.label}')
-    means = _means(comparison)
+    means = _means_with_intervals(comparison)
     yield replace(means, caption=f'{means.caption} Best in bold.')
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
         text = (
@@ -210,7 +210,7 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
         yield Captioned(grid, text, f'{LABEL}-by-{number}')
 
 
-def _means(comparison: ComparisonData) -> Captioned:
+def _means_with_intervals(comparison: ComparisonData) -> Captioned:
     """Return the means with intervals.
 
     Each has its letters in the compact letter display; with a baseline, a dagger if it differs.

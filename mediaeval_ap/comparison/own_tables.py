@@ -13,7 +13,7 @@ from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
 
 # Columns beside the values.
-TEXT_COLUMNS = ('metric', 'definition', 'n_relevant')
+OWN_TEXT_COLUMNS = ('metric', 'definition', 'n_relevant')
 COUNT_COLUMNS = (N_QUERIES, 'n_labels')
 _is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
 
@@ -36,13 +36,13 @@ class OwnLayout(RecordLayout):
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         own = self.of_header(header)
-        if is_own_header(header) and own.values and self.value not in TEXT_COLUMNS:
+        if is_own_header(header) and own.values and self.value not in OWN_TEXT_COLUMNS:
             return RecordLayout.explain(own, header)
         return super().explain(header) or ('no run', self.expected)
 
     def of_header(self, header: Sequence[str]) -> OwnLayout:
         texts = {'item': 'query', 'system': 'run'}
-        texts |= {name: name for name in TEXT_COLUMNS if name in header}
+        texts |= {name: name for name in OWN_TEXT_COLUMNS if name in header}
 
         def is_read(name: str) -> bool:
             is_measure = f'{N_QUERIES}_{name}' in header
@@ -70,7 +70,7 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
             expected = f'{", ".join(before)} as before'
             remedy = 'name one that all files have by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
-    for role in TEXT_COLUMNS:
+    for role in OWN_TEXT_COLUMNS:
         groups_of_items(own_files, role, ())  # raises if an item differs between runs
     has_metric = bool(own_files) and 'metric' in own_files[0].layout.by_role
     metric = own_files[0]['metric'][0].as_py() if has_metric else value

@@ -27,7 +27,7 @@ STEP_TOLERANCE = 1e-9  # of the largest amount: the distance within which a mult
 
 
 class FlipTest(NamedTuple):
-    """The p of a pair, and whether it is exact or computed on a grid."""
+    """The p of a pair; `exact` is False if amounts were rounded to a grid."""
 
     p: float
     n_nonzero: int
@@ -49,13 +49,13 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
         share = _enumerated(amounts, largest_sum)
     elif (step := _common_step(amounts, largest_sum)) and _is_countable(amounts, largest_sum, step):
         exact = True
-        share = _share(amounts, step, round(largest_sum / step))
+        share = _share_by_steps(amounts, step, round(largest_sum / step))
     elif len(amounts) <= MOST_ON_GRID:
         n_cells = max(WORK // len(amounts), LEAST_CELLS)
         # Rounding may push a sum that equals the observed one above it, so two standard deviations
         # of the rounding are added.
         most_cells = n_cells + int(0.58 * math.sqrt(len(amounts)))
-        share = _share(amounts, largest_sum / n_cells, most_cells)
+        share = _share_by_steps(amounts, largest_sum / n_cells, most_cells)
     else:
         share = _share_of_many(amounts, largest_sum + step / 2)
     p = 2 * math.ldexp(share, len(amounts) - n_nonzero)
@@ -101,12 +101,12 @@ def _is_countable(amounts: Floats, largest_sum: float, step: float) -> bool:
     return n_amounts <= MOST_COUNTED and n_amounts * largest_sum / step <= 2 * WORK
 
 
-def _share(amounts: Floats, step: float, most: int) -> float:
+def _share_by_steps(amounts: Floats, step: float, most: int) -> float:
     """Return the share of subsets whose sum is at most `most` steps."""
-    return float(np.ldexp(_counts(amounts, step, most), -len(amounts)).sum())
+    return float(np.ldexp(_subset_counts(amounts, step, most), -len(amounts)).sum())
 
 
-def _counts(amounts: Floats, step: float, most: int) -> Floats:
+def _subset_counts(amounts: Floats, step: float, most: int) -> Floats:
     """Return the number of subsets for each sum of 0 to `most` steps.
 
     Amounts are added one by one. With amounts of 1 and 2 steps, and `most` = 3, the counts are
@@ -129,7 +129,7 @@ def _share_of_many(amounts: Floats, largest_sum: float) -> float:
     step = float(largest.sum()) / CELLS
     step = float(largest.sum() / np.rint(largest / step).sum())  # so that their mean is right
     n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))
-    counts = _counts(largest, step, n_cells)
+    counts = _subset_counts(largest, step, n_cells)
     left = largest_sum - np.arange(len(counts)) * step - rest.sum() / 2
     below = special.ndtr(left / (math.sqrt(np.square(rest).sum()) / 2))
     return float((np.ldexp(counts, -MOST_ON_GRID) * below).sum())

@@ -31,8 +31,8 @@ from mediaeval_ap.errors import ParameterError, counted, printable, require, sho
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import RESULT_TERMS, Terms
 
-Outcome = Literal['passed', 'not shown to be worse', 'worse', 'not better']
-FAILING: tuple[Outcome, ...] = ('worse', 'not better')
+VerdictWord = Literal['passed', 'not shown to be worse', 'worse', 'not better']
+FAILING: tuple[VerdictWord, ...] = ('worse', 'not better')
 SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 POWER = 0.8  # as is usual
@@ -498,7 +498,7 @@ class Verdict:
     run: str
     difference: float
     interval: Interval
-    verdict: Outcome
+    verdict: VerdictWord
     n_as_zero: int = 0
 
     @property
@@ -534,7 +534,7 @@ def verdicts_of(
                 f'baseline: found {n_units}, expected {needed} or more for a verdict; '
                 f'{printable(standing.run)} is not shown to be worse or better'
             )
-        outcome: Outcome = 'not shown to be worse' if n_needed else 'passed'
+        outcome: VerdictWord = 'not shown to be worse' if n_needed else 'passed'
         if settings.require_better and low <= 0:
             outcome = 'not better'
         if limit is not None and high < -limit:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 
 # Values that are equal as fractions differ by less than these shares of the largest value.
-ROUNDING = 2.0**-44
+DOUBLE_ROUNDING = 2.0**-44
 SINGLE_ROUNDING = 2.0**-22
 
 
@@ -72,4 +72,4 @@ def _roundings(values: Floats) -> Floats:
         is_single = (values.astype(np.float32) == values).all(axis=1)
     is_single &= (values % 2**-10 != 0).any(axis=1)  # others are exact, such as 0.5
     largest: Floats = np.abs(values).max(axis=1)
-    return np.where(is_single, SINGLE_ROUNDING, ROUNDING) * largest
+    return np.where(is_single, SINGLE_ROUNDING, DOUBLE_ROUNDING) * largest
