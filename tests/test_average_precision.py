@@ -137,7 +137,7 @@ def any_session(request, average_precision):
 @pytest.mark.parametrize('ask', [next, lambda session: session.send(None), list, dict.fromkeys])
 def test_none_is_no_name_and_ends_nothing(any_session, ask):
     with pytest.raises(
-        errors.ParameterError, match=r'found None, .* primed already, and close\(\) ends'
+        errors.ParameterError, match=r'found None, .* needs no priming, and close\(\) ends'
     ):
         ask(any_session)
     assert any_session.send('ann') == ([1.0, 1.0], 2)

@@ -1,11 +1,11 @@
-"""Criteria that runs are scored by (reference, cutoffs, definition, subset), and queries."""
+"""The criteria of an evaluation (reference, cutoffs, definition, subset), and its queries."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,10 +48,10 @@ Run: TypeAlias = 'Rows | Store | Ranking'
 
 
 def check_query(query: object) -> str:
-    """Return a query as plain text, or raise `ParameterError` for what is no name."""
+    """Return a query as plain text, or raise `ParameterError` if it is not a name."""
     if query is None:
         raise ParameterError(
-            'query: found None, expected a name; a session is primed already, and close() ends it'
+            'query: found None, expected a name; a session needs no priming, and close() ends it'
         )
     text = plain_text(query)
     if text is None or not is_text(text):
@@ -60,13 +60,13 @@ def check_query(query: object) -> str:
 
 
 def read_queries(queries: Names) -> Table:
-    """Read queries; of text that is no path, the error says how to ask for one name."""
+    """Read queries; if a text is not the path of a file, the error suggests a list of one name."""
     try:
         return read(queries, QUERIES)
     except ReadError as error:
         name = plain_text(queries)
-        is_no_file = isinstance(error.__cause__, FileNotFoundError)
-        if name is None or not is_text(name) or not is_no_file:
+        is_missing_file = isinstance(error.__cause__, FileNotFoundError)
+        if name is None or not is_text(name) or not is_missing_file:
             raise
         hint = f'for one name, give a list: queries=[{shown(name)}]'
         raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
@@ -80,7 +80,7 @@ def skipped_queries(
     lack: str = NO_RELEVANT,
     cause: str = '',
 ) -> list[DataWarning]:
-    """Warn that queries are left out, or refuse to leave out all of those in a source."""
+    """Return the warning of left out queries; raise UndefinedScoreError if all are left out."""
     if n_skipped and n_skipped == n_queries:
         where = '' if source == reference else f' in {printable(reference)}'
         finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
@@ -94,42 +94,52 @@ def skipped_queries(
     return [WithoutRelevantWarning('without-relevant', about, note) for note in notes]
 
 
+class QueriesToScore(NamedTuple):
+    """The names to score, in order, with warnings of repeated and of left out queries."""
+
+    names: list[str]
+    n_skipped: int
+    about_repeated: list[DataWarning]
+    about_skipped: list[DataWarning]
+
+
 def queries_or_default(
     queries: Table | None,
-    by_default: Sequence[str],
-    known: Collection[str],
+    default: Sequence[str],
+    names: Collection[str],
     reference: str,
     skip_or_count: WithoutRelevant,
-) -> tuple[list[str], int, list[DataWarning], list[DataWarning]]:
-    """Return the queries in their order, by default those of a reference, and how many are skipped.
+) -> QueriesToScore:
+    """Return the given queries, or the default: the names of a reference without placeholders.
 
-    Behind them stand the warnings of repeated queries, and of skipped ones.
+    `names` are all names of the reference; `reference` is the name of its file.
     """
     if queries is None:
-        if not by_default:
+        if not default:
             lack = f'every name of this reference begins with {PLACEHOLDER}, and stands for people '
             lack += 'without a name'
-            if not known:
+            if not names:
                 lack = 'no row of this reference is judged: all are dropped'
             raise ParameterError(f'{printable(reference)}: {lack}; give the queries to ask for')
-        return list(by_default), 0, [], []
+        return QueriesToScore(list(default), 0, [], [])
     n_skipped = 0
     about_skipped = []
     if skip_or_count == 'skip':
         column = queries['person_name']
-        name = queries.source.name
+        source = queries.source.name
         n_queries = len(queries)
-        is_known = np.array([value in known for value in column.values])[column.codes]
-        n_skipped = int(np.count_nonzero(~is_known))
-        cause = '' if is_known.any() else likely_cause(column.values, known)
-        about_skipped = skipped_queries(name, reference, n_skipped, n_queries, cause=cause)
-        queries = queries.select(is_known)
-    return queries.texts('person_name'), n_skipped, repeated_queries(queries), about_skipped
+        is_in_reference = np.array([name in names for name in column.values])[column.codes]
+        n_skipped = int(np.count_nonzero(~is_in_reference))
+        cause = '' if is_in_reference.any() else likely_cause(column.values, names)
+        about_skipped = skipped_queries(source, reference, n_skipped, n_queries, cause=cause)
+        queries = queries.select(is_in_reference)
+    about_repeated = repeated_queries(queries)
+    return QueriesToScore(queries.texts('person_name'), n_skipped, about_repeated, about_skipped)
 
 
 @dataclass(frozen=True, eq=False)
 class Criteria:
-    """Evaluation criteria; `reference` holds the rows of the subset alone."""
+    """Evaluation criteria; `reference` holds only the rows of the subset."""
 
     reference: Reference
     K: list[Cutoff]
@@ -151,7 +161,7 @@ class Criteria:
         unjudged: Unjudged,
         drop_unjudged_rows: bool,
     ) -> Criteria:
-        """Check and read what `AveragePrecision` is given."""
+        """Validate and read the arguments of `AveragePrecision`."""
         definition = definitions.get(definition)
         cutoffs = check_cutoffs(K, definition)
         videos = None if subset is None else read(subset, SUBSET)
@@ -164,40 +174,40 @@ class Criteria:
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judgements = None
         if judged is not None:
-            listed = Judged.read(judged).within(videos)
-            table, n_dropped = listed.applied(table, drop=drop_unjudged_rows)
-            judgements = Judged(listed.table, policy, n_dropped)
-        known = Reference(table, definition.counts_again, whole['person_name'].values)
+            judged_list = Judged.read(judged).within(videos)
+            table, n_dropped = judged_list.check_reference(table, drop=drop_unjudged_rows)
+            judgements = Judged(judged_list.table, policy, n_dropped)
+        in_videos = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
-        return cls(known, cutoffs, definition, videos, skip_or_count, judgements)
+        return cls(in_videos, cutoffs, definition, videos, skip_or_count, judgements)
 
     def repeated_rows(self) -> list[DataWarning]:
         """Return the warning that the reference repeats rows, if it does."""
         table = self.reference.table
-        known = self.reference
-        again = self.definition.counts_again
-        n_rows = len(table) + (0 if again else known.n_repeated)
-        return repeated_rows(table.source.name, n_rows, known.n_repeated, kept=again)
+        n_repeated = self.reference.n_repeated
+        are_kept = self.definition.counts_again
+        n_rows = len(table) + (0 if are_kept else n_repeated)
+        return repeated_rows(table.source.name, n_rows, n_repeated, kept=are_kept)
 
     def __str__(self) -> str:
-        name = shown(self.reference.table.source.name)
+        source = shown(self.reference.table.source.name)
         names = self.reference.queries
         subset = '' if self.subset is None else f'subset={shown(self.subset.source.name)}, '
         return (
-            f'reference={name}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
+            f'reference={source}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
             f'definition={shown(self.definition.name)}'
             + ''.join(f', {name}={shown(value)}' for name, value in self.parameters.items())
         )
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The settings that are the user's choice and not the default, for a manifest."""
+        """The settings that the user changed from their default, for a manifest."""
         judgements = self.judgements
         unjudged = {} if judgements is None else {'unjudged': judgements.unjudged}
         return {**parameter_of_skipped(self.queries_without_relevant), **unjudged}
 
     def sources(self, queries: Provenance | None) -> dict[str, Provenance]:
-        """Return the inputs by their roles; `queries` is where these were given, if so."""
+        """Return the inputs by their roles; `queries` is the source of given queries."""
         sources = {
             'reference': self.reference.table.source,
             'subset': None if self.subset is None else self.subset.source,
@@ -216,32 +226,32 @@ class Criteria:
         return consistent(table, self.reference.table)
 
     def open_run(self, run: Run) -> Store | None:
-        """Return a run that is a store, of the same subset; None for any other run."""
-        if isinstance(run, str) and not os.path.isdir(run):  # a file imports nothing of stores
+        """Return a run that is a store of the same subset; None if it is not a store."""
+        if isinstance(run, str) and not os.path.isdir(run):  # a file needs no import of stores
             return None
         from mediaeval_ap.store.manifest import digest_of_videos
         from mediaeval_ap.store.store import as_store
 
         if (store := as_store(run)) is None:
             return None
-        its = store.manifest.subset
-        here = self.subset
-        digest = None if here is None else digest_of_videos(here)
-        if digest == (its and its.videos):
+        indexed = store.manifest.subset
+        videos = self.subset
+        digest = None if videos is None else digest_of_videos(videos)
+        if digest == (indexed and indexed.videos):
             return store
-        found = 'none' if its is None else f'the videos of {shown(its.name)}'
-        if here is None:
+        actual = 'none' if indexed is None else f'the videos of {shown(indexed.name)}'
+        if videos is None:
             expected = 'none; score with the same --subset, or index the run without it'
         else:
-            expected = f'the videos of {shown(here.source.name)}; index the run with --subset'
-        raise FormatError(store.path, '', 'subset', found, expected)
+            expected = f'the videos of {shown(videos.source.name)}; index the run with --subset'
+        raise FormatError(store.path, '', 'subset', actual, expected)
 
     def read_queries(self, queries: Names | None) -> Table | None:
-        """Read the queries; none are given where all of the reference are asked for."""
+        """Read the given queries; None stands for all names of the reference."""
         table = None if queries is None else read_queries(queries)
         return table and consistent(table, self.reference.table)
 
 
 def in_subset(table: Table, subset: Table | None) -> Table:
-    """Return the rows whose videos are in the subset; all rows without a subset."""
+    """Return the rows with a video of the subset; all rows without a subset."""
     return table if subset is None else consistent(table, subset).select(table.within(subset))

@@ -1,7 +1,7 @@
-"""Warnings about data that is scored all the same: each function returns the warning, or none.
+"""Warnings about data that is scored nevertheless: each function returns its warning, or none.
 
-A public function collects them in its result, and gives them out with `errors.warn_caller`. Ids
-that only one of two files has are refused here where the user has not allowed them.
+Public functions collect them in the result, and issue them with `errors.warn_caller`. `IdPolicy`
+raises errors for ids that only one of two files has, unless the user allowed them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,9 @@ from mediaeval_ap.results.result import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows
 
-QUERIES_IN_WARNING = 5  # enough to look at, on one line
-# All substrings of an id are looked up, so it is done for a sample of ids that are not too long:
-# milliseconds, whatever the size of the file. Time grows with the sample.
+QUERIES_IN_WARNING = 5  # enough examples for one line
+# All substrings of an id are looked up. A sample of short ids keeps this to milliseconds for any
+# size of the file.
 SAMPLED_IDS = 200
 LONGEST_SAMPLED = 64  # characters
 _without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
@@ -72,7 +73,7 @@ def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> l
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
-    """Warn that queries are asked more than once."""
+    """Warn that some queries are repeated."""
     n_repeated = len(queries) - len(queries['person_name'].values)
     if not n_repeated:
         return []
@@ -80,9 +81,9 @@ def repeated_queries(queries: Table) -> list[DataWarning]:
     return [DataWarning('repeated-queries', printable(queries.source.name), note)]
 
 
-def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
-    """Warn that the subset leaves nothing of a run that is not empty."""
-    if not n_hypotheses or n_counted:
+def empty_run(run: str, n_hypotheses: int, n_in_subset: int) -> list[DataWarning]:
+    """Warn that no hypothesis of a run is in the subset."""
+    if not n_hypotheses or n_in_subset:
         return []
     finding = f'none of its {n_hypotheses} hypotheses is in the subset'
     note = f'{finding}; scored as a run that returns nothing'
@@ -90,7 +91,7 @@ def empty_run(run: str, n_hypotheses: int, n_counted: int) -> list[DataWarning]:
 
 
 def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
-    """Warn that no id of an input occurs in the other one, and name the likely cause if any."""
+    """Warn that no id of an input occurs in the other one; `cause` is the likely cause, or ''."""
     remedy = cause or 'are these files of the same data?'
     return [NoOverlapWarning('no-overlap', printable(source), finding, f'; {remedy}')]
 
@@ -98,9 +99,9 @@ def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
 def without_relevant(
     reference: str, n_relevant: NDArray[np.int64], definition: Definition
 ) -> list[DataWarning]:
-    """Warn that some, but not all, queries have no relevant shot, and tell what they add to MAP."""
+    """Warn that some queries have no relevant shot, with the part of MAP that they alone make."""
     n_without = int(np.count_nonzero(n_relevant == 0))
-    if not 0 < n_without < len(n_relevant):  # where all are without, `no_overlap` says so
+    if not 0 < n_without < len(n_relevant):  # if all have none, `no_overlap` warns instead
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [WithoutRelevantWarning('without-relevant', reference, note)]
@@ -109,17 +110,18 @@ def without_relevant(
 def unknown_queries(
     unknown: Sequence[str], n_queries: int, reference: str, nearest: Callable[[str], str | None]
 ) -> list[DataWarning]:
-    """Warn of queries that are no names of the reference, and tell the nearest name of a few."""
+    """Warn of queries that are not names in the reference, with the nearest name of a few."""
     if not unknown:
         return []
-    told = list(map(shown, unknown))
-    for at, query in enumerate(unknown[:QUERIES_IN_WARNING]):
+    examples = list(map(shown, unknown))
+    for position, query in enumerate(unknown[:QUERIES_IN_WARNING]):
         if name := nearest(query):
-            told[at] += f' (nearest: {shown(name)})'
-    several = f'{len(unknown):,} of {n_queries:,} queries are no names'
-    found = f'{several if n_queries > 1 else "the query is no name"} of it: '
-    found += some(told, QUERIES_IN_WARNING)
-    return [WithoutRelevantWarning('unknown-queries', reference, found)]
+            examples[position] += f' (nearest: {shown(name)})'
+    finding = 'the query is not a name'
+    if n_queries > 1:
+        finding = f'{len(unknown):,} of {n_queries:,} queries are not names'
+    finding += f' in the reference: {some(examples, QUERIES_IN_WARNING)}'
+    return [WithoutRelevantWarning('unknown-queries', reference, finding)]
 
 
 def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
@@ -130,91 +132,103 @@ def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
 def scores_above_one(
     queries: Sequence[str], n_queries: int, run: str, definition: Definition
 ) -> list[DataWarning]:
-    """Warn of queries whose average precision exceeds 1, and name definitions that prevent it."""
+    """Warn that average precision exceeds 1, with the definitions that prevent it."""
     if not (queries and definition.counts_again):
         return []
     (note,) = note_above_one(len(queries), n_queries, definition)
-    named = some(list(map(printable, queries)), QUERIES_IN_WARNING)
-    others = ', '.join(str(other) for other in definitions.registered() if not other.counts_again)
-    once = f'; {others} count it once: {named}'
-    return [DataWarning('score-above-one', printable(run), note, once)]
+    examples = some(list(map(printable, queries)), QUERIES_IN_WARNING)
+    remedies = [str(other) for other in definitions.registered() if not other.counts_again]
+    more = f'; {", ".join(remedies)} count it once: {examples}'
+    return [DataWarning('score-above-one', printable(run), note, more)]
 
 
-def likely_cause(ids: Collection[str], others: Collection[str]) -> str:
-    """Return how an id nearly equals one of the others, or an empty text; no id is in both."""
+def likely_cause(ids: Collection[str], other_ids: Collection[str]) -> str:
+    """Describe how an id almost matches another (case, separators, affixes), or return ''.
+
+    Assumes no exact match. For 'v1_a' and 'v1_b' against 'a' and 'b' the cause is "equal but for
+    'v1_' at the beginning", with one of the pairs as the example.
+    """
     ids = sorted(ids)
-    others = sorted(others)  # so that the example is always the same
-    for what, normal_form in _NORMAL_FORMS.items():
-        there = {normal_form(text): text for text in others}
+    other_ids = sorted(other_ids)  # so that the example is always the same
+    for difference, normal_form in _NORMAL_FORMS.items():
+        other_by_form = {normal_form(other): other for other in other_ids}
         for text in ids:
-            if (other := there.get(normal_form(text))) is not None:
-                return _pair(what, text, other)
-    if found := _surrounded(ids, others):
-        return _pair(*found)
-    if found := _surrounded(others, ids):
-        affixes, other, text = found
-        return _pair(affixes, text, other)
+            if (other := other_by_form.get(normal_form(text))) is not None:
+                return _cause(difference, text, other)
+    if match := _common_affixes(ids, other_ids):
+        return _cause(match.affixes, match.longer, match.shorter)
+    if match := _common_affixes(other_ids, ids):
+        return _cause(match.affixes, match.shorter, match.longer)
     return ''
 
 
-def _pair(what: str, here: str, there: str) -> str:
-    return f'equal but for {what}: {shown(here)} here, {shown(there)} there'
+def _cause(difference: str, here: str, there: str) -> str:
+    return f'equal but for {difference}: {shown(here)} here, {shown(there)} there'
 
 
-def _surrounded(ids: Sequence[str], others: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return the text around others within most ids, and an example of both."""
-    known = set(others)
-    step = len(ids) // SAMPLED_IDS + 1
-    sample = [text for text in ids[::step] if len(text) <= LONGEST_SAMPLED]
-    inner_of = {text: inner for text in sample if (inner := _longest_within(text, known))}
-    around = Counter(tuple(text.split(inner, 1)) for text, inner in inner_of.items())
-    if not around:
+class AffixMatch(NamedTuple):
+    """The text around shorter ids within longer ones, and an example of both."""
+
+    affixes: str
+    longer: str
+    shorter: str
+
+
+def _common_affixes(longer: Sequence[str], shorter: Sequence[str]) -> AffixMatch | None:
+    """Return the affixes that half of a sample of longer ids add to shorter ones, if any do."""
+    known_ids = set(shorter)
+    step = len(longer) // SAMPLED_IDS + 1
+    sample = [text for text in longer[::step] if len(text) <= LONGEST_SAMPLED]
+    inner_id = {text: inner for text in sample if (inner := _longest_within(text, known_ids))}
+    n_by_affixes = Counter(tuple(text.split(inner, 1)) for text, inner in inner_id.items())
+    if not n_by_affixes:
         return None
-    ((before, after), count), *_ = around.most_common(1)
+    ((before, after), count), *_ = n_by_affixes.most_common(1)
     if 2 * count < len(sample):
         return None
-    text = next(each for each, inner in inner_of.items() if before + inner + after == each)
-    places = ((before, 'at the beginning'), (after, 'at the end'))
-    affixes = ' and '.join(f'{shown(affix)} {place}' for affix, place in places if affix)
-    return affixes, text, inner_of[text]
+    text = next(text for text, inner in inner_id.items() if before + inner + after == text)
+    ends = ((before, 'at the beginning'), (after, 'at the end'))
+    affixes = ' and '.join(f'{shown(affix)} {end}' for affix, end in ends if affix)
+    return AffixMatch(affixes, text, inner_id[text])
 
 
-def _longest_within(text: str, known: Collection[str]) -> str | None:
+def _longest_within(text: str, ids: Collection[str]) -> str | None:
     for length in range(len(text) - 1, 0, -1):
         for begin in range(len(text) - length + 1):
-            if text[begin : begin + length] in known:
+            if text[begin : begin + length] in ids:
                 return text[begin : begin + length]
     return None
 
 
 def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
-    """Return the field and the likely cause why no shot of a run is in a reference, or nothing."""
+    """Name the field and describe why no shot of a run may be in the reference, or return ''."""
     fields = reference.layout.texts
-    here = {field: set(run.texts[field]) for field in fields}
-    there = {field: set(reference[field].values) for field in fields}
-    strange = [field for field in fields if not here[field] & there[field]]
-    for field in strange:
+    in_run = {field: set(run.texts[field]) for field in fields}
+    in_reference = {field: set(reference[field].values) for field in fields}
+    disjoint = [field for field in fields if not in_run[field] & in_reference[field]]
+    for field in disjoint:
         for other in fields:
-            if other != field and 2 * len(here[field] & there[other]) >= len(here[field]):
-                return f'{field} holds what {other} holds there: are columns exchanged?'
-    for field in (each for each in ('video_id', 'corpus_id', 'shot_id') if each in strange):
-        if cause := likely_cause(here[field], there[field]):
+            n_shared = len(in_run[field] & in_reference[other])
+            if other != field and 2 * n_shared >= len(in_run[field]):
+                return f'{field} here holds values of {other} there: are columns exchanged?'
+    for field in ('video_id', 'corpus_id', 'shot_id'):
+        if field in disjoint and (cause := likely_cause(in_run[field], in_reference[field])):
             return f'{field} is {cause}'
-    if 'corpus_id' in strange and 'video_id' not in strange:
-        one = min(here['corpus_id'])
-        other = min(there['corpus_id'])
-        return f'corpus_id is another: {shown(one)} here, {shown(other)} there'
+    if 'corpus_id' in disjoint and 'video_id' not in disjoint:
+        corpus = shown(min(in_run['corpus_id']))
+        other_corpus = shown(min(in_reference['corpus_id']))
+        return f'corpus_id differs: {corpus} here, {other_corpus} there'
     return ''
 
 
 @dataclass
 class IdPolicy:
-    """The choices for ids that the predictions lack, and for those that the truth lacks."""
+    """The treatment of ids that the predictions lack, and of ids that the truth lacks."""
 
     missing: Missing
     unknown: Unknown
     noun: str = 'id'
-    of_truth: str = 'an id of the truth'
+    expected_id: str = 'an id of the truth'
 
     def __post_init__(self) -> None:
         self.missing = check_policy('missing', self.missing, MISSING)
@@ -229,19 +243,20 @@ class IdPolicy:
         truth: str,
         cause: str,
     ) -> None:
-        """Refuse rows with an id that the truth lacks; `cause` is the likely one if all do."""
+        """Raise FormatError about rows with an unknown id, unless the policy drops them.
+
+        `first` is the first such id; `cause` the likely cause if the truth lacks all ids, or ''.
+        """
         if self.unknown == 'error':
             remedy = f'; no {self.noun} is in both files: {cause}' if cause else UNKNOWN_REMEDY
-            found = f'{shown(first)}, which {truth} lacks'
-            raise predictions.error(rows, field, found, f'{self.of_truth}{remedy}')
+            unknown_id = f'{shown(first)}, which {truth} lacks'
+            raise predictions.error(rows, field, unknown_id, f'{self.expected_id}{remedy}')
 
     def refuse_missing(
         self, predictions: str, field: str, first: str, n_missing: int, truth: str
     ) -> None:
-        """Refuse predictions that lack ids."""
+        """Raise FormatError if predictions lack ids, unless the policy allows it."""
         if self.missing == 'error':
-            others = f' and {n_missing - 1} more' if n_missing > 1 else ''
+            more = f' and {n_missing - 1} more' if n_missing > 1 else ''
             expected = f'one for each {self.noun} of {truth}{MISSING_REMEDY}'
-            raise FormatError(
-                predictions, '', field, f'no row for {shown(first)}{others}', expected
-            )
+            raise FormatError(predictions, '', field, f'no row for {shown(first)}{more}', expected)

@@ -1,4 +1,4 @@
-"""Relevant shots: how many the reference has for a query, and which ranks of a run they hold."""
+"""Relevant shots: their number in the reference for a query, and their positions in a run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from mediaeval_ap.evaluation.data_warnings import unknown_queries
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table
 
-PLACEHOLDER = '?'  # begins a name of the reference that stands for people without a name
+PLACEHOLDER = '?'  # the first character of names that stand for unidentified people
 
 
 def without_placeholders(names: Iterable[str]) -> list[str]:
-    """Return the names that stand for a person, sorted."""
+    """Return the names of identified people, sorted."""
     return sorted(name for name in names if not name.startswith(PLACEHOLDER))
 
 
 class Reference:
-    """The rows of a reference that count; repeated rows do where repeated shots count again.
+    """A reference: its rows, without repeated ones unless the definition counts shots again.
 
-    `elsewhere` are the names in rows outside the subset: names, but without a relevant shot.
+    `elsewhere` are names in rows outside the subset, which have no relevant shot in it.
     """
 
     def __init__(self, table: Table, counts_again: bool, elsewhere: Collection[str] = ()) -> None:
@@ -53,28 +53,29 @@ class Reference:
         return name in self._n_shots
 
     def has(self, name: str) -> bool:
+        """Return True if a name is in the reference, in the subset or elsewhere."""
         return name in self._n_shots or name in self.elsewhere
 
     def nearest(self, query: str, within: float = 1.0) -> str | None:
-        """Return the nearest name within a distance, if there is any; linear in the names."""
+        """Return the nearest name within a distance, or None; linear in the number of names."""
         return nearest_name(query, [*self.queries, *sorted(self.elsewhere)], within)
 
     def about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Return the warning of queries that are no names of the reference, if some are none."""
+        """Return the warning of queries that are not in the reference, if there are any."""
         unknown = [query for query in queries if not self.has(query)]
         return unknown_queries(unknown, len(queries), self.name, self.nearest)
 
     @property
     def names(self) -> Collection[str]:
-        """The distinct names, placeholders too."""
+        """The distinct names, including placeholders."""
         return self._n_shots.keys()
 
     def n_relevant(self, query: str) -> int:
-        """Return the number of relevant shots, returned or not: R of the definitions."""
+        """Return the number of relevant shots, returned or not: R in the definitions."""
         return self.n_rows(query) if self.counts_again else self.n_shots(query)
 
     def n_rows(self, query: str) -> int:
-        """Return the number of rows about a name, repeated ones too."""
+        """Return the number of rows with a name, including repeated rows."""
         return self._n_rows.get(query, 0)
 
     def n_shots(self, query: str) -> int:
@@ -83,42 +84,42 @@ class Reference:
 
 
 def nearest_name(query: str, names: Sequence[str], within: float = 1.0) -> str | None:
-    """Return the first of the nearest names, none beyond a distance."""
+    """Return the nearest name within a distance, the first of several, or None."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extractOne
 
-    found = extractOne(query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within)
-    return found[0] if found else None
+    match = extractOne(query, names, scorer=Levenshtein.normalized_distance, score_cutoff=within)
+    return match[0] if match else None
 
 
 class NumberedShots(Protocol):
-    """Distinct shots with a number each."""
+    """Distinct shots, each with a number."""
 
     def __len__(self) -> int: ...
 
     def find(self, table: Table) -> NDArray[np.int64]:
-        """Return the number that each row's shot of a table has here, or -1."""
+        """Return the number of the shot of each row of a table, or -1."""
 
 
 class ShotsByName:
-    """The shots that a table has for each name, as numbers of the shots of one run."""
+    """The shots of each name of a table, as numbers of the shots of one run."""
 
     def __init__(self, table: Table, shots: NumberedShots) -> None:
         name = table['person_name']
-        found = shots.find(table)
-        returned = found >= 0
-        codes = name.codes[returned]
-        self.numbers = found[returned][codes.argsort(kind='stable')]  # name after name
+        numbers = shots.find(table)
+        is_returned = numbers >= 0
+        codes = name.codes[is_returned]
+        self.numbers = numbers[is_returned][codes.argsort(kind='stable')]  # name after name
         ends = np.bincount(codes, minlength=len(name.values)).cumsum().tolist()
-        self._shots_of = {
-            value: self.numbers[begin:end]
-            for value, begin, end in zip(name.values, [0, *ends], ends, strict=False)
+        self._shots_by_name = {
+            text: self.numbers[begin:end]
+            for text, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
-        self._nothing = np.empty(0, dtype=np.int64)
+        self._no_shots = np.empty(0, dtype=np.int64)
 
     def shots(self, name: str) -> NDArray[np.int64]:
-        """Return the numbers of the shots of a name that the run has, unordered."""
-        return self._shots_of.get(name, self._nothing)
+        """Return the numbers of the shots of a name that are in the run, in no order."""
+        return self._shots_by_name.get(name, self._no_shots)
 
 
 class Relevance:
@@ -132,11 +133,15 @@ class Relevance:
         self.n_in_both = len(run_starts([np.sort(self._by_name.numbers)]))
 
     def relevant_shots(self, query: str) -> NDArray[np.int64]:
-        """Return the numbers of the relevant shots that the run has under any name, unordered."""
+        """Return the numbers of relevant shots that are in the run under any name, in no order."""
         return self._by_name.shots(query)
 
     def hits(self, query: str, ranked: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the positions, from 0, at which relevant shots stand among ranked shots."""
+        """Return the positions, from 0, of relevant shots among ranked shots.
+
+        Where the definition counts a shot once, these are their first positions: with relevant
+        shots 4 and 7, the ranked shots 7, 5, 7, 4 have hits at 0 and 3.
+        """
         # Bisection took 5 to 12 times as long with 20,000 shots, 0.08 ms less with nine million.
         relevant = self.relevant_shots(query)
         marked = self._unmarked.take(len(self.shots))

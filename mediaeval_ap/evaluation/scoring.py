@@ -1,4 +1,4 @@
-"""Average precision of queries about one run: the one path of sessions, batches, ranked lists."""
+"""Average precision of queries on one run, for sessions, batches and ranked lists alike."""
 
 from __future__ import annotations
 
@@ -40,16 +40,24 @@ NO_HITS = np.empty(0, dtype=np.int64)
 class Top(NamedTuple):
     """The first hypotheses for a query, best first."""
 
-    places: NDArray[np.int64]  # of the ranking
-    hits: NDArray[np.int64]  # positions among these, from 0
-    distances: Distances  # of the query to the names of the run
+    places: NDArray[np.int64]  # their places in the ranking
+    hits: NDArray[np.int64]  # the positions of relevant ones among them, from 0
+    distances: Distances  # from the query to the names of the run
 
     def first(self, depth: int) -> Top:
         return Top(self.places[:depth], self.hits[self.hits < depth], self.distances)
 
 
+class ScoresAndJudged(NamedTuple):
+    """Average precision, numbers of relevant shots, and judged shares, by query and cutoff."""
+
+    ap: NDArray[np.float64]
+    n_relevant: NDArray[np.int64]
+    judged: NDArray[np.float64]
+
+
 class Scorer:
-    """Scores queries about one run against one reference."""
+    """Scores queries on one run against one reference."""
 
     def __init__(
         self,
@@ -68,13 +76,13 @@ class Scorer:
         self._is_condensed = judgements is not None and judgements.unjudged == 'skip'
         if judgements is not None:
             self.judged = JudgedShots(judgements, relevance.shots)
-        self._condensed: BaseRanking | None = None  # where one is that of all names
+        self._condensed: BaseRanking | None = None  # if one list serves all queries
 
     def ranking_of(self, query: str) -> BaseRanking:
-        """Return the run, or its condensed list for a query: without what is not judged for it.
+        """Return the run, or its condensed list for a query: a ranking without unjudged shots.
 
-        Order and temporal ranks stay those of the whole run (T. Sakai, "Alternatives to Bpref",
-        SIGIR 2007).
+        Order and temporal ranks stay the same as in the whole run (T. Sakai, "Alternatives to
+        Bpref", SIGIR 2007).
         """
         if self.judged is None or not self._is_condensed:
             return self.ranking
@@ -87,53 +95,53 @@ class Scorer:
 
     def score(self, queries: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return average precision, shape (n_queries, n_cutoffs), and numbers of relevant shots."""
-        # A query none of whose relevant shots is in the run has no hits: it is not ranked.
-        may_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
-        tops = self.top(list(compress(queries, may_hit)), max(self._K))
-        scored = tracked(may_hit, 'scoring', ' queries')
-        return self.score_hits(queries, [next(tops).hits if may else NO_HITS for may in scored])
+        # Ranking is the slow part, and a query without a relevant shot in the run has no hits.
+        can_hit = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
+        tops = self.top(list(compress(queries, can_hit)), max(self._K))
+        needs_ranking = tracked(can_hit, 'scoring', ' queries')
+        hits = [next(tops).hits if is_ranked else NO_HITS for is_ranked in needs_ranking]
+        return self.score_hits(queries, hits)
 
-    def score_and_judged(
-        self, queries: Sequence[str]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """Return what `score` does, and the share of the first k that is judged, by cutoff.
+    def score_and_judged(self, queries: Sequence[str]) -> ScoresAndJudged:
+        """Score queries as `score` does, and count the judged share of the first k, by cutoff.
 
-        What leaves the ranking, because it is not judged, counts in this share as all else does.
+        The share is over the whole ranking, with the shots that condensed lists leave out.
         """
         assert self.judged is not None
         depth = max(self._K)
-        tops = wholes = self.top(queries, depth)
+        tops = self.top(queries, depth)
+        whole_tops = tops
         if self._is_condensed:
-            unjudged_too = Scorer(self.ranking, self.relevance, self._K, self.definition)
-            wholes = unjudged_too.top(queries, depth)
+            whole_scorer = Scorer(self.ranking, self.relevance, self._K, self.definition)
+            whole_tops = whole_scorer.top(queries, depth)
         hits = []
         shares = np.full((len(queries), len(self._K)), np.nan)
         for row, query in enumerate(tracked(queries, 'scoring', ' queries')):
             top = next(tops)
-            places = (top if wholes is tops else next(wholes)).places
+            places = (top if whole_tops is tops else next(whole_tops)).places
             hits.append(top.hits)
             shares[row] = self.share_judged(query, places)
-        return *self.score_hits(queries, hits), shares
+        return ScoresAndJudged(*self.score_hits(queries, hits), shares)
 
     def share_judged(self, query: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the share of the first k places that is judged, by cutoff; NaN without any."""
+        """Return the judged share of the first k places, by cutoff; NaN if nothing is returned."""
         assert self.judged is not None
         if not len(places):
             return np.full(len(self._K), np.nan)
         is_judged = self.judged.mask(query)[self.ranking.shot_at[places]]
-        shown = np.minimum(self._K, len(places))
-        shares: NDArray[np.float64] = is_judged.cumsum()[shown - 1] / shown
+        n_places = np.minimum(self._K, len(places))
+        shares: NDArray[np.float64] = is_judged.cumsum()[n_places - 1] / n_places
         return shares
 
     def score_hits(
         self, queries: Sequence[str], hits: Sequence[NDArray[np.int64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return what `score` does, from the positions of hits in the rankings of queries."""
+        """Score queries as `score` does, by the positions of hits in their rankings."""
         n_relevant = np.array([self.relevance.reference.n_relevant(query) for query in queries])
         n_returned: int | NDArray[np.int64] = self.n_ranked(self.ranking)
         if self._is_condensed:
-            ranked = [self.n_ranked(self.ranking_of(query)) for query in queries]
-            n_returned = np.array(ranked, dtype=np.int64)
+            lengths = [self.n_ranked(self.ranking_of(query)) for query in queries]
+            n_returned = np.array(lengths, dtype=np.int64)
         rankings = np.repeat(np.arange(len(hits)), list(map(len, hits)))
         ranks = np.concatenate(hits) + 1
         ap = average_precision_of_hits(
@@ -142,11 +150,11 @@ class Scorer:
         return ap, n_relevant
 
     def n_ranked(self, ranking: BaseRanking) -> int:
-        """Return how many hypotheses, or shots, are ranked: N of the definitions."""
+        """Return the number of ranked hypotheses, or shots: N in the definitions."""
         return ranking.n_shots if self._distinct else len(ranking)
 
     def top(self, queries: Sequence[str], depth: int) -> Iterator[Top]:
-        """Rank hypotheses for each query, down to a depth."""
+        """Yield the first hypotheses for each query, down to a depth."""
         for query, distances in zip(
             queries, self.ranking.names.distances_from(queries), strict=True
         ):
@@ -161,7 +169,7 @@ class PreparedRun:
 
     criteria: Criteria
     ranking: Ranking
-    n_read: int  # hypotheses, in the subset or not
+    n_read: int  # hypotheses, inside or outside the subset
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -171,25 +179,25 @@ class PreparedRun:
         return Scorer(self.ranking, relevance, K, definition, self.criteria.judgements)
 
     def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
-        """Return what there is to warn of before a query is scored."""
+        """Return the warnings about the run, and those about queries, before any is scored."""
         name = self.ranking.source.name
         n_hypotheses = len(self.ranking)
-        found = data_warnings.empty_run(name, self.n_read, n_hypotheses)
-        found += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
-        found += about_queries
+        warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses)
+        warnings += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
+        warnings += about_queries
         reference = self.criteria.reference
         ranking = self.ranking
         shots = self.ranking.shots
         if not n_hypotheses or not len(reference.table) or self.scorer.relevance.n_in_both:
-            return found
-        of_videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
-        finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({of_videos})'
+            return warnings
+        videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
+        finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({videos})'
         cause = likely_cause_in_tables(ranking, reference.table)
-        return found + data_warnings.no_overlap(name, finding, cause)
+        return warnings + data_warnings.no_overlap(name, finding, cause)
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Sizes of the reference, the run and the subset, by name."""
+        """The sizes of the reference, the run and the subset, by name."""
         reference = self.criteria.reference
         ranking = self.ranking
         shots = self.ranking.shots
@@ -222,42 +230,42 @@ def prepare_run(criteria: Criteria, run: Any) -> PreparedRun:
     else:
         table = criteria.read_run(run)
         n_read = len(table)
-        counted = in_subset(table, criteria.subset)
-        is_ready = isinstance(run, Ranking) and len(counted) == n_read
-        ranking = run if is_ready else Ranking(counted)
+        hypotheses = in_subset(table, criteria.subset)
+        is_ready = isinstance(run, Ranking) and len(hypotheses) == n_read
+        ranking = run if is_ready else Ranking(hypotheses)
     return PreparedRun(criteria, ranking, n_read)
 
 
 class SelectedQueries(NamedTuple):
-    """The names to ask for, how many others were left out, warnings, and where they were given."""
+    """The queries to score, the number of queries left out, warnings, and their source."""
 
     names: list[str]
     n_skipped: int
     warnings: list[DataWarning]
-    source: Provenance | None = None  # none of the names of the reference
+    source: Provenance | None = None  # None if they are the names of the reference
 
 
 def select_queries(criteria: Criteria, queries: Table | None) -> SelectedQueries:
-    """Return the queries in their order, by default those of the reference."""
+    """Return the queries in their order, by default the names of the reference."""
     reference = criteria.reference
     source = criteria.reference.table.source.name
-    names, n_skipped, found, about_skipped = queries_or_default(
+    names, n_skipped, warnings, about_skipped = queries_or_default(
         queries, reference.queries, reference.names, source, criteria.queries_without_relevant
     )
     if queries is None:
-        return SelectedQueries(names, n_skipped, found)
+        return SelectedQueries(names, n_skipped, warnings)
     distinct = queries['person_name'].values
     if not len(reference.table) or any(name in reference for name in distinct):
-        found += reference.about_unknown(distinct)
+        warnings += reference.about_unknown(distinct)
     else:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
-        cause = likely_cause(distinct, reference.names) or nearest_of(distinct, reference)
-        found = data_warnings.no_overlap(queries.source.name, finding, cause) + found
-    return SelectedQueries(names, n_skipped, found + about_skipped, queries.source)
+        cause = likely_cause(distinct, reference.names) or nearest_spelling(distinct, reference)
+        warnings = data_warnings.no_overlap(queries.source.name, finding, cause) + warnings
+    return SelectedQueries(names, n_skipped, warnings + about_skipped, queries.source)
 
 
-def nearest_of(queries: Sequence[str], reference: Reference) -> str:
-    """Return the nearest name to one of a few queries, if it may be another spelling of it."""
+def nearest_spelling(queries: Sequence[str], reference: Reference) -> str:
+    """Describe a name that may be another spelling of one of the first queries, or return ''."""
     for query in queries[: data_warnings.QUERIES_IN_WARNING]:
         nearest = None if reference.has(query) else reference.nearest(query, NEAR)
         if nearest is not None:
@@ -265,38 +273,41 @@ def nearest_of(queries: Sequence[str], reference: Reference) -> str:
     return ''
 
 
-def evaluate_run(run: PreparedRun, questions: SelectedQueries) -> Evaluation:
-    """Score a run on all names that are asked for."""
-    evaluation = score_names(run, questions.names, questions.source)
-    return completed(evaluation, questions.n_skipped, run.warnings_with(questions.warnings))
+def evaluate_run(run: PreparedRun, queries: SelectedQueries) -> Evaluation:
+    """Score a run on all selected queries."""
+    evaluation = score_names(run, queries.names, queries.source)
+    return completed(evaluation, queries.n_skipped, run.warnings_with(queries.warnings))
 
 
-def score_names(run: PreparedRun, names: list[str], queries: Provenance | None) -> Evaluation:
-    """Score a run on names, all queries or a block of them, without warnings."""
+def score_names(run: PreparedRun, names: list[str], source: Provenance | None) -> Evaluation:
+    """Score a run on names, all queries or a block of them, without warnings.
+
+    `source` is the source of the queries, None if they are the names of the reference.
+    """
     if run.scorer.judged is None:
-        return evaluation_of(run, names, queries, *run.scorer.score(names))
+        return evaluation_of(run, names, source, *run.scorer.score(names))
     ap, n_relevant, judged = run.scorer.score_and_judged(names)
-    return replace(evaluation_of(run, names, queries, ap, n_relevant), judged=judged)
+    return replace(evaluation_of(run, names, source, ap, n_relevant), judged=judged)
 
 
 def evaluation_of(
     run: PreparedRun,
     names: list[str],
-    queries: Provenance | None,
+    source: Provenance | None,
     ap: NDArray[np.float64],
     n_relevant: NDArray[np.int64],
 ) -> Evaluation:
-    """Add inputs and counts to the values of names; `queries` is where these were given, if so."""
+    """Add inputs and counts to the values of queries."""
     criteria = run.criteria
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
         **({SKIPPED: 0} if criteria.queries_without_relevant == 'skip' else {}),
-        'placeholders': criteria.reference.n_placeholders if queries is None else 0,
+        'placeholders': criteria.reference.n_placeholders if source is None else 0,
         **run.counts,
     }
-    reference, *others = criteria.sources(queries).items()
-    inputs = dict([reference, ('hypothesis', run.ranking.source), *others])
+    reference, *further_inputs = criteria.sources(source).items()
+    inputs = dict([reference, ('hypothesis', run.ranking.source), *further_inputs])
     return Evaluation(
         names,
         list(criteria.K),
@@ -310,11 +321,11 @@ def evaluation_of(
 
 
 def completed(
-    evaluation: Evaluation, n_skipped: int, found: Sequence[DataWarning] = ()
+    evaluation: Evaluation, n_skipped: int, warnings: Sequence[DataWarning] = ()
 ) -> Evaluation:
-    """Add what names and blocks of them do not know: queries left out, and warnings.
+    """Add the number of queries left out, and warnings, which blocks of queries cannot know.
 
-    Behind the warnings that were found before stand those about the values of all queries.
+    The warnings about the values of all queries follow the given ones.
     """
     counts = evaluation.counts
     inputs = evaluation.inputs
@@ -328,4 +339,4 @@ def completed(
         *scores_above_one(above, len(evaluation.queries), run, definition),
         *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
     ]
-    return replace(evaluation, counts=counts, warnings=(*found, *about_values))
+    return replace(evaluation, counts=counts, warnings=(*warnings, *about_values))

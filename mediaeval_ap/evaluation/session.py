@@ -1,4 +1,4 @@
-"""A coroutine that answers queries about one run."""
+"""A coroutine that answers queries on one run."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Answer(NamedTuple):
 
 
 class Session(Generator[Answer, str | None, None]):
-    """A coroutine that answers queries about one run.
+    """A coroutine that answers queries on one run.
 
-    `AveragePrecision` begins it, primed: send the first query right away. Only ``close()``,
-    ``throw()`` or the end of a ``with`` block end it. From then on every call but ``close()``
+    `AveragePrecision` returns it primed: send the first query right away. Only ``close()``,
+    ``throw()`` or the end of a ``with`` block end it. After that every call except ``close()``
     raises `SessionClosedError`, never `StopIteration`, which ``map`` and ``for`` would take for the
     end of the queries.
 
@@ -51,7 +51,7 @@ class Session(Generator[Answer, str | None, None]):
         self._scorer = scorer
         self.criteria = criteria
         self._is_closed = False
-        self._unknown: set[str] = set()  # the queries that were warned of
+        self._unknown: set[str] = set()  # queries with a warning already
 
     def __repr__(self) -> str:
         closed = 'closed, ' if self._is_closed else ''
@@ -78,28 +78,29 @@ class Session(Generator[Answer, str | None, None]):
         Raises
         ------
         ParameterError
-            When the query is not a name, as ``None``. The session goes on.
+            When the query is not a name, such as ``None``. The session goes on.
 
         Warns
         -----
         DataWarning, WithoutRelevantWarning
-            When average precision exceeds 1; the first time that a name is not in the reference.
+            When average precision exceeds 1; the first time that a name is sent that is not in the
+            reference.
 
         Notes
         -----
-        Takes time in proportion to the distinct names of the run; the warning of an unknown name,
-        in proportion to those of the reference.
+        Takes time in proportion to the distinct names of the run; the warning about an unknown
+        name takes time in proportion to the names of the reference.
         """
         self._check_open()
         scorer = self._current_scorer()
         name = check_query(query)
         ap, n_relevant = scorer.score([name])
         run = scorer.ranking.source.name
-        found = scores_above_one(above_one(ap, [name]), 1, run, scorer.definition)
+        warnings = scores_above_one(above_one(ap, [name]), 1, run, scorer.definition)
         if name not in self._unknown and not self.criteria.reference.has(name):
             self._unknown.add(name)
-            found = self.criteria.reference.about_unknown([name]) + found
-        warn_caller(found)
+            warnings = self.criteria.reference.about_unknown([name]) + warnings
+        warn_caller(warnings)
         return Answer(ap[0].tolist(), int(n_relevant[0]))
 
     def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> Answer:
@@ -113,14 +114,14 @@ class Session(Generator[Answer, str | None, None]):
         Returns
         -------
         Answer
-            Never, as the exception is raised.
+            Never: the exception is raised.
         """
         self._check_open()
         self.close()
         return super().throw(typ, val, tb)
 
     def close(self) -> None:
-        """End the session. Closing it again does nothing."""
+        """End the session. Further calls do nothing."""
         self._is_closed = True
 
     def _current_scorer(self) -> Scorer:

@@ -66,7 +66,7 @@ class ResultByQuery(Result):
         n_above = int(np.count_nonzero((self.ap > 1).reshape(n_queries, -1).any(axis=1)))
         sentences += note_above_one(n_above, n_queries, self.definition)
         n_nameless = counts.get('queries_without_name', 0)
-        sentences += notes_of(n_nameless, n_queries, 'are close to no name')
+        sentences += notes_of(n_nameless, n_queries, 'have no close name in the run')
         if n_unnamed := counts.get('placeholders', 0):
             one = '1 placeholder of the reference (a name that begins with ?) is'
             many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'

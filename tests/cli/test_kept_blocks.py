@@ -19,7 +19,9 @@ def evaluate(*options):
 def after_unknown(text):
     """What is told after the warning of names that the reference of the campaign lacks."""
     first, _, rest = text.partition('\n')
-    assert re.fullmatch(r'Warning: reference\.txt: 4 of 41 queries are no names of it: .*', first)
+    assert re.fullmatch(
+        r'Warning: reference\.txt: 4 of 41 queries are not names in the reference: .*', first
+    )
     return rest
 
 

@@ -48,14 +48,14 @@ CAUSES = {
         run(video='/data/F2.mp4'),
         "video_id is equal but for '/data/' at the beginning and '.mp4' at the end",
     ),
-    'corpus': (run(corpus='DW'), "(0 of 1 videos); corpus_id is another: 'DW' here, 'INA' there"),
+    'corpus': (run(corpus='DW'), "(0 of 1 videos); corpus_id differs: 'DW' here, 'INA' there"),
     'columns': (
         [(row[1], row[0], *row[2:]) for row in run()],
-        'corpus_id holds what video_id holds there: are columns exchanged?',
+        'corpus_id here holds values of video_id there: are columns exchanged?',
     ),
     'shots and names': (
         [(*row[:2], row[3], row[2], row[4]) for row in run()],
-        'shot_id holds what person_name holds there: are columns exchanged?',
+        'shot_id here holds values of person_name there: are columns exchanged?',
     ),
     'another year': (
         run(corpus='X', video='other', shot=lambda number: f'x{number}y'),

@@ -76,7 +76,10 @@ def expected():
 
 def skips(call):
     with (
-        pytest.warns(WithoutRelevantWarning, match=r'^<rows>: 2 of 4 queries are no names of it: '),
+        pytest.warns(
+            WithoutRelevantWarning,
+            match=r'^<rows>: 2 of 4 queries are not names in the reference: ',
+        ),
         pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {NOTE}$'),
     ):
         return call()
@@ -122,7 +125,9 @@ def test_every_way_to_score_leaves_out_the_same(expected, tmp_path):
 
 def test_a_session_answers_what_it_is_asked():
     live = made(**SKIP).live(RUN)
-    with pytest.warns(WithoutRelevantWarning, match="the query is no name of it: 'zoe'"):
+    with pytest.warns(
+        WithoutRelevantWarning, match="the query is not a name in the reference: 'zoe'"
+    ):
         assert live.send('zoe') == ([1.0, 1.0], 0)
     assert skips(lambda: live.evaluate(ASKED)).queries == ANSWERABLE
 
