@@ -64,7 +64,7 @@ class WorkerPool(NamedTuple):
     # Errors that end all tasks.
     fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
 
-    def done(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
+    def completed(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
         """Wait until some futures are done; return those with a fatal error last."""
 
         def is_lost(future: Future[Any]) -> bool:
@@ -108,7 +108,7 @@ def run_tasks(
                     futures[pool.executor.submit(_call, *task)] = number
                 if not futures:
                     return
-                for future in pool.done(futures):
+                for future in pool.completed(futures):
                     yield futures.pop(future), pool.outcome(future)
     except BrokenExecutor as error:
         raise ProcessError(

@@ -83,14 +83,16 @@ class Interned:
         """Return the position of each value in the sort order, by code; the array never changes."""
         n_older = len(self._positions)
         if n_older < len(self.values):
-            new = sorted(self.values[n_older:], key=self._ordered.key)
-            before = np.array([self._ordered.bisect_left(value) for value in new])
+            new_values = sorted(self.values[n_older:], key=self._ordered.key)
+            before = np.array([self._ordered.bisect_left(value) for value in new_values])
             positions = np.empty(len(self.values), dtype=np.int64)
             # An older value moves up by the number of new values that sort before it.
             moved_up = before.searchsorted(self._positions, side='right')
             positions[:n_older] = self._positions + moved_up
-            positions[[self.code_of[value] for value in new]] = before + np.arange(len(new))
-            self._ordered.update(new)
+            positions[[self.code_of[value] for value in new_values]] = before + np.arange(
+                len(new_values)
+            )
+            self._ordered.update(new_values)
             self._positions = positions
         return self._positions
 

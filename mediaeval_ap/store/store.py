@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ['Store', 'open_store']
 
 # Each of these is stored as two columns, `_bytes` and `_ends`.
-TEXT_COLUMNS = ('name', 'corpus_id', 'video_id', 'shot_id')
+STORED_TEXTS = ('name', 'corpus_id', 'video_id', 'shot_id')
 LETTERS_PREFIX = 'name_letters_'  # of a column whose name ends in the number of letters
 ROWS_IN_GROUP = 1 << 17  # of an exported file: some megabytes at a time
 
@@ -56,7 +56,7 @@ class StoredRanking(Ranking):
         orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
         name, corpus, video, shot = (
             StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
-            for text, order in zip(TEXT_COLUMNS, orders, strict=True)
+            for text, order in zip(STORED_TEXTS, orders, strict=True)
         )
         letters = tuple(
             columns[column]

@@ -23,7 +23,7 @@ from mediaeval_ap.store.manifest import (
     why_not_replaced,
     write_column,
 )
-from mediaeval_ap.store.store import LETTERS_PREFIX, TEXT_COLUMNS, Store, open_store
+from mediaeval_ap.store.store import LETTERS_PREFIX, STORED_TEXTS, Store, open_store
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import encoded
 
@@ -62,7 +62,7 @@ def _stored_columns(ranking: Ranking) -> Iterator[tuple[str, NDArray[Any]]]:
     yield 'temporal_rank', ranking.temporal_rank_at
     yield 'places', ranking.places
     yield 'held', ranking.name_counts
-    for name, texts in zip(TEXT_COLUMNS, (names.values, *shots.ids.values()), strict=True):
+    for name, texts in zip(STORED_TEXTS, (names.values, *shots.ids.values()), strict=True):
         content, ends = encoded(texts)
         yield f'{name}_bytes', content
         yield f'{name}_ends', ends
