@@ -476,7 +476,7 @@ class AveragePrecision:
         CampaignReport: hypothesis scores MAP@100 0.121
         MAP@100 0.121. There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collected import collect, named, teams_of
+        from mediaeval_ap.campaign.collected import make_report, name_runs, teams_of
         from mediaeval_ap.comparison.testing import check_run, checked_settings
 
         criteria = self.criteria
@@ -489,11 +489,11 @@ class AveragePrecision:
             level=level,
             cluster=cluster,
         )
-        by_name = named(runs)
+        by_name = name_runs(runs)
         check_run('baseline', baseline, by_name)
         of_runs = teams_of(teams, by_name)
         asked = criteria.read_queries(queries)
-        report = collect(criteria, by_name, asked, loss_at, near, settings, of_runs)
+        report = make_report(criteria, by_name, asked, loss_at, near, settings, of_runs)
         warn_caller(report.warnings)
         return report
 
@@ -569,9 +569,9 @@ class AveragePrecision:
         self, runs: Any, queries: Any, teams: Any, depth: int, near: float
     ) -> tuple[Criteria, dict[str, Any], Table | None, dict[str, str], int, float]:
         """Return what a pool is made of: the arguments of `pool`, checked."""
-        from mediaeval_ap.campaign.collected import named, teams_of
+        from mediaeval_ap.campaign.collected import name_runs, teams_of
 
-        by_name = named(runs)
+        by_name = name_runs(runs)
         of_runs = teams_of(teams, by_name)
         asked = self.criteria.read_queries(queries)
         depth = check_cutoff(depth, 'depth')

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from Levenshtein import distance, opcodes
-from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
@@ -40,12 +39,11 @@ from mediaeval_ap.results.run_names import team_of
 if TYPE_CHECKING:
     import altair
 
-SCHEMA = 'mediaeval-ap/report/1'
-HALF = 0.5  # of the letters
-ANOTHER_PERSON = 'another person'  # the kind of name that a run has instead of the query
-CONFUSED_AT_MOST = 150  # rows: the page stays small, and nobody reads more
-SAID_BY_NOTES = ('score-above-one', 'without-relevant')  # notes count the same queries
-Remark = tuple[str, int | None, int | None]  # what, queries, of how many
+REPORT_SCHEMA = 'mediaeval-ap/report/1'
+MOST_DIFFERENT = 0.5  # share of letters; names that differ more are not marked
+ANOTHER_PERSON = 'another person'  # a kind of names that runs return instead of queries
+MOST_CONFUSED_ROWS = 150  # the page stays small, and nobody reads more
+WARNINGS_WITH_NOTES = ('score-above-one', 'without-relevant')  # notes count the same queries
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,18 +60,18 @@ class CampaignReport(Paged):
         The evaluation of each run, by its name.
     rankings : dict
         For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
-        as numbers into lists of names, shots and videos.
+        as indices of lists of names, shots and videos.
     alternatives : dict of str to Alternatives
         The mean of each run at the last cutoff if each shot counted ``once``, and the ``least`` and
         ``greatest`` over all orders of ties.
     losses : dict
         For each run and metric, the mean of each part of the loss.
     warnings : tuple of DataWarning
-        What was warned of.
+        The warnings about the data.
     teams : dict of str to str
         The team of each run; by default its name up to the first ``_``.
     pool : Pool, optional
-        The pool of the runs, where judgements were given.
+        The pool of the runs, if there are judgements.
 
     Examples
     --------
@@ -101,7 +99,7 @@ class CampaignReport(Paged):
 
     @property
     def plot(self) -> CampaignPlot:
-        """Figures: those of the comparison, ``loss()``, ``precision_recall()``, ``confused()``."""
+        """All figures of the comparison, and ``loss()``, ``precision_recall()``, ``confused()``."""
         require('altair', 'report', 'plot')
         return CampaignPlot(self)
 
@@ -115,14 +113,14 @@ class CampaignReport(Paged):
             ``teams`` (of each run), ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each
             metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
             and at each metric), ``confused``, ``rankings`` (the
-            top of each, and the ranks of hits), ``alternatives``, ``remarks`` (notes and warnings,
-            by what they say), ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k
-            of each run) and ``pool`` (as `Pool.to_dict`).
+            top of each, and the ranks of hits), ``alternatives``, ``remarks`` (each note or warning
+            once, with its runs), ``warnings`` and ``manifest``; with judgements, ``judged``
+            (Judged@k of each run) and ``pool`` (as in `Pool.to_dict`).
         """
         compared = self._compared
-        of_judged = {'judged': self._judged} if self._judged else {}
+        judged = {'judged': self._judged} if self._judged else {}
         return {
-            'schema': SCHEMA,
+            'schema': REPORT_SCHEMA,
             'version': __version__,
             'kind': 'report',
             'title': f'{counted(len(self.comparison.runs), "run", "runs")} on {self._reference}',
@@ -132,7 +130,9 @@ class CampaignReport(Paged):
             'metrics': self.comparison.metrics,
             'queries': self.comparison.queries,
             'n_relevant': self._n_relevant,
-            'values': {name: each.tolist() for name, each in self.comparison.values.items()},
+            'values': {
+                metric: values.tolist() for metric, values in self.comparison.values.items()
+            },
             'comparison': compared,
             'loss': {
                 'k': self._any_diagnosis.k,
@@ -141,9 +141,9 @@ class CampaignReport(Paged):
             },
             'confused': self._confused,
             'rankings': self.rankings,
-            'alternatives': {run: asdict(each) for run, each in self.alternatives.items()},
+            'alternatives': {run: asdict(means) for run, means in self.alternatives.items()},
             'remarks': self._remarks,
-            **of_judged,
+            **judged,
             **({} if self.pool is None else {'pool': self.pool.to_dict()}),
             'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
             'manifest': {**compared['manifest'], 'inputs': self._inputs},
@@ -177,45 +177,50 @@ class CampaignReport(Paged):
         if n_without == n_queries:
             return {**lead, 'caveats': []}
         metric = comparison.metrics[-1]
-        board = [each for each in comparison.leaderboard if each.metric == metric]
+        standings = [row for row in comparison.leaderboard if row.metric == metric]
         caveats = caveats_of(
-            {each.run: each.map for each in board},
+            {standing.run: standing.map for standing in standings},
             self.alternatives,
             comparison.values[metric],
             metric,
             self._any_diagnosis.definition,
         )
-        floor = caveat_of_floor(n_without, n_queries, board[0].floor)
+        floor = caveat_of_floor(n_without, n_queries, standings[0].floor)
         about_tests = [f'{warning}.' for warning in self.comparison.warnings]
-        of_judged = [
+        about_judgements = [
             f'{warning.finding}.' for warning in self.warnings if warning.kind == 'uncertain-order'
         ]
-        return {**lead, 'caveats': [*about_tests, *of_judged, *caveats, *floor]}
+        return {**lead, 'caveats': [*about_tests, *about_judgements, *caveats, *floor]}
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
-        """Return notes and warnings, those of a kind together, each with its runs, best first."""
-        runs_of: dict[str, dict[Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
+        """Return notes and warnings, grouped by their text, each with its runs, best first."""
+        runs_of: dict[str, dict[_Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
         for run in self.comparison.runs:
             evaluation = self.evaluations[run]
             diagnosis = self.diagnoses[run]
             notes = evaluation.notes
-            notes += [each for each in diagnosis.notes if each not in diagnosis.evaluation.notes]
+            notes += [note for note in diagnosis.notes if note not in diagnosis.evaluation.notes]
             source = printable(evaluation.source.name)
             notes += [
                 warning.finding if warning.about == source else str(warning)
                 for warning in evaluation.warnings
-                if warning.kind not in SAID_BY_NOTES  # a name that is unknown is told by no note
+                if warning.kind not in WARNINGS_WITH_NOTES  # no note tells of an unknown name
             ]
-            for remark in dict.fromkeys(map(_remark, notes)):
-                runs_of[remark[0]][remark].append(run)
-        for text in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
-            remark = _remark(text)
-            runs_of[remark[0]][remark] = list(self.comparison.runs)
+            for remark in dict.fromkeys(map(_Remark.of, notes)):
+                runs_of[remark.text][remark].append(run)
+        for note in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
+            remark = _Remark.of(note)
+            runs_of[remark.text][remark] = list(self.comparison.runs)
         return [
-            {'what': what, 'runs': runs, 'queries': queries, 'of': n_queries}
-            for of_kind in runs_of.values()
-            for (what, queries, n_queries), runs in of_kind.items()
+            {
+                'what': remark.text,
+                'runs': runs,
+                'queries': remark.n_special,
+                'of': remark.n_queries,
+            }
+            for runs_of_remark in runs_of.values()
+            for remark, runs in runs_of_remark.items()
         ]
 
     @cached_property
@@ -224,9 +229,9 @@ class CampaignReport(Paged):
 
     @cached_property
     def _judged(self) -> dict[str, dict[str, float | None]]:
-        """Return Judged@k of each run, by its name; nothing without judgements."""
-        found = {run: self.evaluations[run].mean_judged for run in self.comparison.runs}
-        return {run: shares for run, shares in found.items() if shares}
+        """Return Judged@k of each run, by its name; empty without judgements."""
+        judged = {run: self.evaluations[run].mean_judged for run in self.comparison.runs}
+        return {run: shares for run, shares in judged.items() if shares}
 
     @property
     def _any_diagnosis(self) -> Diagnosis:
@@ -241,8 +246,8 @@ class CampaignReport(Paged):
         """Return R of each query, in the order of the comparison."""
         queries = self._any_evaluation.queries
         n_relevant = self._any_evaluation.n_relevant.tolist()
-        n_relevant_of = dict(zip(queries, n_relevant, strict=True))
-        return [n_relevant_of[query] for query in self.comparison.queries]
+        n_relevant_by_query = dict(zip(queries, n_relevant, strict=True))
+        return [n_relevant_by_query[query] for query in self.comparison.queries]
 
     @property
     def _reference(self) -> str:
@@ -251,16 +256,16 @@ class CampaignReport(Paged):
 
     @cached_property
     def _inputs(self) -> list[dict[str, Any]]:
-        """Return what was read: what all runs share first, then the runs, best first."""
+        """Return the inputs: first the ones that all runs share, then the runs, best first."""
         runs = self.comparison.runs
-        shared = [
+        inputs = [
             (role, source)
             for role, source in self._any_evaluation.inputs.items()
             if role != Evaluation.run_role
         ]
-        read = shared + [('run', self.evaluations[run].source) for run in runs]
+        inputs += [('run', self.evaluations[run].source) for run in runs]
         return [
-            {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in read
+            {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in inputs
         ]
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -286,7 +291,7 @@ class CampaignReport(Paged):
             'loss': self._loss(figures),
             'confused': [
                 {**row, 'letters': marked_letters(row['query'], row['name'])}
-                for row in self._confused[:CONFUSED_AT_MOST]
+                for row in self._confused[:MOST_CONFUSED_ROWS]
             ],
             'n_confused': len(self._confused),
             'definition': evaluation.definition.to_dict(),
@@ -294,25 +299,27 @@ class CampaignReport(Paged):
         }
 
     def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the mean loss of each run at the last cutoff, by the parts that some run has."""
+        """Return the mean parts of each run's loss at the last cutoff, unless 0 for all runs."""
         metrics = self.comparison.metrics
         legends = [figures[f'loss {metric}']['legend'] for metric in metrics]
         colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}
         titles = {part: part.replace('_', ' ') for part in PARTS}
         parts = [part for part, title in titles.items() if title in colours]
         rows = [row for row in self._compared['leaderboard'] if row['metric'] == metrics[-1]]
-        lost = [[self.losses[row['run']][metrics[-1]][part] for part in parts] for row in rows]
+        losses = [[self.losses[row['run']][metrics[-1]][part] for part in parts] for row in rows]
         return {
             'parts': [
                 (part, _upper(titles[part]), f'{_upper(PARTS[part])}.', colours[titles[part]])
                 for part in parts
             ],
-            'rows': [(row['run'], row['map'], each) for row, each in zip(rows, lost, strict=True)],
+            'rows': [
+                (row['run'], row['map'], loss) for row, loss in zip(rows, losses, strict=True)
+            ],
         }
 
 
 class CampaignPlot(ComparisonPlot):
-    """Figures of a report: those of its comparison, and of the diagnoses of all runs.
+    """Figures of a report: all of its comparison, and some of the diagnoses of its runs.
 
     Parameters
     ----------
@@ -345,7 +352,7 @@ class CampaignPlot(ComparisonPlot):
         Returns
         -------
         altair.LayerChart
-            A bar for each run, of the parts that some run has.
+            A bar for each run; parts that are 0 for all runs are left out.
         """
         means = [self._report.diagnoses[run].mean_parts for run in self._runs]
         if metric is not None:
@@ -372,7 +379,7 @@ class CampaignPlot(ComparisonPlot):
         queries = self._comparison.queries
         n_relevant = dict(zip(queries, self._report._n_relevant, strict=True))
         if query is None:
-            query = next((each for each in queries if n_relevant[each]), queries[0])
+            query = next((query for query in queries if n_relevant[query]), queries[0])
         if not n_relevant.get(query):
             expected = 'expected a query of the report that has a relevant shot'
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
@@ -386,20 +393,29 @@ class CampaignPlot(ComparisonPlot):
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.
 
-        Parameters and what is returned are as of `DiagnosisPlot.confused`.
+        Parameters
+        ----------
+        n : int
+            The largest number of pairs of names to draw.
+
+        Returns
+        -------
+        altair.LayerChart
+            A bar for each query with the name under which its relevant shots were returned.
         """
-        most = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
-        most = most[: check_cutoff(n, 'n')]
-        queries, names = ([row[field] for row in most] for field in ('query', 'name'))
+        rows = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
+        rows = rows[: check_cutoff(n, 'n')]
         chart: altair.LayerChart = self._figures.confused(
-            queries, names, [sum(row['counts'].values()) for row in most]
+            [row['query'] for row in rows],
+            [row['name'] for row in rows],
+            [sum(row['counts'].values()) for row in rows],
         )
         return chart
 
     def _on_page(self) -> dict[str, Any]:
         from mediaeval_ap.render.page import chart_for_page
 
-        charts = {f'loss {each}': self.loss(each) for each in self._comparison.metrics}
+        charts = {f'loss {metric}': self.loss(metric) for metric in self._comparison.metrics}
         no_hits: list[list[int]] = [[] for _ in self._runs]
         charts['precision_recall'] = self._figures.precision_recall(self._runs, no_hits, 1)
         if self._report.pool is not None:
@@ -413,14 +429,15 @@ def _upper(text: str) -> str:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The mean that a run would have at the last cutoff if it were scored in another way.
+    """The means that a run would have at the last cutoff if it were scored in another way.
 
     Parameters
     ----------
     once : float
-        If a shot that is returned again were not relevant again.
+        MAP if each shot counted once.
     least, greatest : float or None
-        Over all orders of hypotheses with equal distance and confidence, if this is known.
+        The bounds of MAP over all orders of hypotheses with equal distance and confidence, if
+        they are known.
     """
 
     once: float
@@ -429,20 +446,21 @@ class Alternatives:
 
     @classmethod
     def of(cls, diagnosis: Diagnosis) -> Alternatives:
-        """Return them from the diagnosis at the last cutoff."""
+        """Compute them from the diagnosis at the last cutoff."""
         once = math.fsum([*diagnosis.ap, *diagnosis.parts['repeats']]) / len(diagnosis.queries)
         ties = diagnosis.ties['equal_confidence'].means()
         return cls(once, ties['min'], ties['max'])
 
     def overlaps(self, lower: Alternatives) -> bool:
-        """Return whether the order of ties can put a run that has a lower mean before this one."""
-        ends = self.least, self.greatest, lower.least, lower.greatest
-        if None in ends:
+        """Return True if the order of ties can put a run with a lower mean before this one."""
+        bounds = self.least, self.greatest, lower.least, lower.greatest
+        if None in bounds:
             return False
-        least, greatest, other_least, other_greatest = (round(each or 0, DIGITS) for each in ends)
+        least, greatest, other_least, other_greatest = (round(end or 0, DIGITS) for end in bounds)
         return other_greatest >= least and (greatest > least or other_greatest > other_least)
 
     def range(self) -> str:
+        """Return the bounds as text, one number if they are the same."""
         least = f'{self.least:.3f}'
         greatest = f'{self.greatest:.3f}'
         return least if least == greatest else f'{least} to {greatest}'
@@ -451,13 +469,13 @@ class Alternatives:
 def caveats_of(
     means: Mapping[str, float],
     alternatives: Mapping[str, Alternatives],
-    values: NDArray[np.float64],
+    values: Floats,
     metric: str,
     definition: Definition,
 ) -> list[str]:
-    """Return what a reader has to know before relying on the order of the runs, best first.
+    """Return the reasons to doubt the order of the runs, as sentences.
 
-    `values` are those of the last metric, of shape (n_runs, n_queries).
+    `means` are sorted, best first; `values` have the last metric, shape (n_runs, n_queries).
     """
     caveats = []
     once = {run: alternatives[run].once for run in means}
@@ -469,32 +487,31 @@ def caveats_of(
             queries = counted(n_queries, 'query has', 'queries have')
             again = f'{n_above:,} of {queries} an AP above 1 in some run, as {again}'
         caveats.append(f'{again}. {_if_once(means, once, metric)}')
-    leader, *others = means
-    its = alternatives[leader]
-    if rivals := [run for run in others if its.overlaps(alternatives[run])]:
-        first = rivals[0]
+    leader, *followers = means
+    bounds = alternatives[leader]
+    if rivals := [run for run in followers if bounds.overlaps(alternatives[run])]:
+        rival = rivals[0]
         more = f', as do those of {join_names(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(
             'The order of ties can change the lead: over all orders of hypotheses with equal '
-            f'distance and confidence, {leader} has {metric} {its.range()}, and {first} '
-            f'{alternatives[first].range()}: these overlap{more}.'
+            f'distance and confidence, {leader} has {metric} {bounds.range()}, and {rival} '
+            f'{alternatives[rival].range()}: these overlap{more}.'
         )
     return caveats
 
 
 def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
-    """Say who would lead, and what the order would be, if each shot counted once."""
+    """Describe the lead and the order of the runs if each shot counted once."""
     begin = 'If each shot counted once,'
-    (leaders, would_lead) = (
-        [run for run, rank in ranks_of(each).items() if rank == 1] for each in (means, once)
-    )
+    leaders = [run for run, rank in ranks_of(means).items() if rank == 1]
+    would_lead = [run for run, rank in ranks_of(once).items() if rank == 1]
     first = would_lead[0]
     if len(means) == 1:
         return f'{begin} {metric} would be {once[first]:.3f}.'
     score = f'{metric} {once[first]:.3f}'
     if leaders != would_lead:
-        beside = [run for run in leaders if run not in would_lead]
-        against = f', and {beside[0]} would have {once[beside[0]]:.3f}' if beside else ''
+        overtaken = [run for run in leaders if run not in would_lead]
+        against = f', and {overtaken[0]} would have {once[overtaken[0]]:.3f}' if overtaken else ''
         return f'{begin} {join_names(would_lead)} would lead: {score}{against}.'
     order = f'{join_names(leaders)} would still lead, but the order of the others would change'
     if ranks_of(means) == ranks_of(once):
@@ -503,49 +520,66 @@ def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str)
 
 
 def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list[str]:
-    """Return what queries without a relevant shot add to every run."""
+    """Return a sentence on the MAP that queries without a relevant shot add to every run."""
     if not n_without:
         return []
-    told = f'{n_without:,} of {counted(n_queries, "query has", "queries have")} no relevant shot'
-    empty = '' if floor is None else f': an empty run has {floor:.3f}'
-    return [f'{told}, and {"counts" if n_queries == 1 else "count"} the same in every run{empty}.']
+    finding = f'{n_without:,} of {counted(n_queries, "query has", "queries have")} no relevant shot'
+    verb = 'counts' if n_queries == 1 else 'count'
+    empty_run = '' if floor is None else f': an empty run has {floor:.3f}'
+    return [f'{finding}, and {verb} the same in every run{empty_run}.']
 
 
 def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
-    """Return names returned instead of queries, with the shots of each run, most shots first."""
+    """Return names that runs return instead of queries, sorted by their number of shots.
+
+    Each row has the number of shots by run; the names with most shots come first.
+    """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for run, diagnosis in diagnoses.items():
         for kind, names in (
             (ANOTHER_PERSON, diagnosis.confused),
             ('another spelling', diagnosis.near_misses),
         ):
-            for each in names:
-                if each.count:
-                    new: dict[str, Any] = {'query': each.query, 'name': each.name, 'kind': kind}
-                    new |= {'distance': each.distance, 'counts': {}}
-                    counts = rows.setdefault((each.query, each.name), new)['counts']
-                    counts[run] = counts.get(run, 0) + each.count
+            for lost in names:
+                if lost.count:
+                    row: dict[str, Any] = {'query': lost.query, 'name': lost.name, 'kind': kind}
+                    row |= {'distance': lost.distance, 'counts': {}}
+                    counts = rows.setdefault((lost.query, lost.name), row)['counts']
+                    counts[run] = counts.get(run, 0) + lost.count
     ordered = sorted(rows.items(), key=lambda item: (-sum(item[1]['counts'].values()), item[0]))
     return [row for _, row in ordered]
 
 
 def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
-    """Return a name in pieces: the same as in the query, lacking, or new; in one if too unlike."""
-    if distance(query, name) > HALF * max(len(query), len(name)):
+    """Split a name into pieces marked 'same', 'lacks' or 'has', as compared with the query.
+
+    A name that differs in too many letters is one piece.
+
+    >>> marked_letters('jon', 'joan')
+    [('same', 'jo'), ('has', 'a'), ('same', 'n')]
+    """
+    if distance(query, name) > MOST_DIFFERENT * max(len(query), len(name)):
         return [('same', name)]
     pieces = []
-    for kind_of_edit, begin, end, new_begin, new_end in opcodes(query, name):
+    for edit, begin, end, new_begin, new_end in opcodes(query, name):
         old = query[begin:end]
-        if kind_of_edit == 'equal':
+        if edit == 'equal':
             pieces.append(('same', old))
             continue
         new = name[new_begin:new_end]
-        pieces += [(kind, text) for kind, text in (('lacks', old), ('has', new)) if text]
+        pieces += [(mark, letters) for mark, letters in (('lacks', old), ('has', new)) if letters]
     return pieces
 
 
-def _remark(note: str) -> Remark:
-    """Return a note without its numbers, and these, if they count queries."""
-    if isinstance(note, Note) and note.unit == 'queries':
-        return note.kind, note.number, note.of
-    return note, None, None
+class _Remark(NamedTuple):
+    """A note or warning, apart from its numbers of queries."""
+
+    text: str
+    n_special: int | None  # queries that the note is about
+    n_queries: int | None
+
+    @classmethod
+    def of(cls, note: str) -> _Remark:
+        if isinstance(note, Note) and note.unit == 'queries':
+            return cls(note.kind, note.number, note.of)
+        return cls(note, None, None)

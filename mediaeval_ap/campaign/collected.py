@@ -1,4 +1,4 @@
-"""The runs of a campaign: read, scored, diagnosed and compared, each read once."""
+"""Make the report of a campaign: read each run once, score, diagnose and compare it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import repeated_name_error, run_names, team_of
 from mediaeval_ap.tables import Table
 
-SHOWN = 10  # hypotheses of each ranking
-SHOWN_IN_ALL = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
-LEAST_SHOWN = 3
+MOST_ROWS = 10  # hypotheses of each ranking on the page
+LEAST_ROWS = 3
+ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
 LARGEST_EXACT = 2**53  # up to it, an integer is a double
-COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
+RANKING_COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
 
 
-def collect(
+def make_report(
     criteria: Criteria,
     runs: Mapping[str, Any],
     queries: Table | None,
@@ -49,36 +49,39 @@ def collect(
     settings: Settings,
     teams: Mapping[str, str],
 ) -> CampaignReport:
-    """Return the report about runs, by their names."""
+    """Make the report on runs, given by name."""
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
-    found: dict[str, DataWarning] = {}
+    warnings: dict[str, DataWarning] = {}  # each text once
     alternatives: dict[str, Alternatives] = {}
     losses: dict[str, dict[str, dict[str, float]]] = {}
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
-    questions = select_queries(criteria, queries)
-    in_order = questions.names
-    asked = sorted(in_order)  # as compare sorts
-    rankings = Rankings(criteria, asked, len(runs))
+    selected = select_queries(criteria, queries)
+    sorted_queries = sorted(selected.names)  # as compare sorts
+    rankings = Rankings(criteria, sorted_queries, len(runs))
     pooling = None
-    if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds are of whole rankings
+    if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds need whole rankings
         pooling = Pooling(criteria, queries, teams, max(depths(criteria.K)), near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         run = prepare_run(criteria, hypothesis)
-        evaluations[name] = evaluate_run(run, questions).called(name)
-        found_at = dict(zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True))
-        diagnoses[name], at_last = found_at[k].called(name), found_at[criteria.K[-1]]
-        losses[name] = {f'M{ap_column(each)}': found_at[each].mean_parts for each in criteria.K}
-        alternatives[name] = Alternatives.of(at_last)
+        evaluations[name] = evaluate_run(run, selected).called(name)
+        diagnosis_at = dict(
+            zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True)
+        )
+        diagnoses[name] = diagnosis_at[k].called(name)
+        losses[name] = {
+            f'M{ap_column(cutoff)}': diagnosis_at[cutoff].mean_parts for cutoff in criteria.K
+        }
+        alternatives[name] = Alternatives.of(diagnosis_at[criteria.K[-1]])
         # Each run is ranked once for its rankings and for the pool.
         depth = rankings.depth if pooling is None else pooling.deepest
-        tops = dict(zip(asked, run.scorer.top(asked, depth), strict=True))
-        rankings.add(name, run, [tops[query].first(rankings.depth) for query in asked])
+        tops = dict(zip(sorted_queries, run.scorer.top(sorted_queries, depth), strict=True))
+        rankings.add(name, run, [tops[query].first(rankings.depth) for query in sorted_queries])
         if pooling is not None:
-            pooling.add(name, run, [tops[query] for query in in_order])
-        found |= {str(warning): warning for warning in evaluations[name].warnings}
+            pooling.add(name, run, [tops[query] for query in selected.names])
+        warnings |= {str(warning): warning for warning in evaluations[name].warnings}
     pool = None if pooling is None else pooling.result()
-    found |= {str(warning): warning for warning in (() if pool is None else pool.warnings)}
+    warnings |= {str(warning): warning for warning in (() if pool is None else pool.warnings)}
     reference = criteria.reference.table
     subset = criteria.subset
     comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
@@ -89,7 +92,7 @@ def collect(
         rankings.to_dict(comparison.runs),
         {run: alternatives[run] for run in comparison.runs},
         {run: losses[run] for run in comparison.runs},
-        tuple(found.values()),
+        tuple(warnings.values()),
         teams,
         pool,
     )
@@ -98,17 +101,17 @@ def collect(
 class Rankings:
     """The top of each ranking of several runs and the ranks of all hits, small enough for a page.
 
-    They are integers into tables of distinct values. Rankings of queries without a relevant shot
-    are left out: they decide no value.
+    They are indices of lists of distinct values. Rankings of queries without a relevant shot are
+    left out: they decide no value.
     """
 
     def __init__(self, criteria: Criteria, queries: Sequence[str], n_runs: int) -> None:
         self._queries = queries
         self._is_answerable = [criteria.reference.n_relevant(query) > 0 for query in queries]
-        rankings = max(n_runs * sum(self._is_answerable), 1)
-        self._n_shown = max(LEAST_SHOWN, min(SHOWN, SHOWN_IN_ALL // rankings))
+        n_rankings = max(n_runs * sum(self._is_answerable), 1)
+        self._n_rows = max(LEAST_ROWS, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
         self.depth = max(depths(criteria.K))
-        # A value that is looked up gets the next number if it is new.
+        # Looking up a new value gives it the next number.
         self._videos, self._shots, self._names, self._distances = (
             defaultdict[Any, int](count().__next__) for _ in range(4)
         )
@@ -116,16 +119,16 @@ class Rankings:
 
     def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
         """Add the rankings of a run, down to `depth`."""
-        shown = [
-            top.places[: self._n_shown] if answerable else top.places[:0]
-            for top, answerable in zip(tops, self._is_answerable, strict=True)
+        first_places = [
+            top.places[: self._n_rows] if is_answerable else top.places[:0]
+            for top, is_answerable in zip(tops, self._is_answerable, strict=True)
         ]
         distances = [
             np.asarray(run.ranking.columns_at(places, top.distances)['distance']).tolist()
-            for top, places in zip(tops, shown, strict=True)
+            for top, places in zip(tops, first_places, strict=True)
         ]
-        # Rows of one name stand together, as they do in rankings: so differences are small.
-        rows = np.unique(np.concatenate(shown))
+        # Rows are sorted by name, as rankings nearly are, so that the steps between them are small.
+        rows = np.unique(np.concatenate(first_places))
         columns = run.ranking.columns_at(rows, tops[0].distances)
         rows = rows[np.lexsort([rows, np.array(columns['person_name'], dtype=object)])]
         number_of = {row: number for number, row in enumerate(rows.tolist())}
@@ -135,32 +138,42 @@ class Rankings:
         decimals, confidence = _as_integers(np.asarray(columns['confidence']))
         self._runs[name] = {
             'hits': [_steps((top.hits + 1).tolist()) for top in tops],
-            'tops': _steps([number_of[row] for places in shown for row in places.tolist()]),
-            'lengths': list(map(len, shown)),
-            'distance': [[self._distances[each] for each in of_query] for of_query in distances],
+            'tops': _steps([number_of[row] for places in first_places for row in places.tolist()]),
+            'lengths': list(map(len, first_places)),
+            'distance': [
+                [self._distances[distance] for distance in ranking] for ranking in distances
+            ],
             'shot': _steps([self._shots[shot] for shot in shots]),
-            'name': [self._names[each] for each in columns['person_name']],
+            'name': [self._names[person] for person in columns['person_name']],
             'decimals': decimals,
             'confidence': confidence,
         }
 
     def to_dict(self, runs: Sequence[str]) -> dict[str, Any]:
-        """Return the tables, and the rankings of the runs in this order.
+        """Return the lists of distinct values, and the rankings of the runs in this order.
 
-        Each column has one entry for each run, as this compresses better than runs with columns:
-        ``hits``, for each query the steps from one rank of a hit to the next; ``tops``, the steps
-        from one row to the next, through the rankings of all queries, each of as many rows as
-        ``lengths`` says; their ``distance``; and of the rows, the steps from one ``shot`` to the
-        next, ``name``, and ``confidence``: steps of integers that end so many ``decimals`` after
-        the point, or the numbers as they are where this is None.
+        Columns have one entry for each run, which compresses better than runs with columns. Rows
+        are the hypotheses that any ranking holds; steps are the differences of successive numbers,
+        from 0.
+
+        ``hits``
+            For each query, the steps through the ranks of its hits.
+        ``tops``, ``lengths``, ``distance``
+            The steps through the rows of all rankings, one ranking after another; the number of
+            rows in each ranking; and, for each ranking, the distances of its rows.
+        ``shot``, ``name``
+            The steps through the shots of all rows, and the names of all rows.
+        ``confidence``, ``decimals``
+            The steps through the confidences of all rows as integers, which have this number of
+            decimals; or, where it is None, the confidences themselves.
         """
         return {
-            'depth': self._n_shown,
+            'depth': self._n_rows,
             'videos': list(self._videos),
             'shots': list(self._shots),
             'names': list(self._names),
             'distances': list(self._distances),
-            **{column: [self._runs[run][column] for run in runs] for column in COLUMNS},
+            **{column: [self._runs[run][column] for run in runs] for column in RANKING_COLUMNS},
         }
 
 
@@ -169,7 +182,13 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
-    """Return numbers as steps of integers, with the decimals that give back the same numbers."""
+    """Return the decimals and steps of integers that give back the same numbers, if there are any.
+
+    >>> _as_integers(np.array([0.5, 0.75]))
+    (2, [50, 25])
+    >>> _as_integers(np.array([1 / 3]))
+    (None, [0.3333333333333333])
+    """
     for decimals in range(MOST_DECIMALS + 1):
         integers = np.rint(values * 10**decimals)
         if np.abs(integers).max(initial=0) >= LARGEST_EXACT:
@@ -179,29 +198,29 @@ def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
     return None, values.tolist()
 
 
-def named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return runs by name: the given one, else that of `run_names`."""
+def name_runs(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return runs by name: by the keys of a mapping, or else as `run_names` names them."""
     if isinstance(runs, Mapping):
         names = list(runs)
-        given = list(runs.values())
+        inputs = list(runs.values())
     elif isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
         raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
     else:
-        given = list(runs)
-        paths = [os.fsdecode(run) if isinstance(run, str | os.PathLike) else '' for run in given]
+        inputs = list(runs)
+        paths = [os.fsdecode(run) if isinstance(run, str | os.PathLike) else '' for run in inputs]
         numbers = ['' if path else f'run {number}' for number, path in enumerate(paths, 1)]
         names = run_names(paths, numbers)
     if not names:
         raise ParameterError('runs: found none, expected one or more')
-    if wrong := [name for name in names if not is_text(name)]:
-        raise ParameterError(f'runs: found the name {shown(wrong[0])}, expected {TEXT}')
-    if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise repeated_name_error(repeated[0])
-    return dict(zip(names, given, strict=True))
+    if wrong_names := [name for name in names if not is_text(name)]:
+        raise ParameterError(f'runs: found the name {shown(wrong_names[0])}, expected {TEXT}')
+    if repeated_names := [name for name, times in Counter(names).items() if times > 1]:
+        raise repeated_name_error(repeated_names[0])
+    return dict(zip(names, inputs, strict=True))
 
 
 def teams_of(teams: Mapping[str, str] | None, runs: Iterable[str]) -> dict[str, str]:
-    """Return the team of each run: the given one, else what its name begins with."""
+    """Return the team of each run: by `teams`, or else by the beginning of its name."""
     if teams is not None and not isinstance(teams, Mapping):
         raise ParameterError(f'teams: found {shown(teams)}, expected a mapping of runs to teams')
     for run, team in (teams or {}).items():

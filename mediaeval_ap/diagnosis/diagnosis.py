@@ -658,7 +658,7 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         n : int
-            How many pairs of names to draw at most.
+            The largest number of pairs of names to draw.
 
         Returns
         -------

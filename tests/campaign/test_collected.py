@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from mediaeval_ap.campaign.campaign_report import confused_of, marked_letters
-from mediaeval_ap.campaign.collected import named
+from mediaeval_ap.campaign.collected import name_runs
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 from mediaeval_ap.errors import ParameterError
 
@@ -22,8 +22,8 @@ from mediaeval_ap.errors import ParameterError
     ],
 )
 def test_names(runs, names):
-    assert list(named(runs)) == names
-    assert list(named(runs).values()) == list(runs.values() if isinstance(runs, dict) else runs)
+    assert list(name_runs(runs)) == names
+    assert list(name_runs(runs).values()) == list(runs.values() if isinstance(runs, dict) else runs)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_names(runs, names):
 )
 def test_what_names_no_runs(runs, message):
     with pytest.raises(ParameterError, match=f'^runs: .*{message}'):
-        named(runs)
+        name_runs(runs)
 
 
 @pytest.mark.parametrize(
