@@ -131,13 +131,13 @@ class DistinctNames:
         block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             batch = queries[start : start + block]
-            workers = self._workers(len(batch))
+            n_threads = self._n_threads(len(batch))
             scored = cdist(
-                batch, self.values, scorer=normalized_distance, dtype=np.float64, workers=workers
+                batch, self.values, scorer=normalized_distance, dtype=np.float64, workers=n_threads
             )
             yield from map(Quotients, scored)
 
-    def _workers(self, n_queries: int) -> int:
+    def _n_threads(self, n_queries: int) -> int:
         return own_cores() if n_queries * len(self) > THREADED_CELLS else 1
 
 
@@ -197,8 +197,8 @@ class NamesByLength(DistinctNames):
         """Compute the edit distances, shape (n_queries, n_names), into `edits`."""
 
         def compared(queries: Sequence[str], names: Sequence[str]) -> NDArray[np.unsignedinteger]:
-            workers = self._workers(len(queries))
-            return cdist(queries, names, scorer=distance, dtype=edits.dtype, workers=workers)
+            n_threads = self._n_threads(len(queries))
+            return cdist(queries, names, scorer=distance, dtype=edits.dtype, workers=n_threads)
 
         n_compared = 0
         is_long = np.array([len(query) > LONGEST_QUERY for query in queries])
