@@ -1,13 +1,14 @@
-"""The command ``mediaeval-ap``; each command imports what takes time when it is called."""
+"""The command ``mediaeval-ap``; slow imports wait until a command is called."""
 
-# Each module registers its commands with `main`, whose help lists them by `GROUPS`.
+# Each of these modules adds its commands to `main`.
 from mediaeval_ap.cli import (  # noqa: F401
-    compare_and_report,
+    compare,
     evaluate,
     help,
     index_and_stream,
     judge,
     other_challenges,
+    report,
 )
 from mediaeval_ap.cli.commands import main
 

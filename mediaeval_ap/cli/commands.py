@@ -1,4 +1,4 @@
-"""The command and its commands: help under headings, errors as one line, exit status."""
+"""The base of all commands: options under headings in the help, errors in one line, exit status."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 from mediaeval_ap import __version__
 from mediaeval_ap.cli.output import (
     check_paths,
-    format_of,
+    format_by_suffix,
     is_on_terminal,
-    tell_held,
+    tell_waiting_warnings,
     tell_warning,
     write,
 )
@@ -22,7 +22,7 @@ from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError,
 from mediaeval_ap.progress import progress_shown
 from mediaeval_ap.render.formats import N_DECIMALS
 
-HEADINGS = {  # of options, and their order in the help; all others stand last, under Advanced
+HEADINGS = {  # of options, in the order of the help; Advanced gets all others
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
@@ -39,9 +39,9 @@ GROUPS = {  # of commands, by task
     'Help': 'help',
 }
 EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
-QUIET = 'mediaeval_ap.quiet'  # in what click knows of the command that runs
+QUIET = 'mediaeval_ap.quiet'  # key of click's metadata of the command
 INTERRUPTED = 130
-OUT_OF_MEMORY_PHRASES = (  # of libraries that could not load or start something
+OUT_OF_MEMORY_PHRASES = (  # in errors of libraries that could not load or start a thread
     'failed to map segment',
     'annot allocate memory',
     "can't start new thread",
@@ -53,11 +53,11 @@ OUT_OF_MEMORY = (
 )
 
 
-def printing(text: Callable[[click.Context], str]) -> Callable[..., None]:
-    """Return the callback of a flag that prints a text instead of the command, and exits."""
+def print_and_exit(text: Callable[[click.Context], str]) -> Callable[..., None]:
+    """Return the callback of a flag that prints a text and exits."""
 
-    def callback(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-        if is_asked and not ctx.resilient_parsing:
+    def callback(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+        if is_set and not ctx.resilient_parsing:
             try:
                 write(f'{text(ctx)}\n')
             except WriteError as error:
@@ -67,18 +67,18 @@ def printing(text: Callable[[click.Context], str]) -> Callable[..., None]:
     return callback
 
 
-class _Helping(click.Command):
-    """A command whose help is printed as all else is printed."""
+class _CommandWithHelp(click.Command):
+    """A command whose help is written like all other output."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         if (option := super().get_help_option(ctx)) is not None:
-            option.callback = printing(click.Context.get_help)
+            option.callback = print_and_exit(click.Context.get_help)
             option.help = 'Show this text.'
         return option
 
 
-class Command(_Helping):
-    """A command with examples in its help, that writes no file over another one."""
+class Command(_CommandWithHelp):
+    """A command with examples in its help; it never overwrites one of its inputs or outputs."""
 
     def __init__(
         self,
@@ -91,38 +91,38 @@ class Command(_Helping):
         super().__init__(*arguments, **settings)
         self.examples = examples
         self.exit_status = exit_status
-        self.advanced = advanced.split()  # options that stand under this heading, too
+        self.advanced = advanced.split()  # options to move under this heading
 
     def invoke(self, ctx: click.Context) -> Any:
         is_strict, quiet, hides_progress = (
-            ctx.params.pop(each, False) for each in ('strict', 'quiet', 'no_progress')
+            ctx.params.pop(name, False) for name in ('strict', 'quiet', 'no_progress')
         )
         ctx.meta[QUIET] = quiet
         precision = N_DECIMALS.set(ctx.params.pop('precision', N_DECIMALS.get()))
         ctx.call_on_close(partial(N_DECIMALS.reset, precision))
         if is_strict:
             warnings.simplefilter('error', NoOverlapWarning)
-        if quiet:  # but what is an error stays one
+        if quiet:  # hides warnings, but not those that --strict raises
             warnings.showwarning = lambda *_, **__: None
         if 'output' in ctx.params and ctx.params.get('format', '') is None:
-            (choice,) = (each.type for each in self.params if each.name == 'format')
+            (choice,) = (option.type for option in self.params if option.name == 'format')
             assert isinstance(choice, click.Choice)
-            ctx.params['format'] = format_of(ctx.params['output'], choice.choices)
+            ctx.params['format'] = format_by_suffix(ctx.params['output'], choice.choices)
         ctx.invoke(check_paths, ctx)
         with progress_shown(is_on_terminal() and not (quiet or hides_progress)):
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield the options under each heading: how they are typed, and their help."""
+        """Yield each heading with its options: how they are typed, and their help."""
         options = {
-            max(each.opts, key=len): each
-            for each in self.get_params(ctx)
-            if isinstance(each, click.Option)
+            max(option.opts, key=len): option
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option)
         }
         for heading, names in HEADINGS.items():
-            named = [each for each in names.split() if each not in self.advanced] or [*options]
-            listed = [options.pop(name) for name in named if name in options]
-            records = [option.get_help_record(ctx) for option in listed]
+            own_names = [name for name in names.split() if name not in self.advanced] or [*options]
+            own_options = [options.pop(name) for name in own_names if name in options]
+            records = [option.get_help_record(ctx) for option in own_options]
             if rows := [record for record in records if record is not None]:
                 yield heading, rows
 
@@ -139,20 +139,20 @@ class Command(_Helping):
             formatter.write_text(f'{self.exit_status}.')
 
 
-class _Group(_Helping, click.Group):
-    """The place where errors and warnings of the package become one line each."""
+class _Group(_CommandWithHelp, click.Group):
+    """The group of all commands; it shows errors and warnings in one line each."""
 
     command_class = Command
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter('default', DataWarning)  # the same text once
+            warnings.simplefilter('default', DataWarning)  # each text once
             warnings.showwarning = lambda message, *_, **__: tell_warning(message)
             try:
                 try:
                     return super().invoke(ctx)
                 finally:
-                    tell_held()
+                    tell_waiting_warnings()
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:
@@ -166,12 +166,12 @@ class _Group(_Helping, click.Group):
         return ' '.join(GROUPS.values()).split()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by task, with their whole summaries, which click cuts off."""
+        """List the commands by task, with their whole summaries, which click would cut off."""
         width = max(map(len, self.commands))
-        whole = 1 << 10
+        unlimited = 1 << 10
         for heading, names in GROUPS.items():
             rows = [
-                (f'{name:{width}}', self.commands[name].get_short_help_str(whole))
+                (f'{name:{width}}', self.commands[name].get_short_help_str(unlimited))
                 for name in names.split()
             ]
             with formatter.section(heading):
@@ -179,9 +179,9 @@ class _Group(_Helping, click.Group):
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Return whether an error says, in whatever words, that there is not enough memory."""
+    """Return True if an error means that memory ran out."""
     if isinstance(error, ReadError | ImportError | RuntimeError):
-        return any(reason in str(error) for reason in OUT_OF_MEMORY_PHRASES)
+        return any(phrase in str(error) for phrase in OUT_OF_MEMORY_PHRASES)
     return isinstance(error, MemoryError)
 
 
@@ -195,7 +195,7 @@ def is_lack_of_memory(error: BaseException) -> bool:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=printing(lambda _: f'mediaeval-ap, version {__version__}'),
+    callback=print_and_exit(lambda _: f'mediaeval-ap, version {__version__}'),
     help='Show the version.',
 )
 def main() -> None:
@@ -204,5 +204,5 @@ def main() -> None:
     Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
     video_id shot_id person_name; a RUN has these and a confidence. NAME=FILE gives a RUN its name
     in tables. The commands map, gap and lrap read CSV with a header. Files may be compressed (gzip,
-    bzip2, xz, Zstandard) or Parquet, whatever their names; - is standard input.
+    bzip2, xz, Zstandard) or Parquet; their names do not matter. - is standard input.
     """

@@ -1,4 +1,4 @@
-"""The command ``help``: of everything, of a command, or of a topic."""
+"""The command ``help``: explains all commands, one command, or a topic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textwrap import fill, indent
 import click
 
 from mediaeval_ap import definitions
-from mediaeval_ap.cli import options
+from mediaeval_ap.cli import option_kinds
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, write_document
 from mediaeval_ap.errors import KINDS
@@ -30,8 +30,8 @@ no-overlap and empty-run. In Python, each is a DataWarning of mediaeval_ap.error
 """
 
 
-def _definitions() -> Document:
-    """Describe every definition of average precision."""
+def _definitions_document() -> Document:
+    """Describe all definitions of average precision."""
 
     def blocks() -> Iterator[str]:
         yield LEGEND
@@ -45,21 +45,25 @@ def _definitions() -> Document:
                 f'    source          {definition.source}\n'
             )
 
-    return Document(blocks, lambda: [each.to_dict() for each in definitions.registered()])
+    return Document(
+        blocks, lambda: [definition.to_dict() for definition in definitions.registered()]
+    )
 
 
-def _warnings() -> Document:
-    """Describe every kind of warning, and what to do."""
+def _warnings_document() -> Document:
+    """Describe all kinds of warnings and their remedies."""
     texts = [f'{kind}\n{indent(fill(text), "    ")}\n' for kind, text in KINDS.items()]
     return Document(lambda: [WARNINGS, *texts], lambda: KINDS)
 
 
-# What `help` explains beside commands; a new topic is a function here.
-TOPICS: dict[str, Callable[[], Document]] = {'definitions': _definitions, 'warnings': _warnings}
+TOPICS: dict[str, Callable[[], Document]] = {
+    'definitions': _definitions_document,
+    'warnings': _warnings_document,
+}
 
 
 def _complete(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    return [each for each in [*main.commands, *TOPICS] if each.startswith(start)]
+    return [word for word in [*main.commands, *TOPICS] if word.startswith(start)]
 
 
 @main.command(
@@ -68,22 +72,22 @@ def _complete(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     examples=['mediaeval-ap help evaluate', 'mediaeval-ap help definitions'],
 )
 @click.argument('topic', required=False, shell_complete=_complete)
-@options.file_format(TEXT_FORMATS, 'table')
+@option_kinds.file_format(TEXT_FORMATS, 'table')
 @click.pass_context
-def print_help(ctx: click.Context, topic: str | None, format: str) -> None:
+def help_command(ctx: click.Context, topic: str | None, format: str) -> None:
     assert ctx.parent is not None
     if topic in TOPICS:
         document = TOPICS[topic]()
     elif topic is None or topic in main.commands:
-        asked = (
-            ctx.parent if topic is None else click.Context(main.commands[topic], ctx.parent, topic)
-        )
-        text = f'{asked.get_help()}\n'
+        explained = ctx.parent
+        if topic is not None:
+            explained = click.Context(main.commands[topic], ctx.parent, topic)
+        text = f'{explained.get_help()}\n'
         document = Document(lambda: [text], lambda: text)
     else:
         from difflib import get_close_matches
 
-        near = ' or '.join(get_close_matches(topic, [*main.commands, *TOPICS]))
+        similar = ' or '.join(get_close_matches(topic, [*main.commands, *TOPICS]))
         message = f'TOPIC: found {topic!r}, expected a command, or one of {", ".join(TOPICS)}'
-        raise click.UsageError(f'{message}; did you mean {near}?' if near else message)
+        raise click.UsageError(f'{message}; did you mean {similar}?' if similar else message)
     write_document(document, format, STANDARD_STREAM)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mediaeval_ap.cli import options
+from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE, STANDARD_STREAM, check_paths, tell, write
 from mediaeval_ap.definitions import ap_column
@@ -16,26 +16,27 @@ from mediaeval_ap.render.formats import ANSWER_FORMATS
 
 
 @main.command(
+    'index',
     examples=[
         'mediaeval-ap index hypothesis.txt -o run.store',
         'mediaeval-ap index hypothesis.txt -o new.store && '
         'mediaeval-ap index --export new.store -o new.parquet',
-    ]
+    ],
 )
-@options.RUNS
-@options.option(
+@options.runs_argument
+@option_kinds.option(
     '-o',
     '--output',
     'store',
     metavar='STORE',
     type=click.Path(),
-    help='Folder to write, or replace as a whole; with --export a file.',
+    help='Folder to write or to replace whole; with --export a file.',
 )
-@options.SUBSET
-@options.flag('--check', help='Compare all of each store RUN with what was written.')
-@options.flag('--export', help='Write a store RUN as Parquet, best first.')
-@options.MESSAGES
-def index(
+@options.subset_option
+@option_kinds.flag('--check', help='Check that each store RUN holds all that was written.')
+@option_kinds.flag('--export', help='Write a store RUN as Parquet, best first.')
+@options.quiet_options
+def index_command(
     runs: tuple[str, ...],
     store: str | None,
     subset: str | None,
@@ -44,7 +45,7 @@ def index(
 ) -> None:
     """Store a run on disk, ranked.
 
-    Several RUN are parts of one run. Each is a file, a folder of files, or an address such as
+    Several RUNs are parts of one run. Each is a file, a folder of files, or an address such as
     s3://bucket/key.
     """
     from mediaeval_ap.store import indexing
@@ -52,10 +53,10 @@ def index(
 
     mode = '--check' if check else '--export'
     if (check or export) and subset is not None:
-        raise click.UsageError(f'{mode} and --subset: a store is read as it is')
+        raise click.UsageError(f'{mode} takes no --subset: it reads the whole store')
     if check:
         if export or store is not None:
-            raise click.UsageError('--check takes stores alone, without -o and --export')
+            raise click.UsageError('--check takes no -o and no --export')
         for path in runs:
             open_store(path).check()
             write(f'{printable(path)}: as it was written\n')
@@ -73,20 +74,21 @@ def index(
 
 
 @main.command(
+    'stream',
     examples=[
         'mediaeval-ap stream reference.txt hypothesis.txt < queries.txt',
         'echo alain_juppe | mediaeval-ap stream reference.txt hypothesis.txt --format jsonl',
-    ]
+    ],
 )
-@options.REFERENCE
-@options.RUN
-@options.CRITERIA
-@options.file_format(ANSWER_FORMATS, note='  [default: table on a terminal, else tsv]')
-def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
+@options.reference_argument
+@options.run_argument
+@options.criteria_options
+@option_kinds.file_format(ANSWER_FORMATS, note='  [default: table on a terminal, else tsv]')
+def stream_command(hypothesis: str, format: str | None, **criteria: Any) -> None:
     """Score names from standard input, each as it arrives.
 
     Each line of output has, in tsv, the name, its number of relevant shots, and AP at each cutoff.
-    A line that is not a name (an empty one, say) is answered with an error in its place.
+    A line that is not a name (for example an empty one) is answered with an error.
     """
     check_paths(click.get_current_context(), STANDARD_STREAM)
     from mediaeval_ap.tables import QUERIES, parse_line
@@ -97,7 +99,7 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
     answers = ANSWER_FORMATS[format]
     headers = ['query', 'n_relevant', *map(ap_column, criteria['cutoffs'])]
     average_precision = options.read_reference(**criteria)
-    n_refused = 0
+    n_invalid = 0
     with average_precision(hypothesis) as session:
         if heading := answers.heading(headers):
             write(heading)
@@ -112,8 +114,8 @@ def stream(hypothesis: str, format: str | None, **criteria: Any) -> None:
             except (Error, DataWarning) as error:
                 text = line.rstrip(b'\r\n').decode(errors='backslashreplace')
                 answer = answers.error(text, str(error))
-                n_refused += 1
+                n_invalid += 1
             write(answer)
-    if n_refused:
-        tell(f'Error: <stdin>: {n_refused} of {number} lines are not names')
+    if n_invalid:
+        tell(f'Error: <stdin>: {n_invalid} of {number} lines are not names')
         sys.exit(1)

@@ -7,39 +7,39 @@ from typing import Any
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import POOL_DEPTH
-from mediaeval_ap.cli import options
+from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.compare_and_report import named_runs
-from mediaeval_ap.cli.options import RunFile
-from mediaeval_ap.cli.output import Output, refuse_binary, write_document, write_figure
+from mediaeval_ap.cli.output import Output, check_can_be_binary, write_document, write_figure
+from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run, with_names
 from mediaeval_ap.errors import require
 from mediaeval_ap.render.formats import FORMATS
 from mediaeval_ap.render.plot import FIGURE_FORMATS
 
 
 @main.command(
+    'pool',
     examples=[
         'mediaeval-ap pool reference.txt hypothesis.txt --queries queries.txt -K 100',
         "cut -d ' ' -f 1-3 reference.txt hypothesis.txt | sort -u | mediaeval-ap pool "
         'reference.txt a=hypothesis.txt --judged - -o pool.json',
-    ]
+    ],
 )
-@options.REFERENCE
-@options.RUNS
-@options.NAMES
-@options.SCORING
-@options.JUDGED
-@options.DROP_UNJUDGED_ROWS
-@options.integer(
+@options.reference_argument
+@options.runs_argument
+@options.names_option
+@options.scoring_options
+@options.judged_option
+@options.drop_unjudged_rows_option
+@option_kinds.integer(
     '--depth',
     default=None,
-    help='First ranks that count as returned.  [default: the largest cutoff]',
+    help='Number of first ranks that count as returned.  [default: the largest cutoff]',
 )
-@options.NEAR
-@options.file_format([*FORMATS, *FIGURE_FORMATS])
-@options.PRECISION
-@options.OUTPUT
-def pool(
+@options.near_option
+@option_kinds.file_format([*FORMATS, *FIGURE_FORMATS])
+@options.precision_option
+@options.output_option
+def pool_command(
     runs: Sequence[RunFile],
     names: str | None,
     queries: str | None,
@@ -52,19 +52,20 @@ def pool(
     """Show who found the relevant shots, and the runs without them.
 
     For each team, all runs are scored without the relevant shots that only this team returned. With
-    --judged, the lowest and highest MAP that each run could have if all of the pool was judged. A
-    figure (-o pool.svg) shows both for each run.
+    --judged, also show the lowest and highest MAP that each run could have if the whole pool were
+    judged. A figure (-o pool.svg) shows both for each run.
     """
-    refuse_binary(format, output)
-    by_name = named_runs(options.with_names(runs, names), None)
+    check_can_be_binary(format, output)
+    by_name = runs_by_name(with_names(runs, names), None)
     require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**criteria)
-    teams = {name: run.team for name, run in by_name.items() if run.team}
-    made = average_precision.pool(by_name, queries, teams=teams, depth=depth, near=near)
+    pool = average_precision.pool(
+        by_name, queries, teams=teams_by_run(by_name), depth=depth, near=near
+    )
     if format in FIGURE_FORMATS:
-        write_figure(made.plot.leaderboard(), format, output)
+        write_figure(pool.plot.leaderboard(), format, output)
     else:
-        write_document(made.document(), format, output)
+        write_document(pool.document(), format, output)
 
 
 @main.command(
@@ -76,20 +77,22 @@ def pool(
         'sure=- -o next.csv',
     ],
 )
-@options.REFERENCE
-@options.RUNS
-@options.NAMES
-@options.JUDGED
-@options.DROP_UNJUDGED_ROWS
-@options.SCORING
-@options.integer('-n', default=choices.TO_JUDGE, help='Lines of the queue.')
-@options.choice('--by', choices.JUDGED_BY, 'shot', 'Judge a {words}; a shot for all names.')
-@options.choice('--strategy', choices.STRATEGIES, 'mtc', 'Order: {words}.')
-@options.integer('--depth', default=POOL_DEPTH, help='First ranks that are judged.')
-@options.NEAR
-@options.file_format(FORMATS)
-@options.OUTPUT
-def judge_next(
+@options.reference_argument
+@options.runs_argument
+@options.names_option
+@options.judged_option
+@options.drop_unjudged_rows_option
+@options.scoring_options
+@option_kinds.integer('-n', default=choices.TO_JUDGE, help='Lines to list.')
+@option_kinds.choice(
+    '--by', choices.JUDGED_BY, 'shot', 'Judge a {words} per line; a shot is judged for all names.'
+)
+@option_kinds.choice('--strategy', choices.STRATEGIES, 'mtc', 'Order: {words}.')
+@option_kinds.integer('--depth', default=POOL_DEPTH, help='Number of first ranks to judge.')
+@options.near_option
+@option_kinds.file_format(FORMATS)
+@options.output_option
+def judge_next_command(
     runs: Sequence[RunFile],
     names: str | None,
     queries: str | None,
@@ -99,17 +102,17 @@ def judge_next(
     output: Output,
     **settings: Any,
 ) -> None:
-    """Say what to judge next.
+    """List the next shots or pairs to judge.
 
-    What comes first makes the order of the runs right soon. A line is a shot (--by pair: a shot
-    and a name) in the first ranks of a run, with its reason. What --judged lists is not asked for
-    again; without it, nothing is judged yet.
+    The first lines do most to make the order of the runs right. A line is a shot (--by pair: a shot
+    and a name) in the first ranks of a run, with its reason. Everything in --judged is left out;
+    without it, nothing counts as judged.
     """
-    of_pool = {each: settings.pop(each) for each in ('by', 'depth', 'near')}
-    by_name = named_runs(options.with_names(runs, names), None)
-    of_pool['teams'] = {name: run.team for name, run in by_name.items() if run.team}
+    pool_settings = {name: settings.pop(name) for name in ('by', 'depth', 'near')}
+    by_name = runs_by_name(with_names(runs, names), None)
+    pool_settings['teams'] = teams_by_run(by_name)
     if strategy == 'mtc':
         require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**settings)
-    queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **of_pool)
+    queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **pool_settings)
     write_document(queue.document(), format, output)

@@ -8,14 +8,15 @@ from typing import Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli import options
+from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.options import Reporting, RunFile, refuse_to_read_again, reports, with_names
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
+from mediaeval_ap.cli.reporting import Reporting, reporting_options
+from mediaeval_ap.cli.run_files import RunFile, check_not_reread, with_names
 from mediaeval_ap.definitions import Cutoff
 
-CUTOFF = 12
-CUTOFF_OF_FIRST_HIT = 5  # of the two challenges of lists of labels
+LIST_CUTOFF = 12
+FIRST_HIT_CUTOFF = 5
 
 
 @main.command(
@@ -27,27 +28,28 @@ CUTOFF_OF_FIRST_HIT = 5  # of the two challenges of lists of labels
         '--qrels my.qrels --run my.run -n 100 --tag mine',
     ],
 )
-@options.REFERENCE
-@options.RUN
-@options.new_file('--qrels', required=True, help='File of qrels to write.')
-@options.new_file('--run', required=True, help='File of the run to write.')
-@options.QUERIES
-@options.SUBSET
-@options.integer(
-    *('-n', '--depth'),
+@options.reference_argument
+@options.run_argument
+@option_kinds.new_file('--qrels', required=True, help='File of qrels to write.')
+@option_kinds.new_file('--run', required=True, help='File of the run to write.')
+@options.queries_option
+@options.subset_option
+@option_kinds.integer(
+    '-n',
+    '--depth',
     default=choices.TREC_DEPTH,
     largest=choices.LARGEST_TREC_DEPTH,
-    help='Most shots to write for a query.',
+    help='Largest number of shots to write for a query.',
 )
-@options.option(
+@option_kinds.option(
     '--tag',
     default='mediaeval_ap',
     help='Name of the run, in the last field.',
     metavar='WORD',
     read=choices.check_tag,
 )
-@options.LIMITS
-def export_trec(
+@options.warning_options
+def export_trec_command(
     hypothesis: str,
     qrels: Output,
     run: Output,
@@ -58,7 +60,7 @@ def export_trec(
 ) -> None:
     """Write a run and its qrels in the formats of TREC.
 
-    Each query becomes a topic; each shot becomes the document corpus/video/shot, at most once in a
+    Each query becomes a topic. Each shot becomes the document corpus/video/shot, at most once per
     ranking. evaluate-trec QRELS RUN then gives the values of evaluate --definition trec.
     """
     if STANDARD_STREAM in (qrels, run):
@@ -74,22 +76,22 @@ def export_trec(
         'mediaeval-ap evaluate-trec my.qrels my.run --missing skip --unknown drop -o map.json',
     ],
 )
-@options.argument('qrels')
-@options.RUNS
-@options.NAMES
-@options.CUTOFFS
-@options.definition('trec')
-@options.TIES
-@options.RELEVANCE_LEVEL
-@options.other_ids('Topics', 'a RUN', 'QRELS')
-@options.QUERIES_WITHOUT_RELEVANT
-@options.UNJUDGED
-@options.MEASURES
-@options.PART
-@options.LIMITS
-@options.SORT_QUERIES
-@reports
-def evaluate_trec_files(
+@option_kinds.argument('qrels')
+@options.runs_argument
+@options.names_option
+@options.cutoffs_option
+@option_kinds.definition('trec')
+@options.trec_ties_option
+@options.relevance_level_option
+@option_kinds.unmatched_ids('Topics', 'a RUN', 'QRELS')
+@options.queries_without_relevant_option
+@options.unjudged_option
+@options.measures_option
+@options.mteb_part_option
+@options.warning_options
+@options.sort_queries_option
+@reporting_options
+def evaluate_trec_command(
     qrels: str,
     runs: Sequence[RunFile],
     names: str | None,
@@ -105,9 +107,9 @@ def evaluate_trec_files(
     """
     definition = settings['definition']
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:
-        raise click.UsageError(f'--definition {definition} has no --ties expected')
-    options.check_cutoffs(cutoffs, definition, settings['measures'])
-    refuse_to_read_again('QRELS', qrels, len(runs))
+        raise click.UsageError(f'--definition {definition} does not allow --ties expected')
+    options.check_metrics(cutoffs, definition, settings['measures'])
+    check_not_reread('QRELS', qrels, len(runs))
     runs = with_names(runs, names)
     from mediaeval_ap.trec import evaluate_trec
 
@@ -122,34 +124,34 @@ def evaluate_trec_files(
         '--evidence-reference 2015.eviref --evidence run.evidence',
     ],
 )
-@options.REFERENCE
-@options.RUNS
-@options.input_file(
+@options.reference_argument
+@options.runs_argument
+@option_kinds.input_file(
     '--shots',
     'All shots: video_id shot_id start_time end_time first_frame last_frame.',
     required=True,
 )
-@options.input_file(
+@option_kinds.input_file(
     '--evidence-reference', 'Where names are seen or heard: video_id shot_id person_name source.'
 )
-@options.input_file(
+@option_kinds.input_file(
     '--evidence',
     'Evidence of a run: person_name video_id shot_id source. Once for each RUN.',
     multiple=True,
 )
-@options.QUERIES
-@options.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
-@options.number(
+@options.queries_option
+@option_kinds.input_file('--consensus', 'Shots to score: video_id shot_id.  [default: all]')
+@option_kinds.number(
     '--ratio',
     choices.RATIO_2015,
     choices.check_ratio,
     'Similarity above which a name answers a query, from 0 to 1.',
 )
-@options.QUERIES_WITHOUT_RELEVANT
-@options.LIMITS
-@options.SORT_QUERIES
-@reports
-def evaluate_2015(
+@options.queries_without_relevant_option
+@options.warning_options
+@options.sort_queries_option
+@reporting_options
+def evaluate_2015_command(
     runs: tuple[str, ...],
     evidence: tuple[str, ...],
     queries: str | None,
@@ -158,9 +160,9 @@ def evaluate_2015(
 ) -> None:
     """Score runs of 2015: MAP, correctness and EwMAP.
 
-    The files are those of MediaEval Person Discovery 2015, without a corpus: REFERENCE has video_id
-    shot_id person_name; RUN has these and a confidence. Each query is answered by the closest name
-    of the run, if it is close enough. Correctness and EwMAP need evidence.
+    The files have the formats of MediaEval Person Discovery 2015, without a corpus: REFERENCE has
+    video_id shot_id person_name; RUN has these and a confidence. Each query is answered by the
+    closest name of the run, if it is close enough. Correctness and EwMAP need evidence.
     """
     if bool(evidence) != (task['evidence_reference'] is not None):
         raise click.UsageError('--evidence and --evidence-reference go together')
@@ -172,48 +174,50 @@ def evaluate_2015(
     from mediaeval_ap.tables import QUERIES, read
 
     discovery = PersonDiscovery2015(**task)
-    asked = None if queries is None else read(queries, QUERIES)
+    query_table = None if queries is None else read(queries, QUERIES)
     reporting.write(
         runs,
-        lambda run, evidence: [discovery.evaluate(run, evidence, asked)],
+        lambda run, evidence: [discovery.evaluate(run, evidence, query_table)],
         evidence or [None] * len(runs),
     )
 
 
-def _input(predictions: str, roles: str) -> options.Decorator:
-    """Return the arguments and options of the files of a challenge."""
-    return options.together(
-        options.argument('truth'),
-        options.run_argument('runs', nargs=-1, required=True, metavar=f'{predictions}...'),
-        options.option(
+def _challenge_inputs(predictions: str, roles: str) -> option_kinds.Decorator:
+    """Make the arguments and options for the files of a challenge."""
+    return option_kinds.combined(
+        option_kinds.argument('truth'),
+        option_kinds.run_file_argument(
+            'runs', nargs=-1, required=True, metavar=f'{predictions}...'
+        ),
+        option_kinds.option(
             '--columns',
             metavar='ROLE=COLUMN,...',
-            read=options.columns_by_role,
+            read=option_kinds.columns_by_role,
             help=f'Columns of other files, by name, or by position from 1: {roles}.',
         ),
-        options.option(
+        option_kinds.option(
             '--truth-columns',
             metavar='ROLE=COLUMN,...',
-            read=options.columns_by_role,
+            read=option_kinds.columns_by_role,
             help='Columns of TRUTH.  [default: as --columns]',
         ),
-        options.other_ids('Ids', predictions, 'TRUTH'),
-        options.LIMITS,
+        option_kinds.unmatched_ids('Ids', predictions, 'TRUTH'),
+        options.warning_options,
     )
 
 
-def _score(
+def _score_runs(
     reporting: Reporting,
     truth: str,
     runs: tuple[str, ...],
     evaluate: Callable[..., Any],
     **settings: Any,
 ) -> None:
-    """Score each run by a function, with the settings that are given; None is its default."""
-    refuse_to_read_again('TRUTH', truth, len(runs))
-    given = {name: value for name, value in settings.items() if value is not None}
-    given['per_query'] = reporting.per_query
-    reporting.write(runs, lambda run: [evaluate(truth, run, **given)])
+    """Score each run by a function; leave a setting that is None to its default."""
+    check_not_reread('TRUTH', truth, len(runs))
+    settings = {name: value for name, value in settings.items() if value is not None}
+    settings['per_query'] = reporting.per_query
+    reporting.write(runs, lambda run: [evaluate(truth, run, **settings)])
 
 
 @main.command(
@@ -223,34 +227,34 @@ def _score(
         'mediaeval-ap map whales_truth.csv whales_predictions.csv --first-hit --per-query',
     ],
 )
-@_input('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
-@options.cutoffs(
+@_challenge_inputs('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
+@option_kinds.cutoffs(
     None,
-    f'Cutoffs, as 5,12.  [default: {CUTOFF}; with --first-hit {CUTOFF_OF_FIRST_HIT}]',
+    f'Cutoffs, as 5,12.  [default: {LIST_CUTOFF}; with --first-hit {FIRST_HIT_CUTOFF}]',
 )
-@options.definition(None, '  [default: kaggle]')
-@options.flag('--first-hit', help='Score the reciprocal rank of the first hit.')
-@reports
-def score_lists(
+@option_kinds.definition(None, '  [default: kaggle]')
+@option_kinds.flag('--first-hit', help='Score the reciprocal rank of the first hit.')
+@reporting_options
+def map_command(
     first_hit: bool, cutoffs: list[Cutoff], definition: str | None, **settings: Any
 ) -> None:
     """Score lists of labels: MAP at k, or first-hit MAP.
 
-    PREDICTIONS has customer_id,prediction with the predicted labels separated by spaces, best
+    PREDICTIONS has customer_id,prediction with the predicted labels, separated by spaces, best
     first. TRUTH has the same columns (the relevant labels), or customer_id,article_id with one
     label per row. With --first-hit both have Image,Id, and TRUTH one label per row. --columns
     names the columns of other files.
     """
     if first_hit and definition:
-        raise click.UsageError('--first-hit has no --definition')
+        raise click.UsageError('--first-hit takes no --definition')
     if definitions.ALL in cutoffs:
         raise click.UsageError('-K: found all, expected positive integers')
-    cutoffs = cutoffs or [CUTOFF_OF_FIRST_HIT if first_hit else CUTOFF]
-    options.check_cutoffs(cutoffs, definition or 'kaggle')
+    cutoffs = cutoffs or [FIRST_HIT_CUTOFF if first_hit else LIST_CUTOFF]
+    options.check_metrics(cutoffs, definition or 'kaggle')
     from mediaeval_ap.challenges import evaluate_first_hit, evaluate_map
 
     evaluate = evaluate_first_hit if first_hit else evaluate_map
-    _score(evaluate=evaluate, k=cutoffs, definition=definition, **settings)
+    _score_runs(evaluate=evaluate, k=cutoffs, definition=definition, **settings)
 
 
 @main.command(
@@ -260,10 +264,10 @@ def score_lists(
         'mediaeval-ap gap landmarks_truth.csv landmarks_predictions.csv --per-query -o gap.csv',
     ],
 )
-@_input('PREDICTIONS', 'id, label and, if it has its own column, confidence')
-@options.choice('--ties', choices.TIES, 'expected', 'Order of equal confidences: {words}.')
-@reports
-def score_global_list(**settings: Any) -> None:
+@_challenge_inputs('PREDICTIONS', 'id, label and, if it has its own column, confidence')
+@option_kinds.choice('--ties', choices.TIES, 'expected', 'Order of equal confidences: {words}.')
+@reporting_options
+def gap_command(**settings: Any) -> None:
     """Score one label per query, all in one list: global AP.
 
     TRUTH has id,landmark_id. PREDICTIONS has id,landmarks, where landmarks is empty, or a label, a
@@ -271,7 +275,7 @@ def score_global_list(**settings: Any) -> None:
     """
     from mediaeval_ap.challenges import evaluate_gap
 
-    _score(evaluate=evaluate_gap, **settings)
+    _score_runs(evaluate=evaluate_gap, **settings)
 
 
 @main.command(
@@ -281,12 +285,14 @@ def score_global_list(**settings: Any) -> None:
         'mediaeval-ap lrap sounds_truth.csv sounds_scores.csv --per-class -o classes.md',
     ],
 )
-@_input('SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)')
-@options.flag('--label-weighted', help='Take the mean over labels (lwlrap), not samples.')
-@options.QUERIES_WITHOUT_RELEVANT
-@options.flag('--per-class', help='Add the values of each class.')
-@reports
-def score_labels(reporting: Reporting, per_class: bool, **settings: Any) -> None:
+@_challenge_inputs(
+    'SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)'
+)
+@option_kinds.flag('--label-weighted', help='Take the mean over labels (lwlrap), not samples.')
+@options.queries_without_relevant_option
+@option_kinds.flag('--per-class', help='Add the values of each class.')
+@reporting_options
+def lrap_command(reporting: Reporting, per_class: bool, **settings: Any) -> None:
     """Score one number per sample and class: label ranking AP.
 
     TRUTH has fname,labels with the labels separated by commas, in quotes. SCORES has fname and
@@ -296,4 +302,4 @@ def score_labels(reporting: Reporting, per_class: bool, **settings: Any) -> None
         raise click.UsageError('--per-class and --per-query exclude each other')
     from mediaeval_ap.challenges import evaluate_lrap
 
-    _score(reporting, evaluate=evaluate_lrap, per_class=per_class, **settings)
+    _score_runs(reporting, evaluate=evaluate_lrap, per_class=per_class, **settings)

@@ -1,4 +1,4 @@
-"""Inputs and outputs of the command: standard streams, and files that must not be the same."""
+"""Inputs and outputs of the command: paths, standard streams, warnings and documents."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, render
 
 STANDARD_STREAM = '-'
 Output = str
-FILE = click.Path(allow_dash=True, readable=False)  # what cannot be read is wrong data, not usage
-HELD = 'mediaeval_ap.warnings'  # in what click knows of the command that runs
-LINES_OF_WARNING = 2
+FILE = click.Path(allow_dash=True, readable=False)  # read errors are not usage errors
+WAITING_WARNINGS = 'mediaeval_ap.warnings'  # key of click's metadata of the command
+MAX_WARNING_LINES = 2
 
 
 class _NewFile(click.Path):
-    """A path of an output, checked before anything is read."""
+    """The path of an output, checked before anything is read."""
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Output:
         path = super().convert(value, param, ctx)
@@ -53,139 +53,151 @@ NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
 NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
 
-def check_paths(ctx: click.Context, *others: str) -> None:
-    """Refuse to read standard input twice (`others` too), and to write over another path."""
+def check_paths(ctx: click.Context, *more_inputs: str) -> None:
+    """Raise UsageError if standard input is read twice, or an output would replace another path.
+
+    `more_inputs` are inputs that are not parameters.
+    """
 
     def paths_of(*types: click.Path) -> list[str]:
-        given = [ctx.params[each.name or ''] for each in ctx.command.params if each.type in types]
-        paths = [path for each in given for path in (each if isinstance(each, tuple) else [each])]
+        values = [
+            ctx.params[parameter.name or '']
+            for parameter in ctx.command.params
+            if parameter.type in types
+        ]
+        paths = [
+            path for value in values for path in (value if isinstance(value, tuple) else [value])
+        ]
         return [os.fspath(path) for path in paths if path is not None]
 
-    read = [*paths_of(FILE), *others]
-    if read.count(STANDARD_STREAM) > 1:
+    inputs = [*paths_of(FILE), *more_inputs]
+    if inputs.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
-    taken = {_identity(path): 'it is an input' for path in read}
+    reason_by_file = {_file_identity(path): 'it is an input' for path in inputs}
     for path in paths_of(NEW_FILE, NEW_FILE_OR_FOLDER):
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
-        if (file := _identity(path)) in taken:
-            raise click.UsageError(f'refusing to overwrite {printable(path)}: {taken[file]}')
-        taken[file] = 'it is another output'
+        if (file := _file_identity(path)) in reason_by_file:
+            reason = reason_by_file[file]
+            raise click.UsageError(f'refusing to overwrite {printable(path)}: {reason}')
+        reason_by_file[file] = 'it is another output'
 
 
-def _identity(path: str) -> object:
-    """Return what is equal for two names of one file."""
+def _file_identity(path: str) -> object:
+    """Return a key that is equal for all paths of one file."""
     try:
         status = os.fstat(0) if path == STANDARD_STREAM else os.stat(path)
-    except (OSError, ValueError):  # not there yet, or closed
+    except (OSError, ValueError):  # does not exist yet, or is closed
         return os.path.realpath(path) if '\0' not in path else path
     return status.st_dev, status.st_ino
 
 
 @contextmanager
 def as_usage(error: type[click.UsageError] = click.UsageError, prefix: str = '') -> Iterator[None]:
-    """Make an argument that Python refuses an error of usage."""
+    """Turn a ParameterError into an error of usage."""
     try:
         yield
-    except ParameterError as refused:
-        raise error(prefix + str(refused)) from refused
+    except ParameterError as wrong_parameter:
+        raise error(prefix + str(wrong_parameter)) from wrong_parameter
 
 
 def is_on_terminal() -> bool:
-    """Return whether standard error is a terminal, which shows a progress bar."""
+    """Return True if standard error is a terminal, which can show a progress bar."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def tell(message: str) -> None:
-    """Write a line to standard error, above a table that a terminal shows anew."""
+    """Write a line to standard error, above any progress bars."""
     with above_bars():
         click.echo(message, file=sys.stderr, err=True)
 
 
 def tell_warning(warning: Any) -> None:
-    """Tell a warning in a line; on a terminal one about data waits for others of its kind."""
+    """Write a warning as a line; on a terminal, warnings about data wait, to be merged by kind."""
     if is_on_terminal() and isinstance(warning, DataWarning) and warning.kind != 'no-worker':
-        click.get_current_context().meta.setdefault(HELD, []).append(warning)
+        click.get_current_context().meta.setdefault(WAITING_WARNINGS, []).append(warning)
     else:
         tell(f'Warning: {warning}')
 
 
-def tell_held(below: str = '') -> None:
-    """Tell the warnings that wait, each kind once, but not what the text below says already."""
+def tell_waiting_warnings(below: str = '') -> None:
+    """Write the waiting warnings, each kind once, unless the text below them has the same note."""
     from mediaeval_ap.results.run_names import run_names
 
     ctx = click.get_current_context(silent=True)
-    kinds: dict[object, dict[str, DataWarning]] = {}
-    for warning in [] if ctx is None else ctx.meta.pop(HELD, []):
-        kinds.setdefault((warning.kind, kind_of(warning.note)), {})[warning.about] = warning
-    told = []
-    below = ' '.join(below.split())  # as if it were not folded
-    for found in kinds.values():
-        notes = [warning.note for warning in found.values()]
+    warnings_by_kind: dict[object, dict[str, DataWarning]] = {}
+    for warning in [] if ctx is None else ctx.meta.pop(WAITING_WARNINGS, []):
+        kind = warning.kind, kind_of(warning.note)
+        warnings_by_kind.setdefault(kind, {})[warning.about] = warning
+    texts = []
+    below = ' '.join(below.split())  # undo folding
+    for warning_by_run in warnings_by_kind.values():
+        notes = [warning.note for warning in warning_by_run.values()]
         if ranged(notes) in below:
             continue
-        if len(found) > 1:
-            told.append(together(dict(zip(run_names(list(found)), notes, strict=True))))
+        if len(warning_by_run) > 1:
+            names = run_names(list(warning_by_run))
+            texts.append(together(dict(zip(names, notes, strict=True))))
         else:
-            ((about, warning),) = found.items()
-            told.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))
-    for text in told:
+            ((about, warning),) = warning_by_run.items()
+            texts.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))
+    for text in texts:
         lines = wrap(
             f'Warning: {text}',
             get_terminal_size().columns - 1,
-            max_lines=LINES_OF_WARNING,
+            max_lines=MAX_WARNING_LINES,
             placeholder=' …',
             break_on_hyphens=False,
         )
         tell('\n  '.join(lines))
-    if told:
+    if texts:
         tell('What to do about warnings: mediaeval-ap help warnings')
 
 
 def write(text: str, output: Output = STANDARD_STREAM, is_coloured: bool = False) -> None:
-    """Write a file whole, or to standard output: UTF-8, flushed, harmless for a terminal."""
+    """Write text to a file, whole, or to standard output, with control characters escaped."""
     if output != STANDARD_STREAM:
         write_whole(output, text)
         return
     if sys.stdout is None:
         raise WriteError('<stdout>', 'is closed')
     try:
-        if sys.stdout.isatty():  # which obeys control characters
-            tell_held(text)
-            obeyed = ('\n', '\t', *(BOLD.split('{}') if is_coloured else ()))
+        if sys.stdout.isatty():  # a terminal would obey control characters
+            tell_waiting_warnings(text)
+            allowed = ('\n', '\t', *(BOLD.split('{}') if is_coloured else ()))
             parts = re.split('(\x1b\\[[01]m|[\n\t])', text)
-            text = ''.join(each if each in obeyed else printable(each) for each in parts)
+            text = ''.join(part if part in allowed else printable(part) for part in parts)
         click.echo(text.encode(), nl=False)
-    except BrokenPipeError:  # whoever read it has seen enough
+    except BrokenPipeError:  # the reader, such as head, has seen enough
         raise
     except OSError as error:
         raise WriteError('<stdout>', error.strerror or str(error)) from error
 
 
-def format_of(output: Output, formats: Collection[str]) -> str:
-    """Return the one of the formats that the suffix of an output stands for; table without one."""
+def format_by_suffix(output: Output, formats: Collection[str]) -> str:
+    """Return the format, one of `formats`, for the suffix of an output; table if it has none."""
     path, suffix = os.path.splitext(os.fspath(output).lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = os.path.splitext(path)[1]
     if not suffix or suffix == '.txt':
         return 'table'
-    suffixes = {each: format for each, format in FORMAT_OF_SUFFIX.items() if format in formats}
-    if suffix in suffixes:
-        return suffixes[suffix]
-    known = ', '.join(suffixes)
-    raise click.UsageError(f'-o: found the suffix {suffix}, expected one of {known}, or --format')
+    allowed = {key: format for key, format in FORMAT_OF_SUFFIX.items() if format in formats}
+    if suffix in allowed:
+        return allowed[suffix]
+    expected = f'one of {", ".join(allowed)}, or --format'
+    raise click.UsageError(f'-o: found the suffix {suffix}, expected {expected}')
 
 
 def write_document(document: Document, format: str, output: Output) -> None:
-    """Write a document in a format, narrow enough for a terminal."""
+    """Write a document in a format; fold it to the width of a terminal."""
     is_shown = output == STANDARD_STREAM and sys.stdout is not None and sys.stdout.isatty()
     width = get_terminal_size().columns if is_shown else None
     is_coloured = output == STANDARD_STREAM and format == 'table' and shows_colour()
     write(render(document, format, width, is_coloured), output, is_coloured)
 
 
-def refuse_binary(format: str, output: Output) -> None:
-    """Refuse a figure that is not text on standard output, before it is computed."""
+def check_can_be_binary(format: str, output: Output) -> None:
+    """Raise UsageError for a binary format on standard output, before anything is computed."""
     if format in ('png', 'pdf') and output == STANDARD_STREAM:
         raise click.UsageError(f'--format {format} is not text: give a file, -o FILE')
 
@@ -202,7 +214,7 @@ def write_figure(chart: Any, format: str, output: Output) -> None:
 
 
 def shows_colour() -> bool:
-    """Return whether standard output shows colours, by the variables that rich knows."""
+    """Return True if standard output shows colours; rich reads the environment for this."""
     if sys.stdout is None or not (sys.stdout.isatty() or 'FORCE_COLOR' in os.environ):
         return False
     from rich.console import Console

@@ -70,7 +70,7 @@ def tables_in(results: object) -> NamedTables | None:
     else:
         tables = results if isinstance(results, list | tuple) else [results]
         named = [
-            (getattr(table, 'given', '') if isinstance(table, str) else '', table)
+            (getattr(table, 'given_name', '') if isinstance(table, str) else '', table)
             for table in tables
         ]
     are_tables = all(TableInput.of(table).kind in TABLE_KINDS for _, table in named)

@@ -160,7 +160,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters['decimals'] = decimals
+    environment.filters['decimals'] = fixed_decimals
     environment.filters['parts'] = re.compile('(?<=[_/-])').split
     environment.filters['p_value'] = p_value
     environment.filters['count'] = '{:,}'.format
@@ -173,14 +173,14 @@ def _escape_hidden(value: Any) -> Any:
     return printable(value) if type(value) is str else value  # not Markup, a subclass
 
 
-def decimals(value: float | None, digits: int = 3) -> str:
+def fixed_decimals(value: float | None, digits: int = 3) -> str:
     """Return a number with fixed decimals; a dash for None."""
     return '–' if value is None else f'{value:z.{digits}f}'
 
 
 def p_value(p: float | None) -> str:
     """Return a p for a table; a dash for None."""
-    return decimals(p) if p is None else short_p(p, 'below ')
+    return fixed_decimals(p) if p is None else short_p(p, 'below ')
 
 
 def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     printable,
 )
-from mediaeval_ap.render.page import decimals
+from mediaeval_ap.render.page import fixed_decimals
 
 HOSTILE = '<script>alert(1)</script>'
 NAMES = ['ann', 'anne', 'bob_lee', 'bob_li', 'cat', HOSTILE, '"onload="x', 'zoë']
@@ -174,8 +174,8 @@ def test_judgements_are_shown(average_precision, report, validator):
     assert 'is certain, for all labels of the unjudged shots in the first 30 ranks;' in page
     cells = PageText(page).cells
     for name in runs:
-        assert decimals(made.pool.bounds[name].low['MAP@5']) in cells
-        assert decimals(value['judged'][name]['Judged@30']) in cells
+        assert fixed_decimals(made.pool.bounds[name].low['MAP@5']) in cells
+        assert fixed_decimals(value['judged'][name]['Judged@30']) in cells
     condensed = AveragePrecision(REFERENCE, **settings, unjudged='skip')
     made = condensed.report(runs, QUERIES)
     assert made.pool is None

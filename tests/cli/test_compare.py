@@ -116,7 +116,7 @@ USAGE = {
     ),
     'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
     'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
-    'best.txt half.txt --also-definitions trec --definition trec': 'trec is the definition already',
+    'best.txt half.txt --also-definitions trec --definition trec': 'trec is already the definition',
     'best.txt half.txt --also-definitions by-k -K all': 'K: found all, expected numbers: by-k',
     'best.txt half.txt --also-definitions trec --format csv': (
         '--also-definitions: csv has one table; write it as json or markdown'
@@ -179,7 +179,7 @@ def test_results_of_standard_input_and_given_names():
 MIXED = {
     'reference.txt': "Missing argument 'RUN...', as reference.txt was taken for a reference; for a",
     'reference.txt best.txt half.txt --missing zero': 'missing: found results, expected score tab',
-    'both.json best.txt': "found 'best.txt' after results, expected results",
+    'both.json best.txt': "'best.txt' holds no results, but other arguments do",
     'both.json -K 1': '--cutoffs: found results, which are scored already',
     'both.json --queries queries.txt': '--queries: found results, which are scored already',
     'reference.txt both.json late.txt --also-definitions trec': '--also-definitions: found results',

@@ -78,7 +78,7 @@ WRONG = {
     ),
     'keep going': (
         ['--resume', 'out', '--keep-going'],
-        '--keep-going and --resume: a folder holds the results of all runs',
+        '--keep-going and --resume exclude each other: a folder holds the results of all runs',
     ),
     'output': (
         ['--resume', 'out', '--part', '1/2', '-o', 'map.csv'],
@@ -104,7 +104,7 @@ def test_options_that_say_nothing_together(campaign, options):
 def test_a_folder_alone_has_no_options_of_runs(campaign, option):
     result = run('evaluate', '--resume', 'out', *option.split())
     assert (result.exit_code, result.stdout) == (2, '')
-    assert ' needs REFERENCE and RUN: --resume alone puts together what DIR has' in result.stderr
+    assert ' needs REFERENCE and RUN: --resume alone combines the results in DIR' in result.stderr
 
 
 @pytest.mark.parametrize('part', ['0/2', '3/2', '1', '-1/2', '1/2/3', '٣/٤'])

@@ -57,7 +57,9 @@ def test_parts_are_of_no_use_beside_a_scheduler(folder):
     arguments = ['run.store', '--resume', 'blocks', '--part', '1/2', '--scheduler', 'tcp://x:1']
     code, _, error = outcome(*arguments)
     assert code == 2
-    assert '--part and --scheduler: the scheduler shares out all blocks' in error
+    assert (
+        '--part and --scheduler exclude each other: the scheduler distributes all blocks' in error
+    )
 
 
 # Told a second after it begins, not after five.

@@ -73,7 +73,7 @@ def test_output_is_utf8_whatever_the_locale(folder):
 
 def test_progress_is_for_terminals(folder, monkeypatch):
     asked = []
-    monkeypatch.setattr(commands, 'shown', lambda on: asked.append(on) or nullcontext())
+    monkeypatch.setattr(commands, 'progress_shown', lambda on: asked.append(on) or nullcontext())
     monkeypatch.setattr(commands, 'is_on_terminal', lambda: True)
     for options in [], ['--no-progress'], ['--quiet']:
         run('evaluate', 'reference.txt', 'run.txt', *options)

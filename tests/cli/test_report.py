@@ -10,7 +10,7 @@ from commands import run
 from page_text import data_of
 
 from mediaeval_ap import AveragePrecision, compare, read_results
-from mediaeval_ap.cli.compare_and_report import FIGURES
+from mediaeval_ap.cli.report import FIGURES
 from mediaeval_ap.errors import ParameterError
 
 
@@ -82,8 +82,8 @@ LACKING = {
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
     'both.json --near 0.1 -o x.html': '--near: found results, which are scored already',
     'both.json --loss-cutoff 1 -o x.html': '--loss-cutoff: found results, which are scored',
-    'wide.csv run.txt -o x.html': "found 'run.txt' beside score tables, expected score tables",
-    'reference.txt both.json -o x.html': "found 'both.json' beside runs, expected results al",
+    'wide.csv run.txt -o x.html': "'run.txt' is not a score table, but another argument is",
+    'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
     'reference.txt run.txt --power 1 -o x.html': '--power: found runs, expected score tables',
     'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
@@ -204,7 +204,7 @@ def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
 
 
 WRONG = {
-    '-o a.svg': '--format svg is of a figure: give --figure, one of leaderboard',
+    '-o a.svg': '--format svg is for figures: give --figure, one of leaderboard',
     '-o a.html --figure loss': '--figure: found the format html, expected one of',
     '-o - --figure loss --format png': '--format png is not text',
     '-o a.pdf.gz --figure loss': 'a.pdf.gz: pdf is compressed already',
@@ -212,13 +212,13 @@ WRONG = {
     '-o a.html --baseline x': "--baseline: found 'x', expected one of 'run', 'o",
     'run.txt -o a.html': "runs: found 'run' twice",
     '-o a': "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf",
-    '-o a.html --loss-cutoff 7': '--loss-cutoff 7: the page has the loss at each',
+    '-o a.html --loss-cutoff 7': '--loss-cutoff 7: the page shows the loss at each',
     "-o a.html --title ''": "--title: found '', expected non-empty text",
     '-o a.html --link x=javascript:1': "links: found 'x': 'javascript:1', expected",
     '-o a.html --link x': "links: found 'x': '', expected a text and a URL",
     '-o a.html --link http://x --link http://x': "found 'http://x' twice, expected each link once",
-    '-o a.svg --figure loss --intro x': '--title, --intro and --link are of',
-    '-o a.html --query x': '--query is of the figure precision_recall',
+    '-o a.svg --figure loss --intro x': '--title, --intro and --link are for',
+    '-o a.html --query x': '--query is for the figure precision_recall',
     '-o x --figure loss,los': "figure: found 'los', expected one of leaderboard",
     '-o a.svg --figure all': "-o: found the file 'a.svg', expected a folder for",
     '-o . --figure all --format html': '--figure: found the format html',

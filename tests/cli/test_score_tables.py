@@ -237,7 +237,7 @@ USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
-    'scores.csv run.txt': "found 'run.txt' beside score tables, expected score tables alone",
+    'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
     'scores.csv --missing none': "'none' is not one of 'error', 'zero', 'skip'",
     'scores.csv --range 1,0': 'range: found (1.0, 0.0), expected two numbers',
     'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected different names",

@@ -48,8 +48,8 @@ def test_wrong_usage_is_told(folder):
     assert result.exit_code == 2
     assert '-o: found nothing, expected the folder of the store to write' in result.stderr
     for arguments, told in (
-        ('--check run.store --subset s.txt', '--check and --subset: a store is read as it is'),
-        ('--check run.store -o out', '--check takes stores alone, without -o and --export'),
+        ('--check run.store --subset s.txt', '--check takes no --subset: it reads the whole store'),
+        ('--check run.store -o out', '--check takes no -o and no --export'),
         ('--export run.store', '-o: found nothing, expected the Parquet file to write'),
         ('--export run.store run.store -o out', '--export: found 2 stores, expected one'),
     ):

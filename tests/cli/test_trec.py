@@ -46,7 +46,7 @@ def test_the_command_prints_a_table(folder):
     options = ['--ties', 'expected', '--definition', 'hits']
     result = run('evaluate-trec', 'qrels', 'run', *options)
     assert (result.exit_code, result.stdout) == (2, '')
-    assert '--definition hits has no --ties expected\n' in result.stderr
+    assert '--definition hits does not allow --ties expected\n' in result.stderr
     result = run('evaluate-trec', 'qrels', 'run', '--missing', 'skip')
     assert result.stderr == 'Warning: run: 1 of 2 topics of qrels are missing, and left out\n'
 
@@ -206,7 +206,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
         ('qrels a b --cluster video', 'cluster: found no reference'),
         ('reference own own.2 --ties best', '--ties: found no runs of TREC or another tool'),
         ('scores --part en', '--part: found score tables, which are scored already'),
-        ('a.json b', "found 'b' after results, expected results"),
+        ('a.json b', "'b' holds no results, but other arguments do"),
     ],
 )  # fmt: skip
 def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatch):

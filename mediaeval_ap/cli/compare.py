@@ -1,0 +1,285 @@
+"""The command ``compare``: confidence intervals, tests and groups of several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import definitions
+from mediaeval_ap.cli import option_kinds, options
+from mediaeval_ap.cli.commands import EXIT_STATUS, main
+from mediaeval_ap.cli.compared_files import (
+    CRITERIA_NAMES,
+    SCORING_OPTIONS,
+    TREC_OPTIONS,
+    check_not_typed,
+    check_nothing_to_score,
+    comparison_of,
+    find_score_tables,
+    procedure_options,
+    read_or_explain,
+    read_result_file,
+    scored_options,
+    sort_files,
+)
+from mediaeval_ap.cli.output import Output, tell, write_document
+from mediaeval_ap.cli.run_files import (
+    RunFile,
+    check_not_reread,
+    names_of_runs,
+    runs_by_name,
+    with_names,
+)
+from mediaeval_ap.errors import printable, require
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.render.formats import FORMATS
+
+if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison import Comparison
+    from mediaeval_ap.results.evaluation import Evaluation
+
+FAILED = 3  # no error: errors exit with 1 and 2
+GATE_OPTIONS = ('--fail-if-worse', '--require-better')
+OPTIONS_WITHOUT_TREC = (
+    '--queries',
+    '--subset',
+    '--judged',
+    '--drop-unjudged-rows',
+    '--also-definitions',
+    '--range',
+)
+
+
+def _definition_names(values: tuple[str, ...]) -> list[str]:
+    """Return the names of definitions; raise if one repeats."""
+    names = [definitions.get(name).name for value in values for name in value.split(',')]
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
+    return names
+
+
+compare_options = option_kinds.combined(
+    procedure_options,
+    scored_options,
+    option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS'),
+    options.trec_ties_option,
+    options.relevance_level_option,
+    options.mteb_part_option,
+    option_kinds.number_above_zero(
+        '--fail-if-worse',
+        'NUMBER',
+        'Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
+    ),
+    option_kinds.flag(
+        '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
+    ),
+    option_kinds.flag(
+        '--pairs', help='Show all pairs of runs; csv and jsonl then have only these.'
+    ),
+    option_kinds.file_format(FORMATS),
+    options.precision_option,
+    options.output_option,
+)
+
+
+@main.command(
+    'compare',
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap compare reference.txt hypothesis.txt sure=- "
+        '--baseline hypothesis -o comparison.tex',
+        'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
+        '--format json --per-query | mediaeval-ap compare - -o comparison.md',
+    ],
+    exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
+    'better as --require-better asks',
+    advanced='--columns --systems --missing --unknown --ties --fail-if-worse',
+)
+@option_kinds.run_file_argument('reference', metavar='REFERENCE')
+@options.optional_runs_argument
+@options.names_option
+@options.judged_scoring_options
+@options.measures_option
+@option_kinds.option(
+    '--also-definitions',
+    metavar='NAME,...',
+    multiple=True,
+    read=_definition_names,
+    help='Other definitions, to compare the orders of the runs.',
+)
+@compare_options
+def compare_command(
+    reference: RunFile,
+    runs: Sequence[RunFile],
+    names: str | None,
+    queries: str | None,
+    measures: list[str],
+    also_definitions: list[str],
+    pairs: bool,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    """Compare runs: confidence intervals, tests and groups.
+
+    It scores two or more RUNs on the same queries, and says which of them differ significantly. In
+    place of REFERENCE and RUNs it takes qrels and runs, as evaluate-trec does (by trec); results
+    that any command wrote with --format json --per-query, alone or after REFERENCE; or score
+    tables of any tool: CSV, Parquet or JSON lines of item,system,value, or item,value, or item and
+    a column for each system.
+    """
+    criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
+    definition = criteria.pop('definition')
+    trec_names = 'ties', 'relevance_level', 'unknown', 'part'
+    trec_settings = {name: settings.pop(name) for name in trec_names}
+    _check_combinations(settings, also_definitions, format)
+    if score_tables := find_score_tables([reference, *runs], settings['columns']):
+        score_tables = with_names(score_tables, names)
+        check_nothing_to_score('score tables')
+        require('scipy', 'compare', 'compare')
+        _write(comparison_of(score_tables, **settings), pairs, format, output)
+        return
+    truth, result_files, to_score = sort_files(reference, runs)
+    named_files = with_names([*result_files, *to_score], names)
+    result_files = named_files[: len(result_files)]
+    to_score = named_files[len(result_files) :]
+    if definition in also_definitions:
+        raise click.UsageError(f'--also-definitions: {definition} is already the definition')
+    if result_files:
+        _check_beside_results(truth, bool(to_score and not also_definitions), settings)
+    all_definitions = definition, *also_definitions
+    for name in all_definitions:
+        options.check_metrics(criteria['cutoffs'], name, measures)
+    require('scipy', 'compare', 'compare')
+    from mediaeval_ap.results.result import distinct_run_names
+    from mediaeval_ap.tables import REFERENCE, SUBSET, read
+
+    read_results = [result for path in result_files for result in read_result_file(path)]
+    trec_settings |= {**criteria, 'definition': definition, 'measures': measures}
+    if trec_results := _score_trec(truth, to_score, trec_settings, settings):
+        read_results = [*read_results, *trec_results]
+        truth = None
+        to_score = []
+    result_names = list(dict.fromkeys(distinct_run_names(read_results)))
+    tables: dict[str, Any] = {'reference': truth and read_or_explain(read, truth, REFERENCE)}
+    baseline = settings['baseline']
+    if len(all_names := [*names_of_runs(to_score), *result_names]) < 2:
+        if not options.first_typed_option(GATE_OPTIONS.__contains__):
+            raise click.UsageError(f'found 1 run ({printable(all_names[0])}), expected two or more')
+        baseline = None  # its file may be lost: the comparison says so
+    by_name = runs_by_name(to_score, baseline, result_names)
+    tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
+    if (path := criteria['judged']) is not None:
+        from mediaeval_ap.evaluation.judged import Judged
+
+        judged = Judged.read(path)
+        criteria['judged'] = judged.table
+    scored = _score(by_name, all_definitions, queries, measures, **{**criteria, **tables})
+    if criteria['drop_unjudged_rows']:
+        are_unjudged = judged.unjudged_rows_of(tables['reference'])
+        tables['reference'] = tables['reference'].select(~are_unjudged)
+    results = [*scored.pop(definition).values(), *read_results]
+    comparison = comparison_of(results, **tables, also=scored or None, **settings)
+    _write(comparison, pairs, format, output)
+
+
+def _check_combinations(
+    settings: Mapping[str, Any], also_definitions: Sequence[str], format: str
+) -> None:
+    """Raise UsageError if an option lacks another one, or its table has no room in the format."""
+    if settings['baseline'] is None and (
+        option := options.first_typed_option(GATE_OPTIONS.__contains__)
+    ):
+        raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
+    for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
+        if value and format in ('csv', 'jsonl'):
+            reason = f'{format} has one table; write it as json or markdown'
+            raise click.UsageError(f'{option}: {reason}')
+
+
+def _check_beside_results(
+    reference: str | None, scores_runs: bool, settings: Mapping[str, object]
+) -> None:
+    """Raise UsageError for options that lack the runs to score, or the reference, they need."""
+    if not scores_runs:
+        check_not_typed(SCORING_OPTIONS, 'results, which are scored already')
+    for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
+        if reference is None and settings[option.removeprefix('--')] == value:
+            raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
+
+
+def _score(
+    runs: Mapping[str, RunFile],
+    definition_names: Sequence[str],
+    queries: str | None,
+    measures: list[str],
+    **criteria: Any,
+) -> dict[str, dict[str, Evaluation]]:
+    """Return the results by definition and run; read each run once.
+
+    Only results by the first definition have the measures.
+    """
+    from mediaeval_ap.store.store import as_store
+    from mediaeval_ap.tables import HYPOTHESIS, read
+
+    results: dict[str, dict[str, Evaluation]] = {name: {} for name in definition_names}
+    if not runs:
+        return results
+    evaluators = {
+        name: options.read_reference(definition=name, **criteria) for name in definition_names
+    }
+    first_definition = definition_names[0]
+    query_table = evaluators[first_definition].criteria.read_queries(queries)
+    for run_name, run in tracked(runs.items(), 'scoring', ' runs'):
+        store = as_store(run)
+        hypotheses = read(run, HYPOTHESIS) if store is None else store
+        for definition, evaluator in evaluators.items():
+            more_measures = measures if definition == first_definition else ()
+            result = evaluator.evaluate(hypotheses, query_table, measures=more_measures)
+            results[definition][run_name] = result.called(run_name)
+    return results
+
+
+def _score_trec(
+    qrels: str | None, runs: Sequence[RunFile], criteria: dict[str, Any], settings: dict[str, Any]
+) -> list[Evaluation]:
+    """Return the results of runs of TREC or another tool; an empty list for other files."""
+    from mediaeval_ap.trec.other_tools import is_for_trec
+
+    is_trec = qrels is not None and any(map(is_for_trec, [qrels, *runs]))
+    kind = 'runs' if is_trec else 'no runs'
+    wrong_options = OPTIONS_WITHOUT_TREC if is_trec else TREC_OPTIONS
+    check_not_typed(wrong_options, f'{kind} of TREC or another tool')
+    if qrels is None or not is_trec:
+        return []
+    if settings['missing'] == 'skip':
+        raise click.UsageError('--missing skip: all runs need the same topics; give zero')
+    check_not_reread('QRELS', qrels, len(runs))
+    from mediaeval_ap.trec import evaluate_trec
+
+    if not options.first_typed_option('--definition'.__eq__):
+        criteria['definition'] = 'trec'
+    criteria['missing'] = settings['missing']
+    settings['missing'] = 'error'
+    K = criteria.pop('cutoffs')
+    for name in 'subset', 'judged', 'drop_unjudged_rows':
+        del criteria[name]
+    named_runs = list(zip(names_of_runs(runs), runs, strict=True))
+    return [
+        evaluate_trec(qrels, run, K, **criteria).called(name)
+        for name, run in tracked(named_runs, 'scoring', ' runs')
+    ]
+
+
+def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:
+    """Write a comparison; exit with status 3 if a run fails --fail-if-worse or --require-better."""
+    from mediaeval_ap.comparison.testing import FAILING
+
+    write_document(comparison.document(pairs=pairs), format, output)
+    failures = [verdict for verdict in comparison.verdicts if verdict.verdict in FAILING]
+    for verdict in failures:
+        difference = f'{verdict.metric} {verdict.difference:+.4f}'
+        tell(f'{printable(verdict.run)} is {verdict.words}: {difference}')
+    if failures:
+        click.get_current_context().exit(FAILED)

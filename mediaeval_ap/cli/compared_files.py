@@ -1,0 +1,206 @@
+"""Files to compare: runs with their reference, results, or score tables; and their options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from mediaeval_ap import choices
+from mediaeval_ap.cli import option_kinds, options
+from mediaeval_ap.cli.output import FILE
+from mediaeval_ap.cli.run_files import RunFile
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+
+if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison import Comparison
+    from mediaeval_ap.results.result import Result
+    from mediaeval_ap.tables.layouts import Layout
+
+CRITERIA_NAMES = (  # of the settings of a command, without the reference
+    'subset',
+    'cutoffs',
+    'definition',
+    'queries_without_relevant',
+    'judged',
+    'unjudged',
+    'drop_unjudged_rows',
+)
+SCORING_OPTIONS = (
+    '--queries',
+    '--cutoffs',
+    '--definition',
+    '--measures',
+    '--also-definitions',
+    '--queries-without-relevant',
+    '--judged',
+    '--unjudged',
+    '--drop-unjudged-rows',
+)
+TREC_OPTIONS = '--ties', '--relevance-level', '--unknown', '--part'
+COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
+
+
+def _read_range(value: str | None) -> tuple[float, float] | None:
+    """Return two numbers; `compare` checks them."""
+    try:
+        low, high = map(float, value.split(',')) if value is not None else (0, 0)
+    except ValueError:
+        raise click.BadParameter(f'found {value!r}, expected two numbers, as 0,1') from None
+    return None if value is None else (low, high)
+
+
+def _read_grouping(value: str | None) -> str | None:
+    return value.lower() if value and value.lower() in choices.GROUPINGS else value
+
+
+procedure_options = option_kinds.combined(
+    option_kinds.option(
+        '--baseline', metavar='RUN', help='Name of the run to compare all others with.'
+    ),
+    option_kinds.choice(
+        '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'
+    ),
+    option_kinds.number(
+        '--level', choices.LEVEL, choices.check_level, 'Level of confidence, from 0 to 1.'
+    ),
+    option_kinds.choice(
+        '--cluster',
+        choices.CLUSTERS,
+        None,
+        'Queries to test together: {words}.  [default: video, of 50 or more]',
+    ),
+)
+scored_options = option_kinds.combined(
+    option_kinds.option(
+        '--by',
+        type=FILE,
+        metavar='NAME',
+        read=_read_grouping,
+        help='Add means by corpus, relevant (number of shots), or groups in a CSV with item,group.',
+    ),
+    option_kinds.option(
+        '--columns',
+        metavar='ROLE=NAME,...',
+        read=option_kinds.columns_by_role,
+        help='Columns of score tables: item, system, value and cluster.',
+    ),
+    option_kinds.option(
+        '--systems',
+        metavar='NAME,...',
+        read=lambda value: value and value.split(','),
+        help='Systems of score tables to compare; others are ignored.  [default: all]',
+    ),
+    option_kinds.option(
+        '--range',
+        metavar='LOW,HIGH',
+        read=_read_range,
+        help='Least and largest value of score tables.',
+    ),
+    option_kinds.number_above_zero(
+        '--power',
+        'DIFFERENCE',
+        'Show how many queries each pair needs to find this difference (power 80 %).',
+    ),
+)
+
+
+class ComparedFiles(NamedTuple):
+    """The arguments of a command, sorted by kind."""
+
+    reference: str | None
+    results: list[RunFile]
+    runs: list[RunFile]
+
+
+def sort_files(reference: RunFile, runs: Sequence[RunFile]) -> ComparedFiles:
+    """Sort arguments into the reference, files of results, and runs to score.
+
+    The first one holds results, too, if it looks so; or if it cannot be read twice, as standard
+    input, and all others hold results.
+    """
+    from mediaeval_ap.results.json_files import holds_json
+    from mediaeval_ap.tables import REFERENCE, read
+    from mediaeval_ap.trec.other_tools import is_for_trec
+
+    results = [file for file in (reference, *runs) if holds_json(file) and not is_for_trec(file)]
+    if reference in results or (len(results) == len(runs) and not os.path.isfile(reference)):
+        if unscored := [run for run in runs if run not in results and os.path.exists(run)]:
+            raise click.UsageError(
+                f'{shown(unscored[0])} holds no results, but other arguments do; '
+                'to score a run beside results, give REFERENCE first'
+            )
+        return ComparedFiles(None, [reference, *runs], [])
+    if not runs:
+        read_or_explain(read, reference, REFERENCE)
+        reason = f'{printable(reference)} was taken for a reference; for a score table'
+        raise click.UsageError(f"Missing argument 'RUN...', as {reason}, {COLUMNS_REMEDY}")
+    return ComparedFiles(reference, results, [run for run in runs if run not in results])
+
+
+def find_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
+    """Return all files if they are score tables, or their columns are given; else none."""
+    from mediaeval_ap.comparison.score_tables import SCORE_SHAPES, holds_scores
+
+    item = (columns or {}).get('item', 'item')
+    tables = [file for file in files if columns is not None or holds_scores(file, item)]
+    other_files = [file for file in files if file not in tables and os.path.exists(file)]
+    if tables and other_files:
+        problem = f'{shown(other_files[0])} is not a score table, but another argument is'
+        raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {COLUMNS_REMEDY}')
+    return list(files) if tables else []
+
+
+def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any:
+    """Read a reference or results; an error at the start mentions the shapes of score tables."""
+    from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
+
+    try:
+        return read(path, *layout)
+    except FormatError as error:
+        if error.place not in ('', 'schema', 'line 1', 'line 2'):
+            raise
+        expected = f'{error.expected}; or a score table: {SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'
+        place = error.place, error.field, error.found
+        raise FormatError(error.source, *place, expected, error.further) from None
+
+
+def read_result_file(path: RunFile) -> list[Result]:
+    """Read the results in a file; a name on the command line is for a file of one run."""
+    from mediaeval_ap.results.json_files import read_results
+
+    results = read_or_explain(read_results, path)
+    if (name := path.given_name) and len({result.run for result in results}) > 1:
+        raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
+    return [result.called(name) for result in results] if name else results
+
+
+def check_not_typed(names: Sequence[str], problem: str) -> None:
+    """Raise UsageError if one of these options was typed."""
+    if option := options.first_typed_option(names.__contains__):
+        raise click.UsageError(f'{option}: found {problem}')
+
+
+def check_nothing_to_score(kind: str) -> None:
+    """Raise UsageError for options that need runs to score, or their rankings."""
+    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near', '--loss-cutoff'
+    check_not_typed(names, f'{kind}, which are scored already')
+
+
+def comparison_of(results: Any, **settings: Any) -> Comparison:
+    """Compare results; a wrong option is an error of usage.
+
+    The baseline is an exception: it may be missing because of its file.
+    """
+    from mediaeval_ap.comparison.comparison import compare
+
+    try:
+        return compare(results, **settings)
+    except ParameterError as error:
+        names = str(error).partition(':')[0].replace('_', '-').split(', ')
+        wrong_options = {f'--{name}' for name in names if name != 'baseline'}
+        if options.first_typed_option(wrong_options.__contains__):
+            raise click.UsageError(str(error)) from error
+        raise

@@ -1,0 +1,181 @@
+"""Kinds of arguments and options: functions that make decorators for commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from mediaeval_ap import choices, definitions
+from mediaeval_ap.cli.output import FILE, NEW_FILE, as_usage
+from mediaeval_ap.cli.run_files import read_run_argument
+from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
+
+Decorator = Callable[[Any], Any]
+
+
+def combined(*decorators: Decorator) -> Decorator:
+    """Combine decorators into one, in the order of the help."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def argument(name: str, **settings: Any) -> Decorator:
+    return click.argument(name, type=FILE, **settings)
+
+
+def run_file_argument(name: str, **settings: Any) -> Decorator:
+    return argument(name, callback=read_run_argument, **settings)
+
+
+def option(
+    *names: str, help: str, read: Callable[[Any], Any] | None = None, **settings: Any
+) -> Decorator:
+    """Make an option whose value `read` checks or converts.
+
+    The help shows the default, unless `help` already does.
+    """
+
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
+        with as_usage(click.BadParameter):
+            return value if read is None else read(value)
+
+    settings['callback'] = callback
+    settings.setdefault('show_default', 'default' in settings and '[default: ' not in help)
+    return click.option(*names, help=help, **settings)
+
+
+def input_file(name: str, help: str, **settings: Any) -> Decorator:
+    return option(name, type=FILE, metavar='FILE', help=help, **settings)
+
+
+def new_file(*names: str, help: str, **settings: Any) -> Decorator:
+    return option(*names, help=help, **{'type': NEW_FILE, 'metavar': 'FILE', **settings})
+
+
+def output(help: str, **settings: Any) -> Decorator:
+    return new_file('-o', '--output', help=help, **settings)
+
+
+def flag(*names: str, help: str) -> Decorator:
+    return option(*names, is_flag=True, help=help)
+
+
+def number(name: str, default: float, check: Callable[[float], object], help: str) -> Decorator:
+    return option(name, default=default, type=float, metavar='NUMBER', read=check, help=help)
+
+
+def number_above_zero(name: str, metavar: str, help: str) -> Decorator:
+    def read(value: float | None) -> float | None:
+        return value and choices.check_above_zero(value, name)
+
+    return option(name, type=float, metavar=metavar, read=read, help=help)
+
+
+def integer(
+    *names: str, default: Any, least: int = 1, largest: int = LARGEST_CUTOFF, **settings: Any
+) -> Decorator:
+    """Make an option of an integer between two bounds, which the help does not show."""
+
+    def check(value: int | None) -> int | None:
+        if value is None or least <= value <= largest:
+            return value
+        raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
+
+    return option(*names, default=default, type=int, metavar='N', read=check, **settings)
+
+
+def choice(name: str, choices: Iterable[str], default: str | None, help: str) -> Decorator:
+    """Make an option of a word from a list, in any case; `help` shows the list at {words}."""
+    words = list(choices)
+    help = help.format(words=' or '.join(filter(None, [', '.join(words[:-1]), words[-1]])))
+    return option(
+        name,
+        default=default,
+        help=help,
+        type=click.Choice(words, case_sensitive=False),
+        metavar='NAME',
+    )
+
+
+def file_format(
+    formats: Iterable[str],
+    default: str | None = None,
+    note: str = '  [default: by the suffix of -o, else table]',
+) -> Decorator:
+    note = '' if default else note
+    return choice('--format', formats, default, '{words}.' + note)
+
+
+def definition(default: str | None, note: str = '') -> Decorator:
+    help = 'AP definition: {words}; see "mediaeval-ap help definitions".'
+    return choice('--definition', definitions.names(), default, help + note)
+
+
+def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
+    names = ('-K', '-k', '--cutoffs')
+    shown_default = None if default is None else [','.join(map(str, default))]
+
+    def read(values: tuple[str, ...]) -> list[Cutoff]:
+        expected = 'positive integers, or all, between commas'
+        return [_cutoff(value, field, expected) for value in values for field in value.split(',')]
+
+    return option(
+        *names, metavar='K,...', read=read, multiple=True, default=shown_default, help=help
+    )
+
+
+def cutoff(*names: str, default: str | None, help: str) -> Decorator:
+    def read(value: str | None) -> Cutoff | None:
+        return None if value is None else _cutoff(value, value, 'a positive integer, or all')
+
+    return option(*names, metavar='K', read=read, default=default, help=help)
+
+
+def _cutoff(value: str, field: str, expected: str) -> Cutoff:
+    """Return the cutoff in one field of an option's value."""
+    if field == definitions.ALL:
+        return definitions.ALL
+    if re.fullmatch('[0-9]{1,19}', field) and 0 < int(field) <= LARGEST_CUTOFF:
+        return int(field)
+    raise click.BadParameter(f'found {value!r}, expected {expected}')
+
+
+def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
+    """Make the options about ids that are in only one of two files."""
+    return combined(
+        choice(
+            '--missing',
+            choices.MISSING,
+            'error',
+            f'{ids} that {run} lacks: error (stop), zero or skip.',
+        ),
+        choice(
+            '--unknown',
+            choices.UNKNOWN,
+            'error',
+            f'{ids} that {truth} lacks: error (stop) or drop.',
+        ),
+    )
+
+
+def columns_by_role(value: str | None) -> dict[str, str | int] | None:
+    """Return the column of each role: a name, or a position if it is all digits."""
+    if value is None:
+        return None
+    columns: dict[str, str | int] = {}
+    for field in value.split(','):
+        role, _equals, column = field.partition('=')
+        if not role or not column or role in columns:
+            expected = 'ROLE=COLUMN between commas, each role once'
+            raise click.BadParameter(f'found {field!r}, expected {expected}')
+        is_position = column.isascii() and column.isdigit()
+        columns[role] = int(column) if is_position else column
+    return columns

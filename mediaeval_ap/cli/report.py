@@ -1,0 +1,293 @@
+"""The command ``report``: a page, or figures, about the runs of a campaign."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mediaeval_ap import choices
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
+from mediaeval_ap.cli import option_kinds, options
+from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.compared_files import (
+    CRITERIA_NAMES,
+    ComparedFiles,
+    check_not_typed,
+    check_nothing_to_score,
+    comparison_of,
+    find_score_tables,
+    procedure_options,
+    read_result_file,
+    scored_options,
+    sort_files,
+)
+from mediaeval_ap.cli.output import (
+    NEW_FILE_OR_FOLDER,
+    STANDARD_STREAM,
+    Output,
+    check_can_be_binary,
+    write,
+    write_figure,
+)
+from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run, with_names
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import FormatError, printable, require, shown
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
+
+if TYPE_CHECKING:
+    from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
+
+FIGURES = (
+    'leaderboard',
+    'loss',
+    'map_by_k',
+    'scatter',
+    'distribution',
+    'precision_recall',
+    'confused',
+)
+FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
+SCORE_TABLE_OPTIONS = ('--by', '--columns', '--systems', '--missing', '--range', '--power')
+PAGE_FORMAT = 'html'
+ALL_FIGURES = 'all'
+
+
+def _read_figures(value: str | None) -> list[str] | None:
+    """Return names of figures; an empty list stands for all figures that can be drawn."""
+    if value is None:
+        return None
+    names = [] if value == ALL_FIGURES else dict.fromkeys(value.split(','))
+    return [choices.check_policy('figure', name, FIGURES) for name in names]
+
+
+def _read_links(values: tuple[str, ...]) -> dict[str, str]:
+    from mediaeval_ap.render.page import checked_links
+
+    links: dict[str, str] = {}
+    for value in values:
+        text, _, url = value.partition('=')
+        if value.lower().startswith(('http:', 'https:', 'mailto:')):
+            text = url = value
+        if text in links:
+            raise click.BadParameter(f'found {shown(text)} twice, expected each link once')
+        links[text] = url
+    return checked_links(links)
+
+
+def _read_markdown(path: str) -> str:
+    from mediaeval_ap.tables.sources import ByteSource
+
+    source = ByteSource(path)
+    with source.open() as stream:
+        content = stream.read()
+    try:
+        return content.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        line = f'line {content.count(10, 0, error.start) + 1}'
+        raise FormatError(source.name, line, '', 'bytes that are not UTF-8', 'Markdown') from None
+
+
+@main.command(
+    'report',
+    examples=[
+        "awk '$5 >= 0.5' hypothesis.txt > sure.txt && mediaeval-ap report reference.txt "
+        'hypothesis.txt sure.txt --queries queries.txt -o report.html',
+        'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure all '
+        '-o figures',
+    ],
+    advanced='--columns --systems --missing --by',
+)
+@option_kinds.run_file_argument('reference', metavar='REFERENCE')
+@options.optional_runs_argument
+@options.names_option
+@options.judged_scoring_options
+@option_kinds.cutoff(
+    '--loss-cutoff',
+    default=None,
+    help='Cutoff of --figure loss; the page shows all of -K.  [default: 100, or the last of -K]',
+)
+@options.near_option
+@procedure_options
+@scored_options
+@option_kinds.choice(
+    '--missing',
+    choices.MISSING,
+    'error',
+    'Items of score tables that some systems lack: {words}.',
+)
+@option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
+@option_kinds.input_file('--intro', 'Markdown to show below the title.')
+@option_kinds.option(
+    '--link',
+    'links',
+    metavar='TEXT=URL',
+    multiple=True,
+    read=_read_links,
+    help='Link below the title, such as Task=https://example.org, or a URL alone. Can be repeated.',
+)
+@option_kinds.option(
+    '--figure',
+    'figures',
+    metavar='NAME,...',
+    read=_read_figures,
+    help=f'Write figures instead of the page: {", ".join(FIGURES)}, or all.',
+)
+@option_kinds.option(
+    '--query',
+    metavar='NAME',
+    help='Query of precision_recall.  [default: the first with a relevant shot]',
+)
+@option_kinds.file_format([PAGE_FORMAT, *FIGURE_FORMATS], note='  [default: by the suffix of -o]')
+@option_kinds.output(
+    'File to write, or - for standard output (html, svg); a folder for several figures.',
+    required=True,
+    type=NEW_FILE_OR_FOLDER,
+)
+def report_command(
+    reference: RunFile,
+    runs: Sequence[RunFile],
+    names: str | None,
+    loss_cutoff: Cutoff | None,
+    title: str | None,
+    intro: str | None,
+    links: dict[str, str],
+    figures: list[str] | None,
+    query: str | None,
+    format: str,
+    output: Output,
+    **settings: Any,
+) -> None:
+    """Write a page about the runs of a campaign.
+
+    It shows who leads, which runs differ significantly, where each run lost precision, and every
+    query. The page is one file that loads nothing from elsewhere. In place of REFERENCE and RUNs it
+    takes results or score tables, as compare does: then it shows no rankings and no loss.
+    """
+    format = _checked_format(figures, format, output)
+    wanted_figures = () if figures is None else figures or FIGURES
+    has_page_options = title is not None or intro is not None or bool(links)
+    _check_page_or_figures(wanted_figures, query, has_page_options)
+    if title is not None and not choices.is_text(title):
+        raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
+    score_tables = find_score_tables([reference, *runs], settings['columns'])
+    files = (
+        sort_files(reference, runs) if not score_tables else ComparedFiles(None, score_tables, [])
+    )
+    if files.reference is None:
+        _check_scored('score tables' if score_tables else 'results', figures or ())
+    else:
+        _check_campaign(files, figures or ())
+        if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in wanted_figures:
+            raise click.UsageError(
+                f'--loss-cutoff {loss_cutoff}: the page shows the loss at each of -K: add it there'
+            )
+    named_files = with_names(files.results or files.runs, names)
+    by_name = runs_by_name(named_files, None if files.results else settings['baseline'])
+    page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
+    modules = ('scipy', 'altair', 'vl_convert', *page_modules)
+    for module in tracked(modules, 'loading libraries', ''):  # before anything is read
+        require(module, 'report', 'report')
+    criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
+    introduction = '' if intro is None else _read_markdown(intro)
+    campaign_settings = {name: settings.pop(name) for name in ('queries', 'near')}
+    report: Any
+    if files.reference is None:
+        results: list[Any] = named_files
+        if not score_tables:
+            results = [result for path in named_files for result in read_result_file(path)]
+        report = comparison_of(results, **settings)
+    else:
+        campaign_settings |= {
+            name: value
+            for name, value in settings.items()
+            if f'--{name}' not in SCORE_TABLE_OPTIONS
+        }
+        average_precision = options.read_reference(reference=files.reference, **criteria)
+        teams = teams_by_run(by_name)
+        report = average_precision.report(by_name, k=loss_cutoff, teams=teams, **campaign_settings)
+    if figures is None:
+        write(str(report.to_html(title=title, intro=introduction, links=links)), output)
+    else:
+        _write_figure_files(report.plot, figures, query, format, output)
+
+
+def _check_page_or_figures(
+    figures: Sequence[str], query: str | None, has_page_options: bool
+) -> None:
+    """Raise UsageError for an option of the page with figures, or of a figure without it."""
+    if query is not None and 'precision_recall' not in figures:
+        raise click.UsageError('--query is for the figure precision_recall: give --figure, too')
+    if figures and has_page_options:
+        raise click.UsageError('--title, --intro and --link are for the page: leave out --figure')
+
+
+def _check_scored(kind: str, figures: Sequence[str]) -> None:
+    """Raise UsageError for options and figures that need runs to score, or their rankings."""
+    check_nothing_to_score(kind)
+    if wrong_figures := [name for name in figures if name not in FIGURES_WITHOUT_RANKINGS]:
+        raise click.UsageError(f'--figure {wrong_figures[0]} needs rankings: found {kind}')
+
+
+def _check_campaign(files: ComparedFiles, figures: Sequence[str]) -> None:
+    """Raise UsageError for results among runs, options of score tables, a scatter of one run."""
+    if files.results:
+        problem = f'{shown(files.results[0])} holds results'
+        raise click.UsageError(f'{problem}, but other arguments are runs')
+    check_not_typed(SCORE_TABLE_OPTIONS, 'runs, expected score tables or results')
+    if 'scatter' in figures and len(files.runs) == 1:
+        raise click.UsageError('--figure scatter: found one run, expected two or more')
+
+
+def _write_figure_files(
+    plot: ComparisonPlot, figures: list[str], query: str | None, format: str, output: Output
+) -> None:
+    """Write one figure to a file, or several to a folder."""
+    arguments = {'precision_recall': [query]}
+    if _is_for_folder(figures, output):
+        write_figures(plot, os.fspath(output), figures or None, format, arguments)
+    else:
+        (figure,) = figures
+        write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
+
+
+def _is_for_folder(figures: list[str] | None, output: Output) -> bool:
+    """Return True if figures go to a folder: there are several, or the output is a folder."""
+    is_folder = os.path.isdir(output) or output.endswith('/')
+    return figures is not None and (is_folder or len(figures) != 1)
+
+
+def _checked_format(figures: list[str] | None, format: str, output: Output) -> str:
+    """Return the format; raise UsageError if page or figure, format and output do not fit."""
+    path = os.fspath(output)
+    suffix = os.path.splitext(path)[1].lower()
+    if figures is None and (os.path.isdir(path) or path.endswith('/')):
+        raise click.UsageError(f'-o: found the folder {shown(path)}, expected a file')
+    is_for_folder = _is_for_folder(figures, output)
+    is_figure_file = suffix.removeprefix('.') in FIGURE_FORMATS
+    if is_for_folder and not os.path.isdir(path) and (is_figure_file or os.path.isfile(path)):
+        raise click.UsageError(f'-o: found the file {shown(path)}, expected a folder for figures')
+    if is_for_folder and path == STANDARD_STREAM:
+        raise click.UsageError('--figure: several figures are written to a folder: give -o FOLDER')
+    if format == 'table':  # the default: neither an option nor a suffix names a format
+        if path != STANDARD_STREAM and not is_for_folder:
+            suffixes = ', '.join(f'.{name}' for name in (PAGE_FORMAT, *FIGURE_FORMATS))
+            raise click.UsageError(
+                f'-o: found {shown(path)}, expected a name that ends in {suffixes}, or --format'
+            )
+        format = PAGE_FORMAT if figures is None else FIGURE_FORMATS[0]
+    if figures is None and format != PAGE_FORMAT:
+        names = ', '.join(FIGURES)
+        raise click.UsageError(f'--format {format} is for figures: give --figure, one of {names}')
+    if figures is not None and format == PAGE_FORMAT:
+        formats = ', '.join(FIGURE_FORMATS)
+        raise click.UsageError(
+            f'--figure: found the format {PAGE_FORMAT}, expected one of {formats}'
+        )
+    check_can_be_binary(format, output)
+    if suffix in COMPRESSED_SUFFIXES and format not in (PAGE_FORMAT, 'svg'):
+        raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
+    return format

@@ -1,0 +1,97 @@
+"""Paths of runs on the command line, and their names: ``FILE`` or ``NAME=FILE``."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Self
+
+import click
+
+from mediaeval_ap.choices import is_text
+from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage
+from mediaeval_ap.results.run_names import names_in_file, run_names
+
+
+class RunFile(str):
+    """The path of a run; `given_name` and `team` are empty unless the user gives them."""
+
+    given_name: str = ''
+    team: str = ''
+
+    @classmethod
+    def parsed(cls, value: str) -> Self:
+        """Split ``NAME=FILE``, unless there is a file with that path."""
+        name, equals, path = value.partition('=')
+        if not equals or '/' in name or os.path.exists(value):
+            return cls(value)
+        if not is_text(name) or not path:
+            expected = 'FILE or NAME=FILE, as team-a=runs/a.txt'
+            raise click.BadParameter(f'found {value!r}, expected {expected}')
+        run = cls(path)
+        run.given_name = name
+        return run
+
+
+def read_run(value: str | None) -> RunFile | None:
+    return None if value is None else RunFile.parsed(value)
+
+
+def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
+    """Parse one run, or several; the callback of an argument."""
+    if isinstance(value, tuple):
+        runs = tuple(map(RunFile.parsed, value))
+        names_of_runs(runs)  # raises if a name is given twice
+        return runs
+    return read_run(value)
+
+
+def names_of_runs(runs: Sequence[str]) -> list[str]:
+    """Return the names of runs: given names, else the parts of the paths that differ."""
+    with as_usage():
+        return run_names(runs, [getattr(run, 'given_name', '') for run in runs])
+
+
+def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
+    """Return runs with the names and teams from a file; names on the command line win."""
+    if path is None:
+        return list(runs)
+    named_runs = []
+    for run, (name, team) in zip(runs, names_in_file(path, runs), strict=True):
+        named_run = RunFile(run)
+        named_run.given_name = run.given_name or name
+        named_run.team = team
+        named_runs.append(named_run)
+    names_of_runs(named_runs)  # raises if a name is given twice
+    return named_runs
+
+
+def runs_by_name(
+    runs: Sequence[RunFile], baseline: str | None, other_names: Sequence[str] = ()
+) -> dict[str, RunFile]:
+    """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
+    from mediaeval_ap.comparison.testing import check_run
+    from mediaeval_ap.results.run_names import repeated_name_error
+
+    names = names_of_runs(runs)
+    all_names = [*names, *other_names]
+    with as_usage():
+        if repeated := [name for name, times in Counter(all_names).items() if times > 1]:
+            raise repeated_name_error(repeated[0])
+    with as_usage(prefix='--'):
+        check_run('baseline', baseline, all_names)
+    return dict(zip(names, runs, strict=True))
+
+
+def teams_by_run(runs: dict[str, RunFile]) -> dict[str, str]:
+    """Return the team of each run that has one, by the name of the run."""
+    return {name: run.team for name, run in runs.items() if run.team}
+
+
+def check_not_reread(name: str, path: str, n_runs: int) -> None:
+    """Raise UsageError if standard input would be read for each of several runs."""
+    if path == STANDARD_STREAM and n_runs > 1:
+        raise click.UsageError(
+            f'standard input (-) can be read once only, and {name} is read {n_runs} times'
+        )
