@@ -21,7 +21,14 @@ from mediaeval_ap.choices import (
     parameter_of_skipped,
 )
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.errors import DataWarning, ParameterError, counted, printable, shown, warn_caller
+from mediaeval_ap.errors import (
+    DataWarning,
+    ParameterError,
+    printable,
+    shown,
+    warn_caller,
+    with_noun,
+)
 from mediaeval_ap.evaluation.criteria import queries_or_default, read_queries
 from mediaeval_ap.evaluation.data_warnings import (
     likely_cause,
@@ -138,8 +145,8 @@ class PersonDiscovery2015:
     def __repr__(self) -> str:
         return (
             f'PersonDiscovery2015(reference={shown(self._inputs["reference"].name)}, '
-            f'{counted(len(self._queries), "name", "names")}, '
-            f'{counted(len(self._known), "shot", "shots")}, ratio={self.ratio})'
+            f'{with_noun(len(self._queries), "name", "names")}, '
+            f'{with_noun(len(self._known), "shot", "shots")}, ratio={self.ratio})'
         )
 
     def evaluate(

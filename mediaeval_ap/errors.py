@@ -3,18 +3,18 @@
 ::
 
     Error (Exception)
-    ├── ReadError (OSError)                an input cannot be opened, decompressed or read whole
+    ├── ReadError (OSError)                an input cannot be opened, decompressed or read fully
     ├── WriteError (OSError)               an output cannot be written
     ├── FormatError (ValueError)           the content of an input is wrong
     ├── ParameterError (ValueError)        an argument is not valid
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
     ├── SessionClosedError (RuntimeError)  a session is used after its end
-    ├── ProcessError (RuntimeError)        a process or cluster ended, or cannot do the work
-    └── UndefinedScoreError (ValueError)   a score is not defined, as the mean over no query
+    ├── ProcessError (RuntimeError)        worker processes ended too early, or cannot do the work
+    └── UndefinedScoreError (ValueError)   a score is not defined, such as the mean over no query
 
-    DataWarning (UserWarning)              data that is scored all the same; `KINDS` has its kinds
+    DataWarning (UserWarning)              data is unusual, but is scored; `KINDS` lists the kinds
     ├── NoOverlapWarning                   no id of an input occurs in the other one
-    └── WithoutRelevantWarning             queries have no relevant shot, or are no names
+    └── WithoutRelevantWarning             queries have no relevant shot, or are not names
 
 Catch `Error` for all errors, or the builtin class in parentheses. Every message is one line.
 """
@@ -46,35 +46,35 @@ __all__ = [
     'WriteError',
 ]
 
-SHOWN_CHARACTERS = 60  # enough to find a value by, and a message stays one line
+SHOWN_CHARACTERS = 60  # enough to recognise a value; the message stays one line
 KINDS = {
     'repeated-rows': 'Rows that repeat an earlier row. Drop them: a definition may count them '
     'again.',
-    'repeated-queries': 'Queries that are asked, and averaged, more than once. Ask for each name '
+    'repeated-queries': 'Queries that are listed, and averaged, more than once. List each name '
     'once.',
     'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
-    'empty-run': 'A run of which no hypothesis is in the subset. Are its videos those of the run?',
+    'empty-run': 'A run without a hypothesis in the subset. Do both have the same videos?',
     'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
     'them out.',
-    'unknown-queries': 'Queries that are no names of the reference, or of its subset. Check the '
+    'unknown-queries': 'Queries that are not names in the reference, or in its subset. Check the '
     'spelling.',
     'missing-ids': 'Ids of the truth that the predictions lack, scored 0 or left out. Predict all '
     'of them.',
-    'unknown-ids': 'Predictions for ids or classes that the truth lacks, which are left out. Are '
-    'both of the same data?',
-    'unlisted-problems': 'More problems of a kind than are listed; the others were counted. '
-    'Correct these first.',
-    'few-clusters': 'Intervals over few clusters, or over one with many of the queries. They may '
-    'be too narrow.',
-    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or pass.',
+    'unknown-ids': 'Predictions for ids or classes that the truth lacks, left out. Do both files '
+    'have the same data?',
+    'unlisted-problems': 'More problems of one kind than are listed; the rest is only counted. '
+    'Correct the listed ones first.',
+    'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
+    'They may be too narrow.',
+    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or none pass.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',
-    'uncertain-order': 'The two best runs, whose order unjudged shots could turn. Judge these '
-    'first.',
-    'no-worker': 'A cluster without workers, or with one that does not answer: start one, or wait.',
+    'uncertain-order': 'Unjudged shots could swap the two best runs. Judge these shots first.',
+    'no-worker': 'A cluster without workers, or with a worker that does not answer. Start one, or '
+    'wait.',
 }
 PACKAGE = os.path.dirname(__file__) + os.sep
-NAMED_RUNS = 3  # of several that a message is about
+NAMES_IN_MESSAGE = 3  # a message gives only the number of further ones
 
 
 class Error(Exception):
@@ -82,7 +82,7 @@ class Error(Exception):
 
 
 class _FileError(Error, OSError):
-    """An error about a file: its `name`, and the `reason`."""
+    """An error about a file, with its `name` and the `reason`."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(printable(f'{name or shown(name)}: {reason}'))
@@ -113,7 +113,7 @@ class FormatError(Error, ValueError):
     field : str
         The wrong field; empty for the whole line.
     found, expected : str
-        The content that was found, and the content that was expected.
+        The actual content, and a description of the right content.
     further : int
         Number of further wrong lines (or rows) of the input.
     """
@@ -151,24 +151,24 @@ class SessionClosedError(Error, RuntimeError):
 
 
 class ProcessError(Error, RuntimeError):
-    """A process, or a cluster, that ended before its work was done, or cannot do it."""
+    """Worker processes, or a cluster, that ended before the work was done, or cannot do it."""
 
 
 class UndefinedScoreError(Error, ValueError):
-    """A score that is not defined, as the mean over no query."""
+    """A score that is not defined, such as the mean over no query."""
 
 
 class Note(str):
-    """A sentence about data that knows its numbers.
+    """A sentence about data that keeps its two numbers as attributes.
 
     Parameters
     ----------
     says : str
-        The sentence behind its subject.
+        The rest of the sentence, after its subject.
     number, of : int
-        How many of how many.
+        The number of units that the sentence is about, and of all units.
     unit : str
-        The things that are counted.
+        The unit, in the plural.
 
     Examples
     --------
@@ -200,18 +200,18 @@ class Note(str):
 
 
 class DataWarning(UserWarning):
-    """A warning about data that is scored all the same.
+    """A warning about unusual data, which is scored nevertheless.
 
     Parameters
     ----------
     kind : str
-        One of `KINDS`, which says what to do.
+        A key of `KINDS`, whose value explains the warning and gives a remedy.
     about : str
         The name of the input, or empty.
     note : str
         The finding.
     more : str
-        Remedies or examples that follow it.
+        Remedies or examples, appended to the note.
     """
 
     def __init__(self, kind: str, about: str, note: str, more: str = '') -> None:
@@ -223,7 +223,7 @@ class DataWarning(UserWarning):
 
     @property
     def finding(self) -> str:
-        """The note and what follows it, without the name of the input."""
+        """The note with its remedies or examples, without the name of the input."""
         return f'{self.note}{self.more}' if self.more else self.note
 
     def __str__(self) -> str:
@@ -231,38 +231,38 @@ class DataWarning(UserWarning):
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id, or a run of which nothing is in the subset."""
+    """Two inputs without a common id, or a run without a hypothesis in the subset."""
 
 
 class WithoutRelevantWarning(DataWarning):
-    """Queries without a relevant shot, or that are no names of the reference."""
+    """Queries that have no relevant shot, or are not names in the reference."""
 
 
-def require(module: str, extra: str, what: str) -> ModuleType:
-    """Import a module of an optional dependency; `what` is the feature named in the error."""
+def require(module: str, extra: str, feature: str) -> ModuleType:
+    """Import a module of an optional dependency; an error names the feature that needs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         library = module.partition('.')[0]
         raise MissingExtraError(
-            f"{what}: {library} is not installed; pip install 'mediaeval-ap[{extra}]'"
+            f"{feature}: {library} is not installed; pip install 'mediaeval-ap[{extra}]'"
         ) from error
 
 
-def warn_caller(found: Iterable[DataWarning]) -> None:
-    """Give out warnings at the line that called the package, from any depth inside of it."""
-    # As `skip_file_prefixes` of Python 3.12 does.
+def warn_caller(data_warnings: Iterable[DataWarning]) -> None:
+    """Issue warnings that point to the user's line of code, however deep in the package."""
+    # Python 3.12 has `skip_file_prefixes` for this.
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
         level = level + 1
-    for warning in found:
+    for warning in data_warnings:
         warnings.warn(warning, stacklevel=level)
 
 
 def printable(text: str) -> str:
-    """Return text with an escape for each character that a terminal would obey or hide."""
+    """Escape the characters that a terminal would obey or hide."""
     if text.isprintable():
         return text
     return ''.join(
@@ -271,50 +271,51 @@ def printable(text: str) -> str:
     )
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """Return a number with its noun."""
+def with_noun(count: int, one: str, many: str) -> str:
+    """Return a number with its noun, in the singular or the plural."""
     return f'{count:,} {one if count == 1 else many}'
 
 
-def together(said: Mapping[str, str]) -> str:
-    """Return what is said of each of several runs as one text; notes differ in counts alone."""
-    return f'in {len(said)} runs: {ranged(said.values())} ({some(list(said))})'
+def across_runs(note_by_run: Mapping[str, str]) -> str:
+    """Merge notes of one kind about several runs into one text, such as in 2 runs: … (a, b)."""
+    merged = merged_note(note_by_run.values())
+    return f'in {len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
 
 
-def ranged(notes: Iterable[str]) -> str:
-    """Return notes of one kind as one, such as 3 to 5 of 9 queries."""
-    first, *others = notes
+def merged_note(notes: Iterable[str]) -> str:
+    """Merge notes of one kind into one with ranges, such as 3 to 5 of 9 queries."""
+    first, *further = notes
     if not isinstance(first, Note):
         return first
-    found = [first, *(each for each in others if isinstance(each, Note))]
-    numbers = [each.number for each in found], [each.of for each in found]
+    numbered = [first, *(note for note in further if isinstance(note, Note))]
+    numbers = [note.number for note in numbered], [note.of for note in numbered]
     ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in numbers)
     return f'{" of ".join(ranges)} {first.kind}'
 
 
 def kind_of(note: str) -> str:
-    """Return what notes that differ in counts alone have in common."""
+    """Return the note without its numbers, which is equal for notes of one kind."""
     return note.kind if isinstance(note, Note) else note
 
 
-def some(names: Sequence[str], most: int = NAMED_RUNS) -> str:
-    """Return the first of some names, and how many more there are."""
-    further = len(names) - most
-    return ', '.join(names[:most]) + (f' and {further:,} more' if further > 0 else '')
+def abridged(names: Sequence[str], most: int = NAMES_IN_MESSAGE) -> str:
+    """List the first names and give the number of the rest, such as a, b, c and 4 more."""
+    n_more = len(names) - most
+    return ', '.join(names[:most]) + (f' and {n_more:,} more' if n_more > 0 else '')
 
 
 def shown(value: object) -> str:
-    """Return a value as an error message quotes it: short, and on one line."""
+    """Quote a value for an error message: its repr, shortened, on one line."""
     try:
         short = value[: SHOWN_CHARACTERS + 1] if isinstance(value, str | bytes) else value
         text = printable(repr(short))
-    except Exception:  # whatever the class of somebody else raises
-        if isinstance(value, int):  # Python prints none of more than a few thousand digits
+    except Exception:  # the `__repr__` of a foreign class may raise anything
+        if isinstance(value, int):  # Python refuses to print more than a few thousand digits
             return f'<{type(value).__name__} of {int.bit_length(value)} bits>'
         return shortened(printable(f'<{type(value).__name__} that cannot be shown>'))
     return text if len(text) <= SHOWN_CHARACTERS + 2 else shortened(text)
 
 
 def shortened(text: str) -> str:
-    """Return text cut to a length at which a message stays one line."""
+    """Cut text to `SHOWN_CHARACTERS`, so that a message stays one line."""
     return text if len(text) <= SHOWN_CHARACTERS else f'{text[:SHOWN_CHARACTERS]}…'

@@ -25,10 +25,10 @@ from mediaeval_ap.errors import (
     DataWarning,
     Note,
     ParameterError,
-    counted,
     printable,
     require,
     shown,
+    with_noun,
 )
 from mediaeval_ap.judging.pool import DIGITS, Pool, ranks_of
 from mediaeval_ap.render.document import Document, Grid, Heading
@@ -123,7 +123,7 @@ class CampaignReport(Paged):
             'schema': REPORT_SCHEMA,
             'version': __version__,
             'kind': 'report',
-            'title': f'{counted(len(self.comparison.runs), "run", "runs")} on {self._reference}',
+            'title': f'{with_noun(len(self.comparison.runs), "run", "runs")} on {self._reference}',
             'lead': self._lead,
             'runs': self.comparison.runs,
             'teams': self.teams,
@@ -274,7 +274,7 @@ class CampaignReport(Paged):
         evaluation = self._any_evaluation
         subset = 'none: all videos'
         if 'subset' in evaluation.inputs:
-            n_videos = counted(evaluation.counts['subset_videos'], 'video', 'videos')
+            n_videos = with_noun(evaluation.counts['subset_videos'], 'video', 'videos')
             subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
         facts = {
             'AP definition': evaluation.definition.name,
@@ -484,7 +484,7 @@ def caveats_of(
     if definition.counts_again and (n_above or ranks_of(means) != ranks_of(once)):
         again = f'{definition} counts a shot again that is returned again'
         if n_above:
-            queries = counted(n_queries, 'query has', 'queries have')
+            queries = with_noun(n_queries, 'query has', 'queries have')
             again = f'{n_above:,} of {queries} an AP above 1 in some run, as {again}'
         caveats.append(f'{again}. {_if_once(means, once, metric)}')
     leader, *followers = means
@@ -523,7 +523,9 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
     """Return a sentence on the MAP that queries without a relevant shot add to every run."""
     if not n_without:
         return []
-    finding = f'{n_without:,} of {counted(n_queries, "query has", "queries have")} no relevant shot'
+    finding = (
+        f'{n_without:,} of {with_noun(n_queries, "query has", "queries have")} no relevant shot'
+    )
     verb = 'counts' if n_queries == 1 else 'count'
     empty_run = '' if floor is None else f': an empty run has {floor:.3f}'
     return [f'{finding}, and {verb} the same in every run{empty_run}.']

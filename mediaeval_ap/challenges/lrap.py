@@ -17,7 +17,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, counted, printable, shown, some
+from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown, with_noun
 from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
@@ -132,7 +132,7 @@ def evaluate_lrap(
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
     never = [shown(each) for each, n in zip(classes, metric.n_labels, strict=True) if not n]
-    told = counted(len(never), 'class is', 'classes are') + ' true for no query, but ranked: '
+    told = with_noun(len(never), 'class is', 'classes are') + ' true for no query, but ranked: '
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
@@ -147,7 +147,7 @@ def evaluate_lrap(
         notes=[
             *files.notes(metric.n_without_label, f'{NO_LABEL}: {note}'),
             *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
-            *([told + some(never)] if never else []),
+            *([told + abridged(never)] if never else []),
         ],
     )
 
@@ -172,7 +172,7 @@ def _other_columns(files: Files) -> list[str]:
             others = others if true and true.isdisjoint(others) else []
         lack = 'leave the range from 0 to 1, and are no label of'
     if others:
-        lack += f' {files.truth_name}: left out ({some(list(map(shown, others)))})'
+        lack += f' {files.truth_name}: left out ({abridged(list(map(shown, others)))})'
         note = errors.Note(lack, len(others), len(classes), 'columns')
         name = printable(scores.source.name)
         files.warnings.append(errors.DataWarning('unknown-ids', name, note))

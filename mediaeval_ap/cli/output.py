@@ -18,10 +18,10 @@ from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
     WriteError,
+    across_runs,
     kind_of,
+    merged_note,
     printable,
-    ranged,
-    together,
 )
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
@@ -133,11 +133,11 @@ def tell_waiting_warnings(below: str = '') -> None:
     below = ' '.join(below.split())  # undo folding
     for warning_by_run in warnings_by_kind.values():
         notes = [warning.note for warning in warning_by_run.values()]
-        if ranged(notes) in below:
+        if merged_note(notes) in below:
             continue
         if len(warning_by_run) > 1:
             names = run_names(list(warning_by_run))
-            texts.append(together(dict(zip(names, notes, strict=True))))
+            texts.append(across_runs(dict(zip(names, notes, strict=True))))
         else:
             ((about, warning),) = warning_by_run.items()
             texts.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))

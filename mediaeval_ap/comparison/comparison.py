@@ -47,11 +47,11 @@ from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
-    counted,
     printable,
     require,
     shown,
     warn_caller,
+    with_noun,
 )
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
@@ -320,7 +320,7 @@ class Comparison(ComparisonData, Described, Paged):
 
     def _counted(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
-        counts = counted(len(self.runs), run, runs), counted(len(self.queries), query, queries)
+        counts = with_noun(len(self.runs), run, runs), with_noun(len(self.queries), query, queries)
         return separator.join(counts)
 
     @property
@@ -539,7 +539,7 @@ def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
     if videos is None:
         return 'their videos are not known without the reference'
     if (n_videos := videos.n_videos) < LEAST_VIDEOS:
-        counted_videos = counted(n_videos, 'video', 'videos')
+        counted_videos = with_noun(n_videos, 'video', 'videos')
         return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
     return ''
 
@@ -589,7 +589,7 @@ def _data_warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[
         n_in_effect = sizes.sum() ** 2 / np.square(sizes).sum()
         if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
             finding = (
-                f'{counted(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
+                f'{with_noun(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
                 f'of equal size, and the largest holds {100 * share:.3g} % of the {queries}: '
                 f'intervals may be too narrow with fewer than {LEAST_CLUSTERS}, or with one above '
                 f'{percent(LARGEST_SHARE)}'

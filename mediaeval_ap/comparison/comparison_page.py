@@ -14,7 +14,7 @@ from typing import Any
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
-from mediaeval_ap.errors import ParameterError, counted, shown
+from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
 from mediaeval_ap.results.result import returned_or_written
@@ -277,7 +277,7 @@ class _LeaderTests:
         n_better = len(self.p) - len(self.alike)
         if not self.alike or not n_better:
             return ''
-        worse_runs = counted(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
+        worse_runs = with_noun(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
         return f' {self.leader} is better than {worse_runs}.'
 
     def _is_better(self, every: str) -> str:
@@ -307,9 +307,9 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     terms = terms_of(parameters)
     n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
     family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''
-    units = counted(counts['queries'], terms.query, terms.queries)
+    units = with_noun(counts['queries'], terms.query, terms.queries)
     if parameters['cluster'] != 'none':
-        clusters = counted(counts['units'], 'cluster', 'clusters')
+        clusters = with_noun(counts['units'], 'cluster', 'clusters')
         units = f'{clusters} of {units}, by {parameters["cluster"]}'
     test = words_of_test(parameters['correction'])
     alpha = f'a corrected p of at most {alpha_of(parameters["level"]):g}'

@@ -24,7 +24,7 @@ from mediaeval_ap.comparison.testing import (
     names_of_units,
     terms_of,
 )
-from mediaeval_ap.errors import DataWarning, counted, printable
+from mediaeval_ap.errors import DataWarning, printable, with_noun
 from mediaeval_ap.render.document import Block, Captioned, Grid, Heading, Marked, Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.tables import Provenance
@@ -101,12 +101,12 @@ def caption_of(comparison: ComparisonData, baseline: str | None) -> str:
     """Describe means, intervals and tests: of all pairs, or of the pairs with a baseline."""
     settings = comparison.parameters
     terms = comparison.terms
-    queries = counted(len(comparison.queries), terms.query, terms.queries)
+    queries = with_noun(len(comparison.queries), terms.query, terms.queries)
     definition = f' ({settings["definition"]})' if settings['definition'] else ''
     unit, units = names_of_units(settings)
     counted_units = units
     if settings['cluster'] != 'none':
-        clusters = counted(comparison.counts['units'], unit, units)
+        clusters = with_noun(comparison.counts['units'], unit, units)
         counted_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
     subject = f'Means over {queries}{definition}'
     *exploratory, last = comparison.metrics
@@ -292,7 +292,7 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
     floor = ', '.join(f'{metric} {short(value)}' for metric, value in floors.items())
     if len(set(floors.values())) == 1:
         floor = short(next(iter(floors.values())))
-    queries = counted(n_without, 'query that has', 'queries that have')
+    queries = with_noun(n_without, 'query that has', 'queries that have')
     heading = f'Not the score: means without the {queries} no relevant shot'
     yield Heading(heading, f'an empty run has {floor}')
     yield _by_run(comparison, attrgetter('map_without_floor'))

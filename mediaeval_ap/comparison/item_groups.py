@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mediaeval_ap.errors import FormatError, counted, shown
+from mediaeval_ap.errors import FormatError, shown, with_noun
 from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import TableInput
@@ -39,7 +39,7 @@ def groups_of_items(files: Sequence[Records], role: str, items: Iterable[str]) -
     if lacking := [item for item in items if item not in group_by_item]:
         actual = f'no row of {shown(lacking[0])}'
         if n_more := len(lacking) - 1:
-            actual += f' and {counted(n_more, "other", "others")}'
+            actual += f' and {with_noun(n_more, "other", "others")}'
         names = ', '.join(records.source.name for records in files)
         raise FormatError(names, '', role, actual, f'one with the {role} of each item')
     return [group_by_item[item] for item in items]

@@ -27,7 +27,7 @@ from mediaeval_ap.comparison.intervals import (
 )
 from mediaeval_ap.comparison.sign_flips import flip_test
 from mediaeval_ap.comparison.units import Units, units_of
-from mediaeval_ap.errors import ParameterError, counted, printable, require, shown
+from mediaeval_ap.errors import ParameterError, printable, require, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import RESULT_TERMS, Terms
 
@@ -269,7 +269,7 @@ def names_of_units(parameters: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _counted_units(settings: Settings, n_units: int) -> str:
-    return counted(n_units, *names_of_units(vars(settings)))
+    return with_noun(n_units, *names_of_units(vars(settings)))
 
 
 def _interval_of_mean(
@@ -504,7 +504,7 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict, with the number of items that count as 0, if any."""
-        items = counted(self.n_as_zero, 'item', 'items')
+        items = with_noun(self.n_as_zero, 'item', 'items')
         return f'{self.verdict} ({items} without a value)' if self.n_as_zero else self.verdict
 
 

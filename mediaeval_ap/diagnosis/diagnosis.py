@@ -48,10 +48,10 @@ from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds, tie_bounds
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
-    counted,
     printable,
     require,
     shown,
+    with_noun,
 )
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
@@ -247,7 +247,7 @@ class Diagnosis(Described):
         return tuple(self.evaluation.warnings)
 
     def __repr__(self) -> str:
-        n_queries = counted(len(self.queries), 'query', 'queries')
+        n_queries = with_noun(len(self.queries), 'query', 'queries')
         settings = f'{self.definition}, {n_queries}'
         means = {f'M{ap_column(self.k)}': self.map, **self.mean_parts}
         means = {name: value for name, value in means.items() if value or name.startswith('M')}
@@ -292,7 +292,7 @@ class Diagnosis(Described):
             The query's diagnosis. Making it takes time in proportion to the hypotheses of the run.
         """
         if query not in self.queries:
-            n_queries = counted(len(self.queries), 'query', 'queries')
+            n_queries = with_noun(len(self.queries), 'query', 'queries')
             raise ParameterError(
                 f'of: found {shown(query)}, expected one of the {n_queries} of this diagnosis; '
                 'explain the run with this query'
@@ -440,7 +440,7 @@ class Diagnosis(Described):
 
     def _blocks(self, per_query: bool, n: int) -> Iterator[Block]:
         ap = ap_column(self.k)
-        n_queries = counted(len(self.queries), 'query', 'queries')
+        n_queries = with_noun(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
         yield f'M{ap} {self.map:.3f} over {n_queries}. The rest to 1:\n'
         n_losing = {
@@ -544,7 +544,7 @@ def _costliest_names(
     if rows:
         yield Grid(headers, rows[:n])
     if len(rows) > n:
-        yield f'… and {counted(len(rows) - n, "more name", "more names")} (see --costliest)\n'
+        yield f'… and {with_noun(len(rows) - n, "more name", "more names")} (see --costliest)\n'
 
 
 def _edits(letters: Sequence[str]) -> str:
@@ -565,7 +565,7 @@ def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
     """Raise ParameterError if two diagnoses differ in more than the run."""
     name = shown(b.definition.name)
     expected_name = shown(a.definition.name)
-    n_others = counted(len(b.queries), 'query', 'queries')
+    n_others = with_noun(len(b.queries), 'query', 'queries')
     criteria = [a._examined.criteria, b._examined.criteria]
     references: Sequence[Any] = (None, None)
     subsets: Sequence[Any] = (None, None)

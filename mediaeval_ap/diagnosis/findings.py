@@ -15,7 +15,7 @@ from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.diagnosis.other_definitions import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS
-from mediaeval_ap.errors import counted, printable
+from mediaeval_ap.errors import printable, with_noun
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described
 
@@ -285,7 +285,7 @@ class QueryDiagnosis(Described):
     def _blocks(self) -> Iterator[Block]:
         ap = ap_column(self.k)
         yield Heading(self.run, self.definition)
-        n_relevant = counted(self.n_relevant, 'relevant shot', 'relevant shots')
+        n_relevant = with_noun(self.n_relevant, 'relevant shot', 'relevant shots')
         yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. The rest to 1:\n'
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
@@ -310,7 +310,7 @@ class QueryDiagnosis(Described):
                     cells.insert(2, bool(row.judged))
             yield Grid(headers, rows, exact=('confidence',))
         if n_left_out := len(self.ranking) - len(ranking):
-            ranks = counted(n_left_out, 'rank', 'ranks')
+            ranks = with_noun(n_left_out, 'rank', 'ranks')
             yield f'{ranks} below {N_LISTED} without a hit left out\n'
         yield grid_of_ties(self.ties)
         yield Grid(
@@ -413,7 +413,7 @@ class Difference(Described):
         first, second = self.runs
         ap = ap_column(self.k)
         yield Heading(second, f'minus {printable(first)}, {self.definition}')
-        n_queries = counted(len(self.queries), 'query', 'queries')
+        n_queries = with_noun(len(self.queries), 'query', 'queries')
         yield f'M{ap} {self.map:+z.3f} over {n_queries}. Where it comes from:\n'
         rows = [
             [part, mean, *_better_and_worse(self.parts[part]), PARTS[part]]

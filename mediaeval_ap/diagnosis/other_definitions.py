@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import definitions
 from mediaeval_ap.arrays import Floats, first_occurrences, run_starts
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
-from mediaeval_ap.errors import counted
+from mediaeval_ap.errors import with_noun
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -224,7 +224,7 @@ def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -
     reasons = []
     if 'repeats' in fields and facts.n_repeats:
         where = 'the ranking' if k == ALL else f'the top {k}'
-        n_repeats = counted(facts.n_repeats, 'repeated shot', 'repeated shots')
+        n_repeats = with_noun(facts.n_repeats, 'repeated shot', 'repeated shots')
         reasons.append(f'{RULES[other.repeats]} ({n_repeats} in {where})')
     n_relevant = facts.n_relevant(in_use)
     other_n_relevant = facts.n_relevant(other)

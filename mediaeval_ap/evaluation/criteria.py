@@ -28,9 +28,9 @@ from mediaeval_ap.errors import (
     ReadError,
     UndefinedScoreError,
     WithoutRelevantWarning,
-    counted,
     printable,
     shown,
+    with_noun,
 )
 from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries, repeated_rows
 from mediaeval_ap.evaluation.judged import Judged
@@ -194,7 +194,7 @@ class Criteria:
         names = self.reference.queries
         subset = '' if self.subset is None else f'subset={shown(self.subset.source.name)}, '
         return (
-            f'reference={source}, {counted(len(names), "name", "names")}, {subset}K={self.K}, '
+            f'reference={source}, {with_noun(len(names), "name", "names")}, {subset}K={self.K}, '
             f'definition={shown(self.definition.name)}'
             + ''.join(f', {name}={shown(value)}' for name, value in self.parameters.items())
         )

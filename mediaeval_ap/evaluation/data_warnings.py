@@ -35,9 +35,9 @@ from mediaeval_ap.errors import (
     NoOverlapWarning,
     Note,
     WithoutRelevantWarning,
+    abridged,
     printable,
     shown,
-    some,
 )
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import note_above_one, note_of_floor
@@ -120,7 +120,7 @@ def unknown_queries(
     finding = 'the query is not a name'
     if n_queries > 1:
         finding = f'{len(unknown):,} of {n_queries:,} queries are not names'
-    finding += f' in the reference: {some(examples, QUERIES_IN_WARNING)}'
+    finding += f' in the reference: {abridged(examples, QUERIES_IN_WARNING)}'
     return [WithoutRelevantWarning('unknown-queries', reference, finding)]
 
 
@@ -136,7 +136,7 @@ def scores_above_one(
     if not (queries and definition.counts_again):
         return []
     (note,) = note_above_one(len(queries), n_queries, definition)
-    examples = some(list(map(printable, queries)), QUERIES_IN_WARNING)
+    examples = abridged(list(map(printable, queries)), QUERIES_IN_WARNING)
     remedies = [str(other) for other in definitions.registered() if not other.counts_again]
     more = f'; {", ".join(remedies)} count it once: {examples}'
     return [DataWarning('score-above-one', printable(run), note, more)]

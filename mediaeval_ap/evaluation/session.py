@@ -6,7 +6,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import SessionClosedError, counted, shown, warn_caller
+from mediaeval_ap.errors import SessionClosedError, shown, warn_caller, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
 from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
 from mediaeval_ap.evaluation.scoring import Scorer
@@ -59,7 +59,7 @@ class Session(Generator[Answer, str | None, None]):
 
     def _run(self) -> str:
         ranking = self._scorer.ranking
-        n_hypotheses = counted(len(ranking), 'hypothesis', 'hypotheses')
+        n_hypotheses = with_noun(len(ranking), 'hypothesis', 'hypotheses')
         return f'run={shown(ranking.source.name)}, {n_hypotheses}'
 
     def send(self, query: str | None) -> Answer:

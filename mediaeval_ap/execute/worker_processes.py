@@ -35,10 +35,10 @@ from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import (
     DataWarning,
     ProcessError,
+    abridged,
     printable,
     require,
     shown,
-    some,
     warn_caller,
 )
 from mediaeval_ap.progress import progress_hidden
@@ -250,7 +250,7 @@ def _silence_warnings(client: Client, heard: dict[str, tuple[float, float]]) -> 
         if heard.get(worker, (0, 0))[0] != state['last_seen']:
             heard[worker] = state['last_seen'], monotonic()
     gone = [worker for worker in workers if monotonic() - heard[worker][1] > SECONDS]
-    finding = f'nothing is heard of worker {some(gone, 1)}'
+    finding = f'nothing is heard of worker {abridged(gone, 1)}'
     return [DataWarning('no-worker', address, finding)] if gone else []
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
-from mediaeval_ap.errors import DataWarning, ParameterError, counted, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
 from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Labels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
@@ -51,9 +51,9 @@ class ToJudge:
         ends = others if len(others) <= NAMED_RUNS else [others[0], others[-1]]
         words += [f'{run} at {rank}' for run, rank in ends]
         if between := len(others) - len(ends):
-            words.insert(2, f'{counted(between, "run", "runs")} between')
+            words.insert(2, f'{with_noun(between, "run", "runs")} between')
         if without := self.n_runs - len(self.ranks):
-            words.append(f'{counted(without, "run", "runs")} not')
+            words.append(f'{with_noun(without, "run", "runs")} not')
         if self.n_queries > 1:
             words.append(f'for {self.n_queries} queries')
         return ', '.join(words)

@@ -20,7 +20,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, ap_column, depths
-from mediaeval_ap.errors import DataWarning, ParameterError, counted, require
+from mediaeval_ap.errors import DataWarning, ParameterError, require, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer, Top, prepare_run, select_queries
@@ -127,8 +127,10 @@ class Pool(Described):
     certain: list[CertainOrder] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        of_teams = counted(len(self.without), 'team', 'teams')
-        return f'Pool of {counted(len(self.runs), "run", "runs")} of {of_teams} ({self.definition})'
+        of_teams = with_noun(len(self.without), 'team', 'teams')
+        return (
+            f'Pool of {with_noun(len(self.runs), "run", "runs")} of {of_teams} ({self.definition})'
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -143,7 +145,7 @@ class Pool(Described):
         if self.bounds and self.counts.get(SKIPPED):
             notes.append('Bounds are over the queries that have a relevant shot by now')
         if n_wider := max((each.n_wider for each in self.bounds.values()), default=0):
-            queries = counted(n_wider, 'query', 'queries')
+            queries = with_noun(n_wider, 'query', 'queries')
             notes.append(
                 f'Bounds hold, but may be wider than needed for up to {queries} of a run, where '
                 'unjudged shots are returned again'
@@ -165,8 +167,8 @@ class Pool(Described):
             'uncertain-order',
             self.inputs['reference']['name'],
             f'{first} and {second} could change places',
-            f' if the {counted(self.counts["unjudged"], "unjudged shot", "unjudged shots")} of the '
-            'pool were judged',
+            f' if the {with_noun(self.counts["unjudged"], "unjudged shot", "unjudged shots")} of '
+            'the pool were judged',
         )
 
     @cached_property
@@ -297,7 +299,7 @@ class Pool(Described):
         depth, K, near = (self.parameters[name] for name in ('depth', 'K', 'near'))
         k = max(K, key=lambda k: depths([k]))
         n_pairs = len(self.uncertain) + len(self.certain)
-        pairs = f'{len(self.certain):,} of {counted(n_pairs, "pair", "pairs")} of runs'
+        pairs = f'{len(self.certain):,} of {with_noun(n_pairs, "pair", "pairs")} of runs'
         orders = f', and the order of {pairs} is certain,' if n_pairs else ''
         beyond = ''
         if depths([depth]) < depths([k]):

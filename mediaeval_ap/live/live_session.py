@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import NoReturn, SupportsIndex
 
-from mediaeval_ap.errors import counted, warn_caller
+from mediaeval_ap.errors import warn_caller, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.relevance import Relevance
 from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, prepare_run, select_queries
@@ -81,7 +81,7 @@ class Live(Session):
         self._snapshot: Ranking | None = None
 
     def _run(self) -> str:  # without the lock, so that repr never waits or fails
-        return counted(len(self._hypotheses), 'hypothesis', 'hypotheses')
+        return with_noun(len(self._hypotheses), 'hypothesis', 'hypotheses')
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError(

@@ -19,11 +19,11 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import (
     Note,
     ParameterError,
-    counted,
+    across_runs,
     kind_of,
     printable,
     shown,
-    together,
+    with_noun,
 )
 from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import render, short, to_html
@@ -214,7 +214,7 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
     policy = parameters.get('unjudged')
     notes = [note_by_policy[policy]] if policy in note_by_policy else []
     if n_dropped := counts.get('reference_rows_dropped', 0):
-        rows = counted(n_dropped, 'row', 'rows')
+        rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')
     return notes
 
@@ -372,13 +372,13 @@ class Result(Described):
 
     def __repr__(self) -> str:
         settings = f' ({self._subtitle()})' if self._subtitle() else ''
-        n_queries = counted(self.counts['queries'], 'query', 'queries')
+        n_queries = with_noun(self.counts['queries'], 'query', 'queries')
         means = self._means()
         counts = self.mean_counts
         width = max(map(len, means))
         lines = [f'{type(self).__name__} of {shown(self.run)}{settings}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
-            n_items = counted(counts[name], *self._unit)
+            n_items = with_noun(counts[name], *self._unit)
             over = '' if n_items == n_queries else f' over {n_items}'
             lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}{over}')
         n_more = len(means) - MEANS_IN_REPR
@@ -518,7 +518,7 @@ def _merged_notes(results: Sequence[Result]) -> list[str]:
     lines = list(shared)
     for notes_of_kind in note_by_run.values():
         if len(notes_of_kind) > 1:
-            lines.append(together(notes_of_kind))
+            lines.append(across_runs(notes_of_kind))
         else:
             lines += map(': '.join, notes_of_kind.items())
     return lines
@@ -533,7 +533,7 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
     means = result._means()
     counts = result.mean_counts
     if len(set(counts.values())) == 1:
-        n_items = counted(next(iter(counts.values())), *result._unit)
+        n_items = with_noun(next(iter(counts.values())), *result._unit)
         yield Grid([result._TITLE, n_items], list(means.items()))
     else:
         rows = [[name, mean, counts[name]] for name, mean in means.items()]
@@ -554,7 +554,9 @@ def _summary_blocks(results: Sequence[Result]) -> Iterator[Block]:
     queries, the line says so.
     """
     grid = _summary_grid(results)
-    n_items = {counted(n, *result._unit) for result in results for n in result.mean_counts.values()}
+    n_items = {
+        with_noun(n, *result._unit) for result in results for n in result.mean_counts.values()
+    }
     first_count, *further_counts = results[0]._count_columns()
     if len(n_items) == 1:
         dropped = [first_count, *further_counts]

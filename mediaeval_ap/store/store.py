@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import plain_text
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, counted, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import WIDTHS, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -117,7 +117,7 @@ class Store:
         self.ranking = ranking
 
     def __repr__(self) -> str:
-        n_hypotheses = counted(self.n_hypotheses, 'hypothesis', 'hypotheses')
+        n_hypotheses = with_noun(self.n_hypotheses, 'hypothesis', 'hypotheses')
         return f'Store({shown(self.path)}, {n_hypotheses})'
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.arrays import combine, ranges
-from mediaeval_ap.errors import FormatError, counted, printable, shown
+from mediaeval_ap.errors import FormatError, printable, shown, with_noun
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.text.line_rules import AS_TEXT
 
@@ -296,7 +296,7 @@ class Table(NumberedRows):
         return cls(layout, dict.fromkeys(layout.texts, nothing), numbers, source)
 
     def __repr__(self) -> str:
-        rows = counted(len(self), 'row', 'rows')
+        rows = with_noun(len(self), 'row', 'rows')
         return f'Table({self.layout.name} {shown(self.source.name)}, {rows})'
 
     def _repr_html_(self) -> str:
@@ -304,7 +304,7 @@ class Table(NumberedRows):
         from mediaeval_ap.render.formats import to_html
 
         first = self.select(np.arange(len(self)) < ROWS_IN_HTML)
-        what = f'{self.layout.name}, {counted(len(self), "row", "rows")}'
+        what = f'{self.layout.name}, {with_noun(len(self), "row", "rows")}'
         blocks: list[Block] = [Heading(self.source.name, what)]
         blocks.append(Grid(self.layout.fields, list(first.rows()), exact=self.layout.fields))
         if n_more := len(self) - len(first):

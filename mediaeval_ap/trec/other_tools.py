@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, some
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown
 from mediaeval_ap.tables.columnar import names_of_columns
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
@@ -107,7 +107,7 @@ def file_in(folder: Any) -> Any:
     names = sorted(glob('*_predictions.json', root_dir=path))  # as MTEB calls that of a task
     if len(names) > 1:
         expected = 'one file of predictions: give it in place of its folder'
-        raise FormatError(path, '', '', f'{len(names)}: {some(names)}', expected)
+        raise FormatError(path, '', '', f'{len(names)}: {abridged(names)}', expected)
     return os.path.join(path, names[0]) if names else folder
 
 
@@ -209,7 +209,7 @@ def _from_json(stream: BinaryIO, layout: Layout, source: ByteSource, part: str |
     }
     fitting = [each for key, each in parts.items() if part in (None, key, *each[:2])]
     if len(fitting) != 1 or not isinstance(fitting[0][2], dict):
-        found = f'{len(fitting)} for {shown(part)} in {some(list(parts))}'
+        found = f'{len(fitting)} for {shown(part)} in {abridged(list(parts))}'
         expected = "one with rankings; choose it by --part SUBSET/SPLIT, in Python part='…'"
         raise FormatError(source.name, 'subset/split', '', found, expected)
     return from_mapping(fitting[0][2], layout, source.name)
