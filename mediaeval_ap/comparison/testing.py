@@ -175,13 +175,16 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> Test
     progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard = []
     every_pair = []
-    for number, (units, means) in enumerate(zip(units_by_metric, means_by_metric, strict=True)):
-        pairs = _tested_pairs(settings, runs, number, units, orders[number], progress)
+    for metric_number, units in enumerate(units_by_metric):
+        means = means_by_metric[metric_number]
+        best_first = orders[metric_number]
+        pairs = _tested_pairs(settings, runs, metric_number, units, best_first, progress)
         intervals = [
-            _interval_of_mean(settings, units, runs, number, run) for run in range(len(runs.names))
+            _interval_of_mean(settings, units, runs, metric_number, run)
+            for run in range(len(runs.names))
         ]
         ranked = list(map(_RankedMean, means, units.ranks(means), intervals))
-        leaderboard += _leaderboard(settings, runs, number, orders[number], ranked, pairs)
+        leaderboard += _leaderboard(settings, runs, metric_number, best_first, ranked, pairs)
         every_pair += pairs
     return TestedRuns(orders[-1], leaderboard, every_pair, units_by_metric[-1])
 
