@@ -41,6 +41,7 @@ def test_order_of_runs_and_queries_is_that_of_their_names():
 
 
 def test_a_query_asked_twice_stays_twice():
+    """A mapping by query would merge the two values."""
     queries = ['x', 'y', 'x']
     runs = read_runs(several([1, 0.5, 1], [0, 0.25, 0], queries=queries))
     assert runs.queries == ['x', 'x', 'y']

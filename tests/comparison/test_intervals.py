@@ -87,5 +87,6 @@ def test_differences_are_those_of_the_oracle(clusters, level, largest):
 
 
 def test_equal_means_of_clusters_have_no_interval():
+    """All deviations are 0, and the interval divides by them."""
     found = mean_interval(np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 4, 6, 8, 10]), 0.95, (0, 1))
     assert (found.low, found.high, found.reason) == (None, None, 'all units have one mean')

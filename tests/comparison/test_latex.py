@@ -65,6 +65,7 @@ def test_a_table_of_four_cutoffs_fits_on_the_page(tmp_path):
 
 
 def test_hostile_names(tmp_path):
+    """An unescaped name would break the document."""
     query = HOSTILE[0]
     run = [('x', 'v', '1', 'an_&%$', 0.5), ('x', 'v', '2', query, 0.5)]
     of_query = AveragePrecision([('x', 'v', '1', query)]).explain(run).of(query).to_latex()

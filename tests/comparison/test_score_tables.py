@@ -222,6 +222,7 @@ def test_verdicts():
     ],
 )
 def test_no_interval_is_no_verdict(n, settings, needed):
+    """A run would pass if no interval counted as none below the limit."""
     limit = settings.get('fail_if_worse', 0)
     can = [each > 2 * stats.t.isf(0.025, each + 1) + limit * (each + 2) for each in range(5, 30)]
     assert can.index(True) + 5 == needed
@@ -248,6 +249,7 @@ FAIL, BETTER = {'fail_if_worse': 0.5}, {'require_better': True}
 )
 @pytest.mark.parametrize(('kind', 'size'), [('items', 1), ('clusters', 3)])
 def test_what_no_data_could_fail_is_not_passed(n, settings, verdict, able, kind, size):
+    """A gate that no data can fail would pass every run."""
     items = [f'{place:03}' for place in range(n * size)]
     frame = long_frame(np.full((2, n * size), 0.5), ('new', 'old'), items)
     if kind == 'clusters':
@@ -359,6 +361,7 @@ def test_wrong_lines_of_json_are_refused(text, tmp_path, monkeypatch):
 
 
 def test_settings_of_tables_are_refused_for_results():
+    """They would be ignored silently."""
     columns = {'item': 'id'}
     for settings in {'missing': 'skip'}, {'columns': columns}, {'range': (0, 1)}, {'systems': 'a'}:
         with pytest.raises(ParameterError, match='found results, expected score tables'):
@@ -394,6 +397,7 @@ def test_totals_among_the_items_are_refused(size, name, total, tmp_path):
 
 
 def test_items_called_as_totals_are_items_if_a_system_has_another_value():
+    """A name alone does not make a total, nor does a row without values."""
     wide = wide_frame()
     wide.loc[40] = ['total', *VALUES.mean(axis=1)]
     wide.loc[40, 'b'] += 0.02

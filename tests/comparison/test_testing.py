@@ -56,6 +56,7 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
 
 
 def test_differences_that_are_equal_but_for_rounding_have_no_deviation():
+    """A deviation of 1e-17 would give a huge dz, and two queries would be enough."""
     others = [0.3, 0.1, 0.7, 0.2, 0.6, 0.05]
     found = compare(several([each + 0.1 for each in others], others, [0.1 + 0.2, 0.3] * 3), power=1)
     assert len({a - b for a, b in zip(*found.values['MAP@1'][[0, 2]], strict=True)}) > 1
