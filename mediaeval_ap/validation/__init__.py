@@ -1,4 +1,4 @@
-"""Validation: every problem of a submission at once, with its place and how to mend it."""
+"""Validation: all problems of a submission at once, each with its line and a remedy."""
 
 from mediaeval_ap.validation.problems import Finding, Findings, Problem
 from mediaeval_ap.validation.submission import examine, validate

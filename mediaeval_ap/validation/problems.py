@@ -1,4 +1,4 @@
-"""The problems of a submission and their kinds: counted, and written out when asked for."""
+"""The problems of a submission and their kinds: all counted, the first ones written out."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _WARNINGS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of problem, and how to mend it; errors are what a campaign refuses."""
+    """A kind of problem with its remedy; a campaign refuses runs with errors."""
 
     name: str
     severity: Severity
@@ -76,7 +76,7 @@ PROBLEM_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error in a file of a submission, or something that deserves a warning.
+    """An error in a file of a submission, or a suspicious row that deserves a warning.
 
     Examples
     --------
@@ -87,21 +87,21 @@ class Problem:
     """
 
     kind: Kind  # prints as its name
-    severity: Severity  # errors are what a campaign would refuse
+    severity: Severity  # a campaign refuses runs with errors
     source: str  # the name of the file
-    line: int  # from 1; of a table of values, the number of the row
-    field: str  # empty where the whole line or file is wrong
+    line: int  # from 1; in a table of values, the number of the row
+    field: str  # empty if the whole line or file is wrong
     found: str
     expected: str
     remedy: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as values that JSON can hold.
+        """Return the problem as a JSON object.
 
         Returns
         -------
         dict
-            Its fields, the kind by its name.
+            The fields, with the name of the kind.
         """
         values = {name: getattr(self, name) for name in self.__slots__}
         return values | {'kind': self.kind.name}
@@ -109,7 +109,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Finding:
-    """The problems of one kind in one file; `count` may be more than can be written out."""
+    """The problems of one kind in one file; not all of the `count` may be written out."""
 
     kind: Kind
     count: int
@@ -120,20 +120,20 @@ class Finding:
 
 
 def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str = '') -> Problem:
-    """Return the problem of a kind in a line; its remedy may be that of the kind."""
-    known = PROBLEM_KINDS[kind]
+    """Return a problem of a kind in a line; by default with the remedy of the kind."""
+    full_kind = PROBLEM_KINDS[kind]
     source = table.source.name
-    return Problem(known, known.severity, source, line, *detail, remedy or known.remedy)
+    return Problem(full_kind, full_kind.severity, source, line, *detail, remedy or full_kind.remedy)
 
 
 def at_rows(
-    kind: str, table: Table, rows: NDArray[np.int64], describe: Callable[[int], Detail]
+    kind: str, table: Table, rows: NDArray[np.int64], detail_of: Callable[[int], Detail]
 ) -> Finding:
-    """Return the problems of some rows, which ascend and are described when they are asked for."""
+    """Return the problems of ascending rows; `detail_of` runs only for problems written out."""
 
     def problems() -> Iterator[Problem]:
         for row in map(int, rows):
-            yield problem_at(kind, table, table.lines[row], describe(row))
+            yield problem_at(kind, table, table.lines[row], detail_of(row))
 
     return Finding(PROBLEM_KINDS[kind], len(rows), problems)
 
@@ -155,15 +155,18 @@ class Findings:
         self.max_problems = max_problems
         self._findings: dict[Kind, list[Finding]] = {}
         order = list(PROBLEM_KINDS.values())
-        for each in sorted(findings, key=lambda finding: order.index(finding.kind)):
-            if each.count:
-                self._findings.setdefault(each.kind, []).append(each)
-        counts = {kind: sum(each.count for each in found) for kind, found in self._findings.items()}
+        for finding in sorted(findings, key=lambda finding: order.index(finding.kind)):
+            if finding.count:
+                self._findings.setdefault(finding.kind, []).append(finding)
+        counts = {
+            kind: sum(finding.count for finding in in_files)
+            for kind, in_files in self._findings.items()
+        }
         self.counts = counts
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
     def count(self, severity: Severity) -> int:
-        """Return the number of errors, or of warnings."""
+        """Return the number of errors or warnings."""
         return sum(count for kind, count in self.counts.items() if kind.severity == severity)
 
     def problems(self, most: int | None = None) -> list[Problem]:
@@ -174,69 +177,75 @@ class Findings:
         """Return the first problems of each kind."""
         names = [source.name for source in self.inputs.values()]
 
-        def where(problem: Problem) -> tuple[int, int]:
+        def file_and_line(problem: Problem) -> tuple[int, int]:
             return names.index(problem.source), problem.line
 
         most = self.max_problems if most is None else min(most, self.max_problems)
         return {
-            kind: list(islice(merge(*found, key=where), most))
-            for kind, found in self._findings.items()
+            kind: list(islice(merge(*in_files, key=file_and_line), most))
+            for kind, in_files in self._findings.items()
         }
 
 
 def problems_document(findings: Mapping[str, Findings], most: int | None = None) -> Document:
-    """Return the findings of runs, by name, as a document; of several runs, JSON is a list."""
+    """Return the findings of runs, by name, as a document; JSON has a list for several runs."""
 
     def blocks() -> Iterator[Block]:
-        for run, each in findings.items():
+        for run, findings_of_run in findings.items():
             if len(findings) > 1:
                 yield Heading(run)
-            yield from _blocks(each, most)
+            yield from _findings_blocks(findings_of_run, most)
 
-    def value() -> Any:
-        values = [{'run': run} | _value(each, most) for run, each in findings.items()]
+    def json_value() -> Any:
+        values = [
+            {'run': run} | _findings_json(findings_of_run, most)
+            for run, findings_of_run in findings.items()
+        ]
         return values if len(values) > 1 else values[0]
 
     def rows() -> Grid:
-        problems = [(run, each) for run in findings for each in findings[run].problems(most)]
-        listed = [[run, *problem.to_dict().values()] for run, problem in problems]
-        return Grid(['run', *Problem.__slots__], listed)
+        cells = [
+            [run, *problem.to_dict().values()]
+            for run, findings_of_run in findings.items()
+            for problem in findings_of_run.problems(most)
+        ]
+        return Grid(['run', *Problem.__slots__], cells)
 
-    return Document(blocks, value, rows)
+    return Document(blocks, json_value, rows)
 
 
 def statistics(findings: Mapping[str, Findings]) -> Document:
-    """Return how many problems of each kind each run has, as a document."""
-    of_runs = findings.items()
+    """Return the number of problems of each kind in each run, as a document."""
+    counts_by_run = {run: findings_of_run.counts for run, findings_of_run in findings.items()}
     kinds = [
-        kind for kind in PROBLEM_KINDS.values() if any(kind in each.counts for _, each in of_runs)
+        kind
+        for kind in PROBLEM_KINDS.values()
+        if any(kind in counts for counts in counts_by_run.values())
     ]
-    rows = [
-        [run, kind.name, kind.severity, count]
-        for run, each in of_runs
-        for kind, count in each.counts.items()
-    ]
-    counts = Grid(['run', 'kind', 'severity', 'count'], rows)
-    table = Grid(
-        ['run', 'errors', 'warnings', *(kind.name for kind in kinds)],
+    long = Grid(
+        ['run', 'kind', 'severity', 'count'],
         [
-            [run, each.count('error'), each.count('warning'), *map(each.counts.get, kinds)]
-            for run, each in of_runs
+            [run, kind.name, kind.severity, count]
+            for run, counts in counts_by_run.items()
+            for kind, count in counts.items()
         ],
     )
-    return Document(
-        lambda: [table if len(findings) > 1 else counts], counts.objects, lambda: counts
-    )
+    wide_rows = []
+    for run, findings_of_run in findings.items():
+        totals = findings_of_run.count('error'), findings_of_run.count('warning')
+        wide_rows.append([run, *totals, *map(findings_of_run.counts.get, kinds)])
+    wide = Grid(['run', 'errors', 'warnings', *(kind.name for kind in kinds)], wide_rows)
+    return Document(lambda: [wide if len(findings) > 1 else long], long.objects, lambda: long)
 
 
-def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
-    for kind, listed in findings.by_kind(most).items():
+def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
+    for kind, problems in findings.by_kind(most).items():
         remarks = []
-        for each in listed:
-            field = f'{each.field}: ' if each.field else ''
-            text = f'{field}found {each.found}, expected {each.expected}'
-            place = each.source, each.line
-            remarks.append(Remark(each.severity, kind.name, *place, text, each.remedy))
+        for problem in problems:
+            field = f'{problem.field}: ' if problem.field else ''
+            text = f'{field}found {problem.found}, expected {problem.expected}'
+            where = problem.source, problem.line
+            remarks.append(Remark(problem.severity, kind.name, *where, text, problem.remedy))
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'
@@ -249,17 +258,17 @@ def _blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
         'row': findings.rows['hypothesis'],
     }
     errors, warnings, rows = (
-        f'{count:,} {what}{"" if count == 1 else "s"}' for what, count in counts.items()
+        f'{count:,} {noun}{"" if count == 1 else "s"}' for noun, count in counts.items()
     )
     name = printable(findings.inputs['hypothesis'].name)
     yield f'{errors}, {warnings} in {rows} of {name} (rules {findings.rules})\n'
 
 
-def _value(findings: Findings, most: int | None) -> dict[str, Any]:
-    listed = findings.by_kind(most)
+def _findings_json(findings: Findings, most: int | None) -> dict[str, Any]:
+    written = findings.by_kind(most)
     counts = findings.counts
-    n_left = {kind.name: count - len(listed[kind]) for kind, count in counts.items()}
-    left_out = {kind: count for kind, count in n_left.items() if count}
+    n_beyond = {kind.name: count - len(written[kind]) for kind, count in counts.items()}
+    left_out = {kind: count for kind, count in n_beyond.items() if count}
     return {
         'schema': PROBLEMS_SCHEMA,
         'version': __version__,
@@ -274,5 +283,5 @@ def _value(findings: Findings, most: int | None) -> dict[str, Any]:
         'max_problems': findings.max_problems,
         'truncated': bool(left_out),
         'left_out': left_out,
-        'problems': [problem.to_dict() for problems in listed.values() for problem in problems],
+        'problems': [problem.to_dict() for problems in written.values() for problem in problems],
     }

@@ -1,4 +1,4 @@
-"""The rules of validation, and which files of a submission each needs."""
+"""The rules of validation, each with the files of a submission that it needs."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ from mediaeval_ap.validation.problems import (
     problem_at,
 )
 
-VIDEO = ('corpus_id', 'video_id')  # of which files of 2015 have no corpus
-SHOT = (*VIDEO, 'shot_id')
-NAME = ('person_name',)
+VIDEO_FIELDS = ('corpus_id', 'video_id')  # files of 2015 have no corpus
+SHOT_FIELDS = (*VIDEO_FIELDS, 'shot_id')
+NAME_FIELDS = ('person_name',)
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
-# By the field that holds them: the campaigns of 2015 and of 2016 call it differently.
-MODALITIES = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
-LONGEST_NAME = 200  # characters; in longer ones nobody looks for an edit
-MOST_NAMES = 100_000  # in more of them neither: the table of their spellings would fill memory
+# The words by their field, which is named differently in the campaigns of 2015 and 2016.
+EVIDENCE_WORDS = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
+LONGEST_NAME = 200  # characters; longer names are not searched for neighbours
+MOST_NAMES = 100_000  # nor are more names: the table of their spellings would fill memory
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
-    """Yield what every rule finds in the files that are given, by role."""
+    """Yield the findings of every rule in the given files, by role."""
     for file in files.values():
         yield from wrong_format(file)
     tables = {role: file.table for role, file in files.items()}
     run, evidence, shots = (tables.get(role) for role in ('hypothesis', 'evidence', 'shots'))
     assert run is not None
-    yield from repeated_rows(run)
+    yield from repeated_hypotheses(run)
     yield several_names(run)
     yield from misspelt_names(run)
     yield from alike_confidences(run)
     for role, kind, fields in (
-        ('videos', 'unlisted-video', VIDEO),
-        ('reference', 'unreferenced-video', VIDEO),
-        ('reference', 'unreferenced-name', NAME),
+        ('videos', 'unlisted-video', VIDEO_FIELDS),
+        ('reference', 'unreferenced-video', VIDEO_FIELDS),
+        ('reference', 'unreferenced-name', NAME_FIELDS),
     ):
         if role in tables:
-            yield without(kind, run, tables[role], fields)
+            yield missing_elsewhere(kind, run, tables[role], fields)
     if campaign != 'none':
         for table in (run, evidence):
             if table is not None:
@@ -74,37 +74,37 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
 
 
 def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Iterator[Finding]:
-    """Find evidence of unlisted videos or another modality, and names with too many or none."""
+    """Find evidence of unlisted videos or wrong modalities, repeated, missing or unused."""
     names = evidence['person_name']
     if lists:
-        known = [evidence.within(each, fields_of(evidence, VIDEO)) for each in lists]
-        rows = np.flatnonzero(~np.logical_or.reduce(known))
-        describe = partial(_missing, evidence, VIDEO, lists)
-        yield at_rows('unknown-video', evidence, rows, describe)
-    (field,) = MODALITIES.keys() & evidence.columns.keys()
-    *words, last = MODALITIES[field]
+        is_listed = [evidence.within(videos, fields_of(evidence, VIDEO_FIELDS)) for videos in lists]
+        rows = np.flatnonzero(~np.logical_or.reduce(is_listed))
+        missing = partial(_missing, evidence, VIDEO_FIELDS, lists)
+        yield at_rows('unknown-video', evidence, rows, missing)
+    (field,) = EVIDENCE_WORDS.keys() & evidence.columns.keys()
+    *words, last = EVIDENCE_WORDS[field]
     expected = f'{", ".join(words)} or {last}'
-    yield wrong_texts('modality', evidence, field, MODALITIES[field].__contains__, expected)
+    yield wrong_texts('modality', evidence, field, EVIDENCE_WORDS[field].__contains__, expected)
 
-    first = first_equal(names.codes)
+    first_row = first_equal(names.codes)
 
-    def repeats(row: int) -> Detail:
-        found = f'{shown(names.text(row))} again, as in {evidence.place(first[row])}'
-        return ('person_name', found, 'each name once')
+    def repeated(row: int) -> Detail:
+        repetition = f'{shown(names.text(row))} again, as in {evidence.place(first_row[row])}'
+        return ('person_name', repetition, 'each name once')
 
-    rows = np.flatnonzero(first != np.arange(len(first)))
-    yield at_rows('repeated-evidence', evidence, rows, repeats)
-    yield without('missing-evidence', run, evidence, NAME)
-    yield without('unused-evidence', evidence, run, NAME)
+    rows = np.flatnonzero(first_row != np.arange(len(first_row)))
+    yield at_rows('repeated-evidence', evidence, rows, repeated)
+    yield missing_elsewhere('missing-evidence', run, evidence, NAME_FIELDS)
+    yield missing_elsewhere('unused-evidence', evidence, run, NAME_FIELDS)
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
-    """Return those fields that a table has."""
+    """Return the fields that are columns of a table."""
     return [field for field in fields if field in table.columns]
 
 
 def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
-    """Return a number for each row, equal where the rows hold the same in some fields."""
+    """Return a number for each row; rows with equal fields have equal numbers."""
     return combine([table[field].codes for field in fields_of(table, fields)])
 
 
@@ -112,7 +112,7 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 
 
 def wrong_format(file: LenientTable) -> Iterator[Finding]:
-    """Find what is wrong with any file: lines that are no rows, numbers, times, no row at all."""
+    """Find wrong lines, wrong numbers and times, an empty file, and a file of another role."""
     table = file.table
     number = file.table.layout.number
     for cause in Cause:
@@ -124,23 +124,23 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
         yield Finding(problem.kind, 1, partial(iter, [problem]))
     if file.other:
-        found = f'a first row that fits {file_of(file.other)}'
-        detail = '', found, f'one of {file_of(table.layout.name)}'
+        first_row = f'a first row that fits {file_of(file.other)}'
+        detail = '', first_row, f'one of {file_of(table.layout.name)}'
         problem = problem_at('other-file', table, table.lines[0], detail)
         yield Finding(problem.kind, 1, partial(iter, [problem]))
     if number == 'timestamp':
         seconds = table.confidence
 
-        def describe(row: int) -> Detail:
+        def negative(row: int) -> Detail:
             return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
 
-        yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), describe)
+        yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), negative)
     for field in fields_of(table, ('start_time', 'end_time')):
         yield wrong_texts('timestamp', table, field, _is_time, NOT_NEGATIVE)
 
 
 def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
-    """Find the lines that the strict parser refuses for a cause."""
+    """Find the lines that the strict parser rejects for a cause."""
 
     def problems() -> Iterator[Problem]:
         for line, wrong in file.faults.kept[cause]:
@@ -153,7 +153,7 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
 def wrong_texts(
     kind: str, table: Table, field: str, is_right: Callable[[str], object], expected: str
 ) -> Finding:
-    """Find the rows whose text in a field is wrong; each distinct text is looked at once."""
+    """Find the rows with a wrong text in a field; each distinct text is checked once."""
     column = table[field]
     is_wrong = np.array([not is_right(value) for value in column.values], dtype=np.bool_)
     rows = np.flatnonzero(is_wrong[column.codes])
@@ -161,197 +161,205 @@ def wrong_texts(
 
 
 def _is_time(text: str) -> bool:
-    """Return whether a time of a shot is right; it is kept as text, as nothing computes with it."""
-    field = text.encode()
-    return is_finite_decimal(field) and float(field) >= 0
+    """Return True if a time, which stays text as nothing computes with it, is not negative."""
+    number = text.encode()
+    return is_finite_decimal(number) and float(number) >= 0
 
 
 # The spelling of names.
 
 
 def misspelt_names(table: Table) -> Iterator[Finding]:
-    """Find names one edit from an earlier one, not in NFC, or in upper case, where they begin."""
-    distinct = first_occurrences(table['person_name'].codes)
-    names = table.texts('person_name', distinct)
+    """Find the first row of names one edit from an earlier one, not in NFC, or in upper case."""
+    first_rows = first_occurrences(table['person_name'].codes)
+    names = table.texts('person_name', first_rows)
     text = table['person_name'].text
     neighbours = earlier_neighbours(names)
     is_near = neighbours >= 0
-    before = np.empty(len(table), np.int64)  # set for these: the row of the earlier name
-    before[distinct[is_near]] = distinct[neighbours[is_near]]
+    neighbour_row = np.empty(len(table), np.int64)  # set only where `is_near`
+    neighbour_row[first_rows[is_near]] = first_rows[neighbours[is_near]]
 
     def near(row: int) -> Detail:
-        where = f'{shown(text(before[row]))} of {table.place(before[row])}'
-        return ('person_name', f'{shown(text(row))}, one edit from {where}', 'one spelling')
+        earlier = neighbour_row[row]
+        neighbour = f'{shown(text(earlier))} of {table.place(earlier)}'
+        return ('person_name', f'{shown(text(row))}, one edit from {neighbour}', 'one spelling')
 
-    def mend(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
+    def respelt(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
         return ('person_name', quoted(text(row)), quoted(mended(text(row))))
 
-    yield at_rows('near-names', table, distinct[is_near], near)
+    yield at_rows('near-names', table, first_rows[is_near], near)
     as_nfc = partial(unicodedata.normalize, 'NFC')
     for kind, mended, quoted in (
         ('not-nfc', as_nfc, _in_ascii),
         ('upper-case', _in_lower_case, shown),
     ):
-        wrong = [at for at, name in enumerate(names) if mended(name) != name]
-        yield at_rows(kind, table, distinct[wrong], partial(mend, mended, quoted))
+        wrong = [position for position, name in enumerate(names) if mended(name) != name]
+        yield at_rows(kind, table, first_rows[wrong], partial(respelt, mended, quoted))
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return, for each distinct name, the position of the first one edit away before it, or -1."""
-    found = np.full(len(names), -1)
+    """Return, for each distinct name, the position of the first earlier name one edit away, or -1.
+
+    One edit inserts, deletes or replaces a letter. So a name is looked up whole, without each of
+    its letters, and with a blank (a line end, which no name holds) for each letter. The names
+    'ann', 'bob', 'anne' and 'amn' have the neighbours -1, -1, 0 and 0: 'anne' without its last
+    letter is 'ann', and with _ for the blank, 'ann' and 'amn' share 'a_n'.
+    """
+    neighbours = np.full(len(names), -1)
     if len(names) > MOST_NAMES:
-        return found
-    # One edit: a name is another one without a letter, or equals it but for one letter. So names
-    # are looked up whole, without each letter, and with each letter replaced by what no name holds.
+        return neighbours
     whole: dict[str, int] = {}
     shortened: dict[str, int] = {}
     blanked: dict[str, int] = {}
     for position, name in enumerate(names):
         near = [shortened[name]] if name in shortened else []
-        for at in range(len(name) if len(name) <= LONGEST_NAME else 0):
-            shorter = name[:at] + name[at + 1 :]
-            blank = f'{name[:at]}\n{name[at + 1 :]}'
+        for letter in range(len(name) if len(name) <= LONGEST_NAME else 0):
+            shorter = name[:letter] + name[letter + 1 :]
+            blank = f'{name[:letter]}\n{name[letter + 1 :]}'
             near += [whole[shorter]] if shorter in whole else []
             shortened.setdefault(shorter, position)
             near.append(blanked.setdefault(blank, position))
         whole[name] = position
-        found[position] = min((each for each in near if each != position), default=-1)
-    return found
+        neighbours[position] = min((other for other in near if other != position), default=-1)
+    return neighbours
 
 
 def _in_lower_case(name: str) -> str:
     if name == name.lower():
         return name
-    # Not str.lower alone, which changes more than upper-case letters (title case, final sigma).
+    # str.lower alone would change more than upper-case letters (title case, final sigma).
     return ''.join(letter.lower() if letter.isupper() else letter for letter in name)
 
 
 def _in_ascii(name: str) -> str:
-    """Quote a name by its code points: what is not in NFC looks like what is."""
+    """Quote a name by its code points, as both normal forms look the same."""
     text = ascii(name[:61])
     return text if len(text) <= 62 else f'{text[:60]}…'
 
 
-# Shots, videos and names that another file lacks.
+# Shots, videos and names that are missing in another file.
 
 
 def unknown_shots(table: Table, shots: Table) -> Iterator[Finding]:
-    """Find rows whose shot is not listed; the video is wrong where none of its shots is."""
+    """Find rows with an unlisted shot; the video is wrong if none of its shots is listed."""
     if 'shot_id' not in table.columns:
         return
-    rows = np.flatnonzero(~table.within(shots, fields_of(table, SHOT)))
-    has_known_video = table.within(shots, fields_of(table, VIDEO))
+    rows = np.flatnonzero(~table.within(shots, fields_of(table, SHOT_FIELDS)))
+    has_listed_video = table.within(shots, fields_of(table, VIDEO_FIELDS))
 
-    def describe(row: int) -> Detail:
-        if not has_known_video[row]:
-            return _missing(table, VIDEO, [shots], row)
+    def unknown(row: int) -> Detail:
+        if not has_listed_video[row]:
+            return _missing(table, VIDEO_FIELDS, [shots], row)
         shot = shown(table['shot_id'].text(row))
-        listed = printable(shots.source.name)
-        return ('shot_id', shot, f'a shot of its video in {listed}')
+        shot_list = printable(shots.source.name)
+        return ('shot_id', shot, f'a shot of its video in {shot_list}')
 
-    yield at_rows('unknown-shot', table, rows, describe)
+    yield at_rows('unknown-shot', table, rows, unknown)
 
 
-def without(kind: str, table: Table, others: Table, fields: Sequence[str]) -> Finding:
-    """Find videos or names that another file lacks, each where it stands first."""
-    first = first_equal(row_key(table, fields))
-    counts = np.bincount(first, minlength=len(table))
-    is_first = first == np.arange(len(table))
-    rows = np.flatnonzero(is_first & ~table.within(others, fields_of(table, fields)))
+def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[str]) -> Finding:
+    """Find videos or names that are missing in another file, each in its first row."""
+    first_row = first_equal(row_key(table, fields))
+    counts = np.bincount(first_row, minlength=len(table))
+    is_first = first_row == np.arange(len(table))
+    rows = np.flatnonzero(is_first & ~table.within(other, fields_of(table, fields)))
 
-    def describe(row: int) -> Detail:
-        field, found, expected = _missing(table, fields, [others], row)
+    def missing(row: int) -> Detail:
+        field, text, expected = _missing(table, fields, [other], row)
         n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
-        return (field, f'{found} in {n_rows}', expected)
+        return (field, f'{text} in {n_rows}', expected)
 
-    return at_rows(kind, table, rows, describe)
+    return at_rows(kind, table, rows, missing)
 
 
 def _missing(table: Table, fields: Sequence[str], lists: Sequence[Table], row: int) -> Detail:
-    """Describe the video or name of a row that lists lack; a video with its corpus, if any."""
+    """Describe the video, with its corpus if any, or the name of a row that no list has."""
     texts = [shown(table[field].text(row)) for field in fields_of(table, fields)]
-    what = 'a video' if fields[-1] == 'video_id' else 'a name'
-    listed = ' or '.join(printable(each.source.name) for each in lists)
-    return (fields[-1], ' of corpus '.join(reversed(texts)), f'{what} of {listed}')
+    noun = 'a video' if fields[-1] == 'video_id' else 'a name'
+    list_names = ' or '.join(printable(table.source.name) for table in lists)
+    return (fields[-1], ' of corpus '.join(reversed(texts)), f'{noun} of {list_names}')
 
 
-# Shots, names and confidences that come more than once.
+# Repeated shots, names and confidences.
 
 
-def repeated_rows(table: Table) -> Iterator[Finding]:
-    """Find rows with the shot and the name of an earlier row, with its confidence or another."""
+def repeated_hypotheses(table: Table) -> Iterator[Finding]:
+    """Find rows with the shot and name of an earlier row, with equal or different confidence."""
     shot_and_name = row_key(table, table.layout.texts)
     _, confidence = np.unique(table.confidence, return_inverse=True)
-    same = first_equal(combine([shot_and_name, confidence]))  # the first row that says the same
-    is_first = same == np.arange(len(table))
-    is_right = np.isfinite(table.confidence)
+    equal_row = first_equal(combine([shot_and_name, confidence]))  # the first row equal to each
+    is_first = equal_row == np.arange(len(table))
+    is_valid = np.isfinite(table.confidence)
 
     def quoted(row: int) -> str:
         return shown(' '.join(table[field].text(row) for field in table.layout.texts))
 
-    def repeats(row: int) -> Detail:
-        found = f'{quoted(row)} again, as in {table.place(same[row])}'
-        return (table.layout.texts[0], found, 'each row once')
+    def repeated(row: int) -> Detail:
+        repetition = f'{quoted(row)} again, as in {table.place(equal_row[row])}'
+        return (table.layout.texts[0], repetition, 'each row once')
 
-    yield at_rows('repeated-row', table, np.flatnonzero(is_right & ~is_first), repeats)
+    yield at_rows('repeated-row', table, np.flatnonzero(is_valid & ~is_first), repeated)
 
-    rows = np.flatnonzero(is_right & is_first)
-    before = np.arange(len(table))
-    before[rows] = rows[first_equal(shot_and_name[rows])]
+    rows = np.flatnonzero(is_valid & is_first)
+    earlier_row = np.arange(len(table))
+    earlier_row[rows] = rows[first_equal(shot_and_name[rows])]
 
-    def differs(row: int) -> Detail:
-        found = f'{float(table.confidence[row])!r} for {quoted(row)}'
-        earlier = f'{float(table.confidence[before[row]])!r}, as in {table.place(before[row])}'
-        return ('confidence', found, f'{earlier}, or no second row')
+    def different(row: int) -> Detail:
+        later = f'{float(table.confidence[row])!r} for {quoted(row)}'
+        first = earlier_row[row]
+        earlier = f'{float(table.confidence[first])!r}, as in {table.place(first)}'
+        return ('confidence', later, f'{earlier}, or no second row')
 
-    yield at_rows(
-        'two-confidences', table, np.flatnonzero(before != np.arange(len(table))), differs
-    )
+    differing_rows = np.flatnonzero(earlier_row != np.arange(len(table)))
+    yield at_rows('two-confidences', table, differing_rows, different)
 
 
 def several_names(table: Table) -> Finding:
-    """Find shots that are returned under several names, each where its second name stands."""
+    """Find shots that are returned under several names, each in the row of its second name."""
     names = table['person_name']
-    shot = row_key(table, SHOT)
-    distinct = first_occurrences(combine([shot, names.codes]))
-    before = np.empty(len(shot), np.int64)  # set for distinct pairs: the first row of their shot
-    before[distinct] = distinct[first_equal(shot[distinct])]
-    further = distinct[before[distinct] != distinct]
-    n_further = np.bincount(before[further], minlength=len(shot))
+    shot = row_key(table, SHOT_FIELDS)
+    pair_rows = first_occurrences(combine([shot, names.codes]))
+    first_row = np.empty(len(shot), np.int64)  # of the shot; set only for `pair_rows`
+    first_row[pair_rows] = pair_rows[first_equal(shot[pair_rows])]
+    further_rows = pair_rows[first_row[pair_rows] != pair_rows]
+    n_further_names = np.bincount(first_row[further_rows], minlength=len(shot))
 
-    def describe(row: int) -> Detail:
-        first = before[row]
-        later, earlier = (shown(names.text(each)) for each in (row, first))
-        where = f'{later} after {earlier} of {table.place(first)}'
-        found = f'{where}, {n_further[first] + 1} names in all'
-        return ('person_name', found, 'one name, or several people')
+    def several(row: int) -> Detail:
+        first = first_row[row]
+        second_name = shown(names.text(row))
+        first_name = f'{shown(names.text(first))} of {table.place(first)}'
+        n_names = n_further_names[first] + 1
+        sequence = f'{second_name} after {first_name}, {n_names} names in all'
+        return ('person_name', sequence, 'one name, or several people')
 
-    rows = further[first_occurrences(before[further])]
-    return at_rows('several-names', table, rows, describe)
+    rows = further_rows[first_occurrences(first_row[further_rows])]
+    return at_rows('several-names', table, rows, several)
 
 
 def alike_confidences(table: Table) -> Iterator[Finding]:
-    """Find that two or more confidences are all equal, or tie in single precision alone."""
+    """Find that all confidences are equal, or that some are equal only in single precision."""
     confidence = table.confidence
-    right = np.flatnonzero(np.isfinite(confidence))
-    distinct, first = np.unique(confidence[right], return_index=True)
-    first = right[first]
-    if len(right) > 1 == len(distinct):
-        found = f'{float(distinct[0])!r} in each of {len(right):,} rows'
-        detail = 'confidence', found, 'higher confidences for surer hypotheses'
-        yield at_rows('equal-confidences', table, first, lambda _: detail)
-    if not len(right):
+    valid_rows = np.flatnonzero(np.isfinite(confidence))
+    distinct, first_rows = np.unique(confidence[valid_rows], return_index=True)
+    first_rows = valid_rows[first_rows]
+    if len(valid_rows) > 1 == len(distinct):
+        value = f'{float(distinct[0])!r} in each of {len(valid_rows):,} rows'
+        detail = 'confidence', value, 'higher confidences for surer hypotheses'
+        yield at_rows('equal-confidences', table, first_rows, lambda _: detail)
+    if not len(valid_rows):
         return
-    with np.errstate(over='ignore'):  # what single precision cannot hold is infinite in it
+    with np.errstate(over='ignore'):  # too large a value is infinite in single precision
         starts = run_starts([distinct.astype(np.float32)])
-    # Of each value, the first row of those that are equal in single precision.
-    before = np.arange(len(confidence))
-    before[first] = np.minimum.reduceat(first, starts).repeat(np.diff(starts, append=len(first)))
+    # For the first row of each value: the first row with an equal value in single precision.
+    tied_row = np.arange(len(confidence))
+    sizes = np.diff(starts, append=len(first_rows))
+    tied_row[first_rows] = np.minimum.reduceat(first_rows, starts).repeat(sizes)
 
-    def describe(row: int) -> Detail:
-        tied = f'{float(confidence[before[row]])!r} of {table.place(before[row])}'
-        found = f'{float(confidence[row])!r}, which is {tied} in single precision'
-        return ('confidence', found, 'equal confidences, or ones further apart')
+    def tied(row: int) -> Detail:
+        earlier = tied_row[row]
+        earlier_value = f'{float(confidence[earlier])!r} of {table.place(earlier)}'
+        value = f'{float(confidence[row])!r}, which is {earlier_value} in single precision'
+        return ('confidence', value, 'equal confidences, or ones further apart')
 
-    rows = np.flatnonzero(before != np.arange(len(before)))
-    yield at_rows('single-precision', table, rows, describe)
+    rows = np.flatnonzero(tied_row != np.arange(len(tied_row)))
+    yield at_rows('single-precision', table, rows, tied)

@@ -1,4 +1,4 @@
-"""The validation of a submission: every rule on all of its files."""
+"""Validate a submission: apply every rule to all of its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mediaeval_ap.tables.table import Rows
 from mediaeval_ap.validation.problems import Findings, Problem
 from mediaeval_ap.validation.rules import apply_rules
 
-LAYOUTS = {  # by role: that of 2015, and that of other campaigns
+LAYOUTS = {  # by role: the layout of 2015, and of other campaigns
     'hypothesis': (layouts.HYPOTHESIS_2015, layouts.HYPOTHESIS),
     'shots': (layouts.SHOTS_2015, layouts.SHOTS),
     'videos': (layouts.SUBSET_2015, layouts.SUBSET),
@@ -37,34 +37,35 @@ def validate(
     Parameters
     ----------
     hypothesis : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
-        The run, as `mediaeval_ap.tables.read` takes it. Lines of text may hold anything; tables of
-        values and Parquet are read strictly.
+        The run, as `mediaeval_ap.tables.read` takes it. Wrong lines of text are listed; wrong rows
+        of tables of values and of Parquet are errors.
     shots, videos, evidence, reference : as hypothesis, optional
-        The shot list, which must have every shot of the submission. The videos that count:
-        hypotheses for others give warnings, and the video of evidence must be here or in the shot
-        list. Evidence for each name. The reference: names and videos that it lacks give warnings.
+        ``shots`` must list every shot of the submission. ``videos`` are the videos that count:
+        hypotheses for others give warnings, and the video of evidence must be here or in ``shots``.
+        ``evidence`` is needed for each name. Names and videos that are not in the ``reference``
+        give warnings.
     rules : {'2015', '2016', 'none'}
         The campaign whose rules apply; with ``'none'``, errors are about the format alone.
     max_problems : int
-        Largest number of listed problems of each kind; `examine` counts the others.
+        The largest number of listed problems of each kind; `examine` counts all of them.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
     Returns
     -------
     list of Problem
-        Errors first, kind by kind, in the order of the files; empty where nothing is wrong.
+        Errors first, kind by kind, in the order of the files; empty if nothing is wrong.
 
     Raises
     ------
     ReadError, FormatError, ParameterError
-        When a file cannot be read to its end; when a row of a table of values is wrong, or there is
-        none; when the rules are unknown, or a limit is not a positive integer.
+        When a file cannot be read to its end; when a table of values has a wrong row, or no row;
+        when the rules are unknown, or a limit is not a positive integer.
 
     Warns
     -----
     DataWarning
-        When there are more problems of a kind than are listed.
+        When a kind has more problems than are listed.
 
     Examples
     --------
@@ -79,8 +80,8 @@ def validate(
     files = {'shots': shots, 'videos': videos, 'evidence': evidence, 'reference': reference}
     findings = examine(hypothesis, rules=rules, max_problems=max_problems, **files)
     if findings.left_out:
-        beyond = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
-        text = f'problems beyond max_problems={max_problems} are not listed: {beyond}'
+        left_out = ', '.join(f'{count:,} {kind}' for kind, count in findings.left_out.items())
+        text = f'problems beyond max_problems={max_problems} are not listed: {left_out}'
         warn_caller([DataWarning('unlisted-problems', '', text)])
     return findings.problems()
 
@@ -90,19 +91,19 @@ def examine(
     *,
     rules: str = '2016',
     max_problems: int = MAX_PROBLEMS,
-    **others: Rows | None,
+    **other_files: Rows | None,
 ) -> Findings:
-    """Count the problems of a submission, as `validate` takes it."""
+    """Count the problems of a submission; the parameters are those that `validate` has."""
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
     campaign = check_policy('rules', rules, CAMPAIGNS)
-    origins = {'hypothesis': hypothesis, **others}
+    rows_by_role = {'hypothesis': hypothesis, **other_files}
     files = {}
-    for role, (of_2015, of_others) in LAYOUTS.items():
-        if (origin := origins.get(role)) is not None:
-            layout = of_2015 if campaign == '2015' else of_others
-            files[role] = read_leniently(origin, layout, max_problems=max_problems)
+    for role, (layout_2015, other_layout) in LAYOUTS.items():
+        if (rows := rows_by_role.get(role)) is not None:
+            layout = layout_2015 if campaign == '2015' else other_layout
+            files[role] = read_leniently(rows, layout, max_problems=max_problems)
     return Findings(
         campaign,
         tracked(apply_rules(files, campaign), 'checking', ' rules'),
