@@ -92,8 +92,7 @@ compare_options = option_kinds.combined(
         'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
         '--format json --per-query | mediaeval-ap compare - -o comparison.md',
     ],
-    exit_status=f'{EXIT_STATUS}; {FAILED}: a run is worse than --fail-if-worse allows, or not '
-    'better as --require-better asks',
+    exit_status=f'{EXIT_STATUS}; {FAILED}: a run fails --fail-if-worse or --require-better',
     advanced='--columns --systems --missing --unknown --ties --fail-if-worse',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
@@ -106,7 +105,7 @@ compare_options = option_kinds.combined(
     metavar='NAME,...',
     multiple=True,
     read=_definition_names,
-    help='Other definitions, to compare the orders of the runs.',
+    help='Other definitions, to compare the order of the runs under each.',
 )
 @compare_options
 def compare_command(

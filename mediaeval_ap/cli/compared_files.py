@@ -64,13 +64,13 @@ procedure_options = option_kinds.combined(
         '--correction', choices.CORRECTIONS, 'holm', 'Correction of p for many pairs: {words}.'
     ),
     option_kinds.number(
-        '--level', choices.LEVEL, choices.check_level, 'Level of confidence, from 0 to 1.'
+        '--level', choices.LEVEL, choices.check_level, 'Confidence level, from 0 to 1.'
     ),
     option_kinds.choice(
         '--cluster',
         choices.CLUSTERS,
         None,
-        'Queries to test together: {words}.  [default: video, of 50 or more]',
+        'Queries to test together: {words}.  [default: video, with 50 videos or more]',
     ),
 )
 scored_options = option_kinds.combined(

@@ -113,14 +113,14 @@ def evaluate_command(
             workers = stack.enter_context(connected(scheduler))
         try:
             request = EvaluationRequest.of(average_precision.criteria, queries, measures)
-            blocks = run_in_blocks.runs_in_blocks(request, runs, resume, names_of_runs(runs))
-            parts = [] if part is None else [run.compute_part(part, jobs) for run in blocks]
+            split_runs = run_in_blocks.runs_in_blocks(request, runs, resume, names_of_runs(runs))
+            parts = [] if part is None else [run.compute_part(part, jobs) for run in split_runs]
         except ParameterError as error:
             raise click.UsageError(str(error)) from error
         if part is not None:
-            _tell_part(part, parts, blocks)
+            _tell_part(part, parts, split_runs)
             return
-        results = stack.enter_context(closing(run_in_blocks.evaluate_runs(blocks, workers)))
+        results = stack.enter_context(closing(run_in_blocks.evaluate_runs(split_runs, workers)))
         reporting.write(runs, lambda _: [_result_or_raise(next(results))])
 
 
@@ -132,14 +132,17 @@ def _result_or_raise(result: Evaluation | Exception) -> Evaluation:
     return result
 
 
-def _tell_part(part: tuple[int, int], parts: Sequence[Part], blocks: Sequence[RunInBlocks]) -> None:
-    folder = blocks[0].folder
+def _tell_part(
+    part: tuple[int, int], parts: Sequence[Part], split_runs: Sequence[RunInBlocks]
+) -> None:
+    """Tell how many blocks of a part were computed, and how many the folder has."""
+    folder = split_runs[0].folder
     if folder is None or click.get_current_context().meta[QUIET]:
         return
     n_computed = sum(counts.computed for counts in parts)
     n_found = sum(counts.found for counts in parts)
-    n_done = sum(len(folder.finished_blocks(run.number)) for run in blocks)
-    n_blocks = folder.n_blocks * len(blocks)
+    n_done = sum(len(folder.finished_blocks(run.number)) for run in split_runs)
+    n_blocks = folder.n_blocks * len(split_runs)
     number, n_parts = part
     progress = 'has no block'
     if n_computed + n_found:
@@ -217,7 +220,7 @@ def _check_output(output: Output, folder: str) -> None:
 @options.definition_option
 @options.judgement_options
 @options.warning_options
-@option_kinds.integer('-n', '--depth', default=20, help='Hypotheses to show.')
+@option_kinds.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
 @options.format_options
 @options.output_option
 def rank_command(
@@ -261,7 +264,9 @@ def rank_command(
 @options.judgement_options
 @options.warning_options
 @option_kinds.flag('--per-query', help='List every query in tables; csv and json always do.')
-@option_kinds.integer('-n', '--costliest', default=10, help='Queries and names to list in tables.')
+@option_kinds.integer(
+    '-n', '--costliest', default=10, help='Number of queries and names to list in tables.'
+)
 @options.format_options
 @options.output_option
 def explain_command(
@@ -277,7 +282,7 @@ def explain_command(
     output: Output,
     **criteria: Any,
 ) -> None:
-    """Show where precision was lost, in all or for one QUERY.
+    """Show where precision was lost, overall or for one QUERY.
 
     The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
     shots that were not returned.

@@ -83,7 +83,7 @@ def pool_command(
 @options.judged_option
 @options.drop_unjudged_rows_option
 @options.scoring_options
-@option_kinds.integer('-n', default=choices.TO_JUDGE, help='Lines to list.')
+@option_kinds.integer('-n', default=choices.TO_JUDGE, help='Number of lines.')
 @option_kinds.choice(
     '--by', choices.JUDGED_BY, 'shot', 'Judge a {words} per line; a shot is judged for all names.'
 )

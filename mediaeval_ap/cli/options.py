@@ -67,11 +67,11 @@ optional_runs_argument = run_file_argument('runs', nargs=-1, required=False, met
 names_option = input_file('--names', 'Names of the runs: CSV with path,name or path,name,team.')
 queries_option = input_file(
     '--queries',
-    'Names to score, one per line.  [default: all in REFERENCE but ?…]',
+    'Names to score, one per line.  [default: all in REFERENCE except ?…]',
     read=_check_is_file,
 )
 subset_option = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
-cutoffs_option = cutoffs(definitions.CUTOFFS, 'Cutoffs, as 10,100; "all" is no cutoff.')
+cutoffs_option = cutoffs(definitions.CUTOFFS, 'Cutoffs, such as 10,100; "all" is no cutoff.')
 definition_option = definition(definitions.DEFAULT)
 queries_without_relevant_option = choice(
     '--queries-without-relevant',
@@ -95,7 +95,7 @@ measures_option = option(
     metavar='NAME,...',
     multiple=True,
     read=_checked_measures,
-    help='Measures of ir_measures to add, as nDCG@10,P@5. Needs the extra trec.',
+    help='Measures of ir_measures to add, such as nDCG@10,P@5. Needs the extra trec.',
 )
 trec_ties_option = choice(
     '--ties',
@@ -125,7 +125,7 @@ jobs_option = option(
 scheduler_option = option(
     '--scheduler',
     metavar='ADDRESS',
-    help='Dask scheduler, as tcp://host:8786. Needs the extra cluster.',
+    help='Dask scheduler, such as tcp://host:8786. Needs the extra cluster.',
 )
 near_option = option(
     '--near',

@@ -101,9 +101,10 @@ def evaluate_trec_command(
 ) -> None:
     """Score runs in the format of TREC: average precision at K.
 
-    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. trec_eval
-    has --missing skip --unknown drop, and with -c --missing zero --unknown drop. Files of BEIR,
-    Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and sentence-transformers are recognised.
+    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
+    --missing skip --unknown drop score as trec_eval does, --missing zero --unknown drop as
+    trec_eval -c. Files of BEIR, Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and
+    sentence-transformers are recognised.
     """
     definition = settings['definition']
     if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:
@@ -230,7 +231,7 @@ def _score_runs(
 @_challenge_inputs('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
 @option_kinds.cutoffs(
     None,
-    f'Cutoffs, as 5,12.  [default: {LIST_CUTOFF}; with --first-hit {FIRST_HIT_CUTOFF}]',
+    f'Cutoffs, such as 5,12.  [default: {LIST_CUTOFF}; with --first-hit {FIRST_HIT_CUTOFF}]',
 )
 @option_kinds.definition(None, '  [default: kaggle]')
 @option_kinds.flag('--first-hit', help='Score the reciprocal rank of the first hit.')
