@@ -1,10 +1,10 @@
-"""Choices that a user has (ties, missing and unknown ids, rules), limits, and their checks; text.
+"""Names, defaults, limits and checks of the options that several functions share.
 
-Text is what a field can hold. White space between words is spaces and tabs; in a field of CSV,
-which can hold them, also line ends, LF or CR LF. All else belongs to a word: vertical tab, form
-feed, no-break space, line separator.
+The checks of text follow the fields of files. Spaces and tabs separate words; in a CSV field, line
+ends (LF or CR LF) do, too. Every other character belongs to a word: vertical tab, form feed,
+no-break space, line separator.
 
-No numpy here: the command lists the choices in its help.
+This module does not import numpy, as the command lists the choices in its help.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import Any, Literal, TypeVar, get_args
 from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
 
-TEXT = 'non-empty text on one line, without spaces around it'  # what `is_text` accepts
+TEXT = 'non-empty text on one line, without spaces around it'  # describes `is_text` in errors
 BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
-POOL_DEPTH = 20  # ranks of a run that are judged
-TO_JUDGE = 100  # lines of a queue
+POOL_DEPTH = 20  # first ranks of each run to judge
+TO_JUDGE = 100  # lines of a judging queue
 NEAR = 0.2  # largest distance between spellings of a name: one edit in five characters
 MAX_PROBLEMS = 20_000  # more than the lines of the largest run of a campaign
-RATIO_2015 = 0.95  # above which a name is close enough to a query
-LEVEL = 0.95  # of confidence
+RATIO_2015 = 0.95  # a name is close enough to a query above this ratio
+LEVEL = 0.95  # of confidence intervals
 ALL_CORES = 'all'
-MOST_JOBS = 1024  # more processes than the cores of any machine do harm
-TREC_DEPTH = 1000  # of a ranking, as is usual at TREC
-LARGEST_TREC_LEVEL = 1 << 53  # of relevance, which is read in double precision
-LARGEST_TREC_DEPTH = 1 << 24  # scores down from here are exact in single precision (trec_eval 9)
+MOST_JOBS = 1024  # no machine has more cores, and more processes than cores do harm
+TREC_DEPTH = 1000  # the usual depth of a ranking at TREC
+LARGEST_TREC_LEVEL = 1 << 53  # levels of relevance are read in double precision
+LARGEST_TREC_DEPTH = 1 << 24  # scores from here down are exact in single precision (trec_eval 9)
 
 Missing = Literal['error', 'zero', 'skip']
 Unknown = Literal['error', 'drop']
@@ -67,14 +67,14 @@ Policy = TypeVar('Policy', bound=str)
 
 
 def plain_text(value: object) -> str | None:
-    """Return text as a plain `str`, and none for what is no text."""
-    # A subclass can print, compare and hash in its own way, as an `enum.Enum` of texts prints the
-    # names of its members. So text is made plain before it is compared, looked up or kept.
+    """Return text as a plain `str`, or None for any other object."""
+    # A subclass of `str` may print, compare and hash in its own way: members of an `enum.Enum` of
+    # texts print their names. So text is made plain before it is compared, looked up or kept.
     return str.__str__(value) if isinstance(value, str) else None
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value can be a name: not empty, on one line, without spaces around it."""
+    """Return True for text that can be a name: not empty, on one line, no spaces around it."""
     text = plain_text(value)
     if not text or text.strip(BETWEEN_WORDS) != text:
         return False
@@ -82,23 +82,23 @@ def is_text(value: object) -> bool:
         return False
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot hold
+    except UnicodeEncodeError:  # half of a surrogate pair: not encodable as UTF-8
         return False
     return True
 
 
 def is_uri(path: object) -> bool:
-    """Return whether a path is the address of something that may be on another machine."""
+    """Return True if a path is a URI, so that its data may be on another machine."""
     return '://' in (plain_text(path) or '')
 
 
-def check_policy(name: str, policy: object, known: tuple[Policy, ...]) -> Policy:
-    """Return one of the known policies as plain text, or raise `ParameterError` about `name`."""
+def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Policy:
+    """Return one of the choices as plain text, or raise `ParameterError` about `name`."""
     text = plain_text(policy)
-    for each in known:
-        if each == text:
-            return each
-    raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(known)}')
+    for choice in choices:
+        if choice == text:
+            return choice
+    raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(choices)}')
 
 
 def check_without_relevant(policy: object) -> WithoutRelevant:
@@ -107,16 +107,16 @@ def check_without_relevant(policy: object) -> WithoutRelevant:
 
 
 def check_unjudged(policy: object, drop_unjudged_rows: bool, judged: object) -> Unjudged:
-    """Return what becomes of unjudged shots as plain text; refuse it where nothing was judged."""
+    """Validate `unjudged`; raise `ParameterError` if an option needs `judged` and it is None."""
     checked = check_policy('unjudged', policy, UNJUDGED)
     if judged is None and (drop_unjudged_rows or checked != 'nonrelevant'):
-        name = 'drop_unjudged_rows' if drop_unjudged_rows else f'unjudged={checked!r}'
-        raise ParameterError(f'{name}: found no judgements, expected what was judged: judged=…')
+        option = 'drop_unjudged_rows' if drop_unjudged_rows else f'unjudged={checked!r}'
+        raise ParameterError(f'give judged=… with {option}: the shots or pairs that were judged')
     return checked
 
 
 def parameter_of_skipped(policy: WithoutRelevant) -> dict[str, str]:
-    """Return the parameter of a manifest: none for the default, as in results of version 0.2."""
+    """Return the entry of a manifest; no entry for the default, as in results of version 0.2."""
     return {} if policy == 'count' else {'queries_without_relevant': policy}
 
 
@@ -129,17 +129,21 @@ def _integer(value: Any) -> int | None:
 
 
 def check_limit(limit: int, name: str) -> int:
-    """Refuse a limit that is no positive integer; return it, or the largest that there can be."""
+    """Return a limit as an int, at most `sys.maxsize`; refuse all but positive integers."""
     if (number := _integer(limit) or 0) > 0:
         return min(number, sys.maxsize)
     raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
 
 
 def check_jobs(jobs: Any) -> Any:
-    """Return a number of processes (``'all'`` is one for each core), or the executor given."""
-    if hasattr(jobs, 'submit'):  # of concurrent.futures, or a client of Dask
+    """Return the number of processes to start, or an executor unchanged.
+
+    ``'all'`` means one process for each core of `cores.machine_cores`. The number is an upper
+    limit: `execute.worker_processes` starts at most one process for each task.
+    """
+    if hasattr(jobs, 'submit'):  # an executor of concurrent.futures, or a client of Dask
         return jobs
-    if plain_text(jobs) == ALL_CORES:  # first, as the command gives text
+    if plain_text(jobs) == ALL_CORES:
         return machine_cores()
     if 0 < (number := _integer(jobs) or 0) <= MOST_JOBS:
         return number
@@ -149,7 +153,7 @@ def check_jobs(jobs: Any) -> Any:
 
 
 def check_part(part: Any) -> tuple[int, int]:
-    """Return a part i of n as two integers, i from 1 to n."""
+    """Return a part (i, n), part i of n, as two integers; i is from 1 to n."""
     try:
         i, n = map(_integer, part)
     except (TypeError, ValueError):
@@ -162,7 +166,7 @@ def check_part(part: Any) -> tuple[int, int]:
 
 def _double(number: Any, name: str, is_right: Callable[[Any], bool], expected: str) -> float:
     """Return a number as a float, or raise `ParameterError`."""
-    # Compared as it is: an integer may be too large for a double.
+    # Compared before the conversion, as an integer may be too large for a double.
     if isinstance(number, Real) and not isinstance(number, bool) and is_right(number):
         return float(number)
     raise ParameterError(f'{name}: found {shown(number)}, expected a number {expected}')
@@ -185,16 +189,16 @@ def check_level(level: object) -> float:
 
 
 def alpha_of(level: float) -> float:
-    """Return what a corrected p is at most for a difference, at this level of confidence."""
+    """Return the significance level α = 1 - level; a difference has a corrected p of at most α."""
     from decimal import Decimal
 
-    return float(1 - Decimal(repr(float(level))))  # 0.1 of 0.9, as a p of 0.1 is compared with it
+    return float(1 - Decimal(repr(float(level))))  # 1 - 0.9 as doubles is below a p of 0.1
 
 
 def check_tag(tag: object) -> str:
     """Return the tag of a TREC run as plain text, or raise `ParameterError`."""
     text = plain_text(tag)
-    # Whatever any tool takes for white space would end the word there, so all of Unicode's counts.
+    # `split` knows all white space of Unicode: some tool may end a word at any of it.
     if text is None or not is_text(text) or text.split() != [text]:
         raise ParameterError(f'tag: found {shown(tag)}, expected one word')
     return text

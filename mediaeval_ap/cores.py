@@ -1,4 +1,9 @@
-"""The number of cores that this process may use at once, and work that they share."""
+"""The number of cores that this process may use, and threads on them.
+
+`machine_cores` is the number of processes for ``--jobs all`` (`choices.check_jobs`); at most one
+process for each task is started (`execute.worker_processes`). `own_cores` is the number of threads
+within one process: one in a worker process, as the other workers have the other cores.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +13,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-Item = TypeVar('Item')
-Outcome = TypeVar('Outcome')
+Argument = TypeVar('Argument')
+Returned = TypeVar('Returned')
 
 _is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=False)
 
 
 def machine_cores() -> int:
     """Return the number of cores that the system gives this process."""
-    own = getattr(os, 'sched_getaffinity', None)  # perhaps fewer, as in a batch system
-    return len(own(0)) if own else os.cpu_count() or 1
+    affinity = getattr(os, 'sched_getaffinity', None)  # a batch system may give fewer than all
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def own_cores() -> int:
-    """Return how many threads should compute: one where other processes have the other cores."""
+    """Return the number of threads to compute with: 1 within `one_core`, else `machine_cores`."""
     return 1 if _is_one_of_several.get() else machine_cores()
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Leave the other cores to other processes."""
+    """Compute with one thread, as other processes use the other cores."""
     token = _is_one_of_several.set(True)
     try:
         yield
@@ -35,12 +40,17 @@ def one_core() -> Iterator[None]:
         _is_one_of_several.reset(token)
 
 
-def on_all_cores(work: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
-    """Call `work`, of numpy, on each item, in threads if that may help; keep the order."""
+def on_all_cores(
+    function: Callable[[Argument], Returned], arguments: Sequence[Argument]
+) -> list[Returned]:
+    """Call a function on each argument, in one thread for each core; return values in order.
+
+    Threads help where the function spends its time in numpy, which releases the interpreter.
+    """
     n_threads = own_cores()
-    if len(items) == 1 or n_threads == 1:
-        return [work(item) for item in items]
+    if len(arguments) == 1 or n_threads == 1:
+        return [function(argument) for argument in arguments]
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, items))
+        return list(pool.map(function, arguments))

@@ -1,19 +1,19 @@
 """Published definitions of average precision at k, as named values in one registry.
 
-Each is the same sum with its own depth and denominator::
+Each definition divides the same sum, down to its own depth, by its own denominator::
 
     AP(k) = S(depth) / denominator        S(d) = sum of P(i)·h(i) for i = 1 … d
 
-P(i) is the precision at rank i; h(i) is 1 where rank i is relevant and 0 elsewhere. Depth and
-denominator are each the least of some of R (relevant), k (the cutoff), N (returned) and H (hits in
-the top k). A definition also says what a query without relevant shots scores, and what a shot
-counts that is returned again.
+P(i) is the precision at rank i; h(i) is 1 if rank i is relevant, else 0. Depth and denominator are
+minima of some of these quantities: R (number of relevant shots), k (the cutoff), N (number of
+returned shots) and H (number of hits in the top k). A definition also gives the value of a query
+without relevant shots, and the rule for a shot that is returned again.
 
-Where nothing is returned and something is relevant, every definition gives 0. Uncut average
-precision has no cutoff: k is left out wherever it stands beside another quantity.
+A query with relevant shots and an empty ranking scores 0 by every definition. Uncut average
+precision has no cutoff: k is left out of each minimum.
 
-``CUTOFFS`` and ``DEFAULT`` are the cutoffs and the definition where none is given. A ``Cutoff`` is
-an integer, or ``'all'``.
+``CUTOFFS`` and ``DEFAULT`` are the default cutoffs and the default definition. A ``Cutoff`` is an
+integer, or ``'all'`` for no cutoff.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
-_REGISTRY: dict[str, Definition] = {}  # by names whose case does not matter
+_REGISTRY: dict[str, Definition] = {}  # keys are names without case
 DEFAULT = 'mediaeval-2016'
 
 
 class Repeats(Enum):
-    """Options for a shot that is returned again.
+    """Rules for a shot that is returned again.
 
     Examples
     --------
@@ -70,13 +70,13 @@ class Definition:
     Parameters
     ----------
     name, source : str
-        Its name, which is how it prints, and where it was published.
+        Its name, which is its `str`, and its publication.
     depth : tuple of {'R', 'k', 'N'}
-        The sum goes down to the least of these, each given once.
+        The sum ends at the minimum of these quantities.
     denominator : tuple of {'R', 'k', 'N', 'H'}
-        The sum is divided by the least of these, each given once.
+        The sum is divided by the minimum of these quantities.
     without_relevant : float
-        The value when nothing is relevant (R = 0), from 0 to 1.
+        The value of a query without relevant shots (R = 0), from 0 to 1.
     repeats : Repeats
         The rule for a shot that is returned again.
 
@@ -96,12 +96,15 @@ class Definition:
 
     def __post_init__(self) -> None:
         value = self.without_relevant
-        some = 'a tuple of some of'
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         checks = [
             ('name', is_text(self.name), TEXT),
-            ('depth', _are_some(self.depth, 'RkN'), f'{some} R, k, N, each once'),
-            ('denominator', _are_some(self.denominator, 'RkNH'), f'{some} R, k, N, H, each once'),
+            ('depth', _are_distinct(self.depth, 'RkN'), 'a tuple of some of R, k, N, each once'),
+            (
+                'denominator',
+                _are_distinct(self.denominator, 'RkNH'),
+                'a tuple of some of R, k, N, H, each once',
+            ),
             ('without_relevant', is_number and 0 <= value <= 1, 'a number from 0 to 1'),
             ('repeats', isinstance(self.repeats, Repeats), 'one of Repeats'),
             ('source', is_text(self.source), TEXT),
@@ -109,9 +112,9 @@ class Definition:
         for field, is_right, expected in checks:
             if not is_right:
                 name = f' {shown(self.name)}' if field != 'name' else ''
-                found = shown(getattr(self, field))
+                actual = shown(getattr(self, field))
                 raise ParameterError(
-                    f'definition{name}, {field}: found {found}, expected {expected}'
+                    f'definition{name}, {field}: found {actual}, expected {expected}'
                 )
 
     def __str__(self) -> str:
@@ -121,26 +124,26 @@ class Definition:
         from mediaeval_ap.render.document import Document, Grid
         from mediaeval_ap.render.formats import to_html
 
-        shown = ('formula', 'without_relevant', 'repeats', 'source')
-        rows = [(name, str(self.to_dict()[name])) for name in shown]
+        names = ('formula', 'without_relevant', 'repeats', 'source')
+        rows = [(name, str(self.to_dict()[name])) for name in names]
         return to_html(Document.from_grid(Grid(['definition', self.name], rows)))
 
     @property
     def counts_again(self) -> bool:
-        """True where a shot counts each time it is returned, so that values may exceed 1."""
+        """True if a shot counts each time it is returned, so that values may exceed 1."""
         return self.repeats is Repeats.COUNT
 
     @property
     def has_uncut(self) -> bool:
-        """True where a value without a cutoff is defined: not where k alone is the denominator."""
+        """True if uncut average precision is defined: not if k alone is the denominator."""
         return self.denominator != ('k',)
 
     @property
     def formula(self) -> str:
-        """The formula at k, where something is relevant and something is returned."""
+        """The formula of a query with relevant and returned shots."""
         if self.depth == self.denominator != ('k',):
-            return f"S(k') / k', k' = {_least(self.depth)}"
-        return f'S({_least(self.depth)}) / {_least(self.denominator)}'
+            return f"S(k') / k', k' = {_minimum(self.depth)}"
+        return f'S({_minimum(self.depth)}) / {_minimum(self.denominator)}'
 
     def upper_bound(self, k: Cutoff, n_relevant: int, n_returned: int) -> float:
         """Return a number that no average precision exceeds.
@@ -150,12 +153,13 @@ class Definition:
         k : int or 'all'
             The cutoff.
         n_relevant, n_returned : int
-            R and N of the query.
+            The quantities R and N of the query.
 
         Returns
         -------
         float
-            The bound: above 1 only where a shot counts again, or is looked for below k.
+            The bound; above 1 only if shots count again, or the sum goes deeper than the
+            denominator counts.
 
         Examples
         --------
@@ -164,45 +168,46 @@ class Definition:
         """
         if not n_relevant:
             return float(self.without_relevant)
-        known = {'R': n_relevant, 'k': LARGEST_CUTOFF if k == ALL else k, 'N': n_returned}
-        # The sum has a term of at most 1 for each rank down to the depth, and for each hit.
-        terms = {*self.depth, 'N'}
+        quantities = {'R': n_relevant, 'k': LARGEST_CUTOFF if k == ALL else k, 'N': n_returned}
+        # The sum has at most one term per rank down to the depth, and one per hit; no term is
+        # above 1. So each of these quantities bounds the sum, and dividing by one gives at most 1.
+        bounds_of_sum = {*self.depth, 'N'}
         if not self.counts_again:
-            terms.add('R')
-        sum_at_most = min(known[each] for each in terms)
+            bounds_of_sum.add('R')
+        largest_sum = min(quantities[name] for name in bounds_of_sum)
         if 'k' in self.depth:
-            terms.add('H')
+            bounds_of_sum.add('H')
         return max(
-            1.0 if each in terms else sum_at_most / max(1, known.get(each, 1))
-            for each in self.denominator
+            1.0 if name in bounds_of_sum else largest_sum / max(1, quantities.get(name, 1))
+            for name in self.denominator
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition in full, ready for JSON.
+        """Return all fields and the formula, ready for JSON.
 
         Returns
         -------
         dict
-            Its fields, with lists for tuples and the value of `repeats`; and ``formula``.
+            The fields, with lists instead of tuples and the value of `repeats`; and ``formula``.
         """
-        described = {'name': self.name, 'formula': self.formula, **vars(self)}
+        fields = {'name': self.name, 'formula': self.formula, **vars(self)}
         lists = {'depth': list(self.depth), 'denominator': list(self.denominator)}
-        return described | lists | {'repeats': self.repeats.value}
+        return fields | lists | {'repeats': self.repeats.value}
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any]) -> Definition:
-        """Return the definition that `to_dict` described.
+        """Return the definition that a dict of `to_dict` describes.
 
         Parameters
         ----------
         described : mapping of str to list, str or float
-            As `to_dict` returns it. Without ``depth`` and ``denominator``, which earlier versions
-            did not write, a registered definition is found by its name.
+            A dict that `to_dict` returned. Earlier versions did not write ``depth`` and
+            ``denominator``: without them, the registered definition of that name is returned.
 
         Returns
         -------
         Definition
-            Equal to the one described.
+            A definition with the same fields.
 
         Examples
         --------
@@ -212,22 +217,24 @@ class Definition:
         if 'depth' not in described:
             return get(described.get('name', ''))
         fields: dict[str, Any] = {
-            each.name: described.get(each.name) for each in dataclasses.fields(cls)
+            field.name: described.get(field.name) for field in dataclasses.fields(cls)
         }
         for quantities in 'depth', 'denominator':
             if isinstance(fields[quantities], list):
                 fields[quantities] = tuple(fields[quantities])
-        fields['repeats'] = {each.value: each for each in Repeats}.get(str(fields['repeats']))
+        fields['repeats'] = {rule.value: rule for rule in Repeats}.get(str(fields['repeats']))
         return cls(**fields)
 
 
-def _are_some(quantities: object, known: str) -> bool:
-    if not isinstance(quantities, tuple) or not all(isinstance(each, str) for each in quantities):
+def _are_distinct(quantities: object, names: str) -> bool:
+    """Return True for a tuple of some of the names, each at most once."""
+    if not isinstance(quantities, tuple) or not all(isinstance(name, str) for name in quantities):
         return False
-    return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(known)
+    return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(names)
 
 
-def _least(quantities: tuple[str, ...]) -> str:
+def _minimum(quantities: tuple[str, ...]) -> str:
+    """Write the minimum of some quantities as in a formula."""
     return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
 
 
@@ -237,12 +244,12 @@ def register(definition: Definition) -> Definition:
     Parameters
     ----------
     definition : Definition
-        A definition with a new name, whose case does not matter.
+        A definition with a new name. Names that differ only in case are equal.
 
     Returns
     -------
     Definition
-        The same.
+        The definition given.
 
     Examples
     --------
@@ -257,17 +264,17 @@ def register(definition: Definition) -> Definition:
 
 
 def get(definition: str | Definition) -> Definition:
-    """Return the definition of that name.
+    """Return a registered definition by its name.
 
     Parameters
     ----------
     definition : str or Definition
-        A registered name, in any case, or a definition, which is returned as it is.
+        A registered name, in any case; or a definition, which is returned unchanged.
 
     Returns
     -------
     Definition
-        The definition; an unknown name is a `ParameterError`.
+        The definition; `ParameterError` if the name is unknown.
 
     Examples
     --------
@@ -285,7 +292,7 @@ def get(definition: str | Definition) -> Definition:
 
 
 def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
-    """Return a cutoff as an int; the error names it, and what else would be right."""
+    """Return a cutoff as an int; the error begins with `name` and adds an alternative."""
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
     expected = f'positive integers below 2**63{alternative}'
@@ -293,9 +300,9 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
 
 
 def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cutoff]:
-    """Return cutoffs, each once and at least one; all only if the definition has it."""
-    given = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
-    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in given]
+    """Validate one or more distinct cutoffs; ``'all'`` needs a definition without a cutoff."""
+    several = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
+    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in several]
     if not cutoffs:
         raise ParameterError(f'{name}: found none, expected positive integers{OR_ALL}')
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
@@ -307,12 +314,12 @@ def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cu
 
 
 def depths(K: Iterable[Cutoff]) -> list[int]:
-    """Return the depth of each cutoff: the same number, or the largest for all."""
+    """Return the depth of each cutoff: its number, or the largest possible for ``'all'``."""
     return [LARGEST_CUTOFF if k == ALL else k for k in K]
 
 
 def ap_column(k: Cutoff) -> str:
-    """Return the name of the column of AP at a cutoff; the mean has an M before it."""
+    """Return the name of the column of AP at a cutoff; that of the mean starts with M."""
     return 'AP' if k == ALL else f'AP@{k}'
 
 
@@ -329,7 +336,7 @@ def names() -> list[str]:
     >>> 'trec' in names()
     True
     """
-    return sorted(each.name for each in _REGISTRY.values())
+    return sorted(definition.name for definition in _REGISTRY.values())
 
 
 def registered() -> Iterator[Definition]:
