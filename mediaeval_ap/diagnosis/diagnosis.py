@@ -19,7 +19,7 @@ from mediaeval_ap.diagnosis.examined_run import (
     ExaminedQueries,
     ExaminedRun,
     notes_of_query,
-    ranking_of,
+    ranked_hypotheses,
     relevant_shots,
 )
 from mediaeval_ap.diagnosis.findings import (
@@ -114,12 +114,12 @@ class Diagnosis(Described):
     evaluation : Evaluation
         Average precision of the queries at the one cutoff, as `AveragePrecision.evaluate` gives it.
     near : float
-        The largest distance from a query to a name that counts as another spelling of it.
+        The largest distance between a query and another spelling of it.
     parts : dict of str to ndarray of float64, shape (n_queries,)
         The parts of the loss, in the order of the repairs.
     ties : dict of str to TieBounds
-        Average precision over all orders of ties: of ``equal_confidence``, and of equal temporal
-        rank, too, where the order is ``arbitrary``.
+        Bounds of average precision over all orders of ties: of hypotheses with equal distance and
+        confidence (``equal_confidence``), and with equal temporal rank, too (``arbitrary``).
     confused : list of ConfusedName
         The other persons under whose names relevant shots were returned, costliest first.
     near_misses : list of NearMiss
@@ -308,9 +308,9 @@ class Diagnosis(Described):
             loss.ap,
             loss.n_relevant,
             loss.parts,
-            ranking_of(run, query, self.k),
+            ranked_hypotheses(run, query, self.k),
             relevant_shots(run, query, examined, depth),
-            self._ties(row),
+            self._bounds_by_level(row),
             reconcile(examined.facts[0], self.k, self.definition),
             self.run,
             self.definition.name,
@@ -367,11 +367,11 @@ class Diagnosis(Described):
             'k': self.k,
             'map': self.map,
             'loss': self.mean_parts,
-            'ties': self._ties(),
+            'ties': self._bounds_by_level(),
             'definitions': [asdict(values) for values in self.definitions],
             'queries': [
                 {'query': loss.query, 'ap': loss.ap, 'n_relevant': loss.n_relevant}
-                | {'loss': loss.parts, 'ties': self._ties(row)}
+                | {'loss': loss.parts, 'ties': self._bounds_by_level(row)}
                 for row, loss in enumerate(self._losses(range(len(self.queries))))
             ],
             'confused': [asdict(name) for name in self.confused],
@@ -414,7 +414,7 @@ class Diagnosis(Described):
             for row in rows
         ]
 
-    def _ties(self, row: int | None = None) -> dict[str, dict[str, Any]]:
+    def _bounds_by_level(self, row: int | None = None) -> dict[str, dict[str, Any]]:
         """Return the bounds of a query, or else the means over all queries, by level."""
         return {
             level: bounds.means() if row is None else bounds.of_query(row)
@@ -447,7 +447,7 @@ class Diagnosis(Described):
             part: int((abs(losses) > ROUNDING_ERROR).sum()) for part, losses in self.parts.items()
         }
         yield grid_of_loss(self.mean_parts, n_losing)
-        yield grid_of_ties(self._ties())
+        yield grid_of_ties(self._bounds_by_level())
         rows: list[list[Any]] = [
             [values.definition, values.map, values.n_changed, values.reason]
             for values in self.definitions
@@ -511,14 +511,12 @@ class Diagnosis(Described):
             'n_relevant': [*self.n_relevant.tolist(), int(self.n_relevant.sum())],
         }
         columns |= {part: [*losses.tolist(), means[part]] for part, losses in self.parts.items()}
-        ties = [*map(self._ties, range(n_queries)), self._ties()]
+        bounds = [*map(self._bounds_by_level, range(n_queries)), self._bounds_by_level()]
         for level in self.ties:
             for key in BOUND_KEYS:
-                columns[f'{level}_{key}'] = [
-                    bounds_by_level[level][key] for bounds_by_level in ties
-                ]
+                columns[f'{level}_{key}'] = [by_level[level][key] for by_level in bounds]
         columns[N_QUERIES] = [*[None] * n_queries, n_queries]
-        columns['reason'] = [_reasons(bounds_by_level) for bounds_by_level in ties]
+        columns['reason'] = [_reasons(by_level) for by_level in bounds]
         settings = [self.run, self.definition.name]
         rows = zip(*columns.values(), strict=True)
         return Grid(['run', 'definition', *columns], [[*settings, *row] for row in rows])
@@ -561,36 +559,52 @@ class _Compared(NamedTuple):
     expected: str = 'the same'
 
 
-def _check_comparable(a: Diagnosis, b: Diagnosis) -> None:
+def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     """Raise ParameterError if two diagnoses differ in more than the run."""
-    name = shown(b.definition.name)
-    expected_name = shown(a.definition.name)
-    n_others = with_noun(len(b.queries), 'query', 'queries')
-    criteria = [a._examined.criteria, b._examined.criteria]
-    references: Sequence[Any] = (None, None)
-    subsets: Sequence[Any] = (None, None)
-    if criteria[0] is not criteria[1]:
-        references = [Counter(side.reference.table.rows()) for side in criteria]
-        subsets = [None if side.subset is None else {*side.subset.rows()} for side in criteria]
-    for setting in (
-        _Compared(a.k, b.k, f'k {shown(b.k)}', shown(a.k)),
-        _Compared(a.near, b.near, f'near {shown(b.near)}', shown(a.near)),
-        _Compared(a.definition.name, b.definition.name, f'definition {name}', expected_name),
-        _Compared(a.definition, b.definition, f'another definition of the name {name}'),
+    other_name = shown(other.definition.name)
+    n_other_queries = with_noun(len(other.queries), 'query', 'queries')
+    settings = [
+        _Compared(diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
+        _Compared(diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)),
         _Compared(
-            sorted(a.queries),
-            sorted(b.queries),
-            f'other queries ({n_others})',
-            f'the {len(a.queries):,}',
+            diagnosis.definition.name,
+            other.definition.name,
+            f'definition {other_name}',
+            shown(diagnosis.definition.name),
         ),
-        _Compared(references[0], references[1], 'another reference'),
-        _Compared(subsets[0], subsets[1], 'another subset'),
-    ):
+        _Compared(
+            diagnosis.definition,
+            other.definition,
+            f'another definition of the name {other_name}',
+        ),
+        _Compared(
+            sorted(diagnosis.queries),
+            sorted(other.queries),
+            f'other queries ({n_other_queries})',
+            f'the {len(diagnosis.queries):,}',
+        ),
+    ]
+    criteria = diagnosis._examined.criteria
+    other_criteria = other._examined.criteria
+    if criteria is not other_criteria:
+        settings += [
+            _Compared(
+                Counter(criteria.reference.table.rows()),
+                Counter(other_criteria.reference.table.rows()),
+                'another reference',
+            ),
+            _Compared(_videos(criteria), _videos(other_criteria), 'another subset'),
+        ]
+    for setting in settings:
         if setting.value != setting.other_value:
             raise ParameterError(
-                f'against: {shown(b.run)} was explained with {setting.actual}, expected '
-                f'{setting.expected} as for {shown(a.run)}; explain both in the same way'
+                f'against: {shown(other.run)} was explained with {setting.actual}, expected '
+                f'{setting.expected} as for {shown(diagnosis.run)}; explain both in the same way'
             )
+
+
+def _videos(criteria: Criteria) -> set[Any] | None:
+    return None if criteria.subset is None else {*criteria.subset.rows()}
 
 
 class DiagnosisPlot(Plot):
@@ -716,7 +730,7 @@ def diagnose(
     n_ranked = examined.counts.ranked
     shots = examined.shots
     values = ap_by_state(shots, examined.ranks, examined.counts, cutoffs, definition)
-    added = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
+    shot_gains = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
     ap = values[0][rows]
     evaluation = evaluation_of(run, selected.names, selected.source, ap, n_relevant[rows])
     data_warnings = run.warnings_with(selected.warnings)
@@ -730,7 +744,7 @@ def diagnose(
     diagnoses = []
     for column, k in enumerate(K):
         confused, near_misses = (
-            _lost_names(kind, examined, added[:, column], names, run.ranking)
+            _lost_names(kind, examined, shot_gains[:, column], names, run.ranking)
             for kind in (CONFUSED, SPELLING)
         )
         parts = loss_parts(values[:, :, column], n_relevant)
@@ -775,7 +789,7 @@ def _gains_alone(
 
 
 class _LostName(NamedTuple):
-    """A name that relevant shots of a query were lost to, and the numbers of both."""
+    """A name under which shots of a query were lost, and the numbers of both."""
 
     query: int
     name: int
@@ -785,13 +799,13 @@ class _LostName(NamedTuple):
 def _lost_names(
     kind: int,
     examined: ExaminedQueries,
-    added: Floats,
+    shot_gains: Floats,
     queries: Sequence[str],
     ranking: Ranking,
 ) -> list[_LostName]:
-    """Return the names that relevant shots of a kind were lost to, the costliest first.
+    """Return the names under which shots of a kind were returned, the costliest first.
 
-    `added` is the AP that the repair of each shot adds.
+    `shot_gains` is the AP that the repair of each shot adds.
     """
     hypotheses = examined.hypotheses
     shots = examined.shots
@@ -806,7 +820,7 @@ def _lost_names(
     rows = rows[run_starts([column[rows] for column in keys])]
     begins = run_starts([hypotheses.query[rows], hypotheses.name[rows]])
     n_shots = np.diff(begins, append=len(rows)).tolist()
-    gain = np.add.reduceat(added[shot_row[rows]], begins).tolist()
+    gain = np.add.reduceat(shot_gains[shot_row[rows]], begins).tolist()
     rows = rows[begins]
     columns = (hypotheses.query[rows], hypotheses.name[rows], hypotheses.distance[rows])
     lost = []

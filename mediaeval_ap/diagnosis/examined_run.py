@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, first_occurrences, ranges, run_starts
-from mediaeval_ap.definitions import Cutoff, Repeats, depths
+from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.diagnosis.loss import (
     CONFUSED,
@@ -50,7 +50,7 @@ class ExaminedQueries(NamedTuple):
     """The relevant shots of some queries in a run, and the facts about each ranking."""
 
     hypotheses: RelevantHypotheses
-    kinds: NDArray[np.int64]  # of each of the hypotheses
+    kinds: NDArray[np.int64]  # one for each hypothesis
     shots: ReturnedShots
     ranks: HitRanks
     counts: ShotCounts
@@ -59,6 +59,35 @@ class ExaminedQueries(NamedTuple):
     # By query and name near it, as numbers: the ranks of the hits, from 1, if this name, and
     # nothing else, is corrected to the query.
     corrected: dict[tuple[int, int], NDArray[np.int64]]
+
+
+class _QueryFindings(NamedTuple):
+    """The findings about the ranking of one query."""
+
+    facts: RankingFacts
+    tie_starts: NDArray[np.int64]  # the `tie_ranks`
+    ties: tuple[TiedHits, TiedHits]
+    corrected: dict[int, NDArray[np.int64]]  # ranks of the hits by corrected name
+
+
+def _nothing_returned(sizes: tuple[int, ...]) -> _QueryFindings:
+    nothing_tied = join_rankings([])
+    facts = RankingFacts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes)
+    return _QueryFindings(facts, NO_RANKS, (nothing_tied, nothing_tied), {})
+
+
+def _tied_hits_of_levels(
+    listing: Listing, ranking: Ranking, definition: Definition
+) -> tuple[TiedHits, TiedHits]:
+    """Return the tied hits of equal confidence, and of equal temporal rank, too."""
+    is_start = np.zeros(len(listing.places), dtype=np.bool_)
+    is_start[listing.tie_starts] = True
+    is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
+    relevant = listing.relevant_positions
+    return (
+        tied_hits(listing.shots, listing.tie_starts, relevant, definition.repeats),
+        tied_hits(listing.shots, is_start.nonzero()[0], relevant, definition.repeats),
+    )
 
 
 class ExaminedRun:
@@ -106,14 +135,8 @@ class ExaminedRun:
             query for query, span in zip(queries, spans, strict=True) if span.start < span.stop
         ]
         distances_of = iter(self.ranking.names.distances_from(ranked))
-        n_ranked = []
-        nothing_tied = join_rankings([])
-        starts_of_ties = []
-        tied = []
-        facts = []
-        corrected = {}
+        findings = []
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
-            span = spans[number]
             ranking = self.ranking_of(query)
             sizes = (
                 reference.n_rows(query),
@@ -121,41 +144,50 @@ class ExaminedRun:
                 len(ranking),
                 ranking.n_shots,
             )
-            n_ranked.append(sizes[3] if definition.repeats is Repeats.DROP else sizes[2])
+            span = spans[number]
             if span.start == span.stop:
-                starts_of_ties.append(NO_RANKS)
-                tied.append([nothing_tied] * 2)
-                facts.append(RankingFacts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes))
+                findings.append(_nothing_returned(sizes))
                 continue
             distances = next(distances_of)
             hypotheses.distance[span] = distances[hypotheses.name[span]]
             query_hypotheses = RelevantHypotheses._make(column[span] for column in hypotheses)
             listing = list_first(ranking, distances, depth, query_hypotheses.shot)
-            facts.append(RankingFacts.of(listing, depth, *sizes))
-            starts_of_ties.append(tie_ranks(listing, facts[-1], definition))
-            is_start = np.zeros(len(listing.places), dtype=np.bool_)
-            is_start[listing.tie_starts] = True
-            is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
-            tied.append(
-                [
-                    tied_hits(listing.shots, starts, listing.relevant_positions, definition.repeats)
-                    for starts in (listing.tie_starts, is_start.nonzero()[0])
-                ]
-            )
-            for name in self._near_names(query_hypotheses):
-                corrected[number, name] = self._ranks_if_corrected(
-                    query, ranking, listing, distances, name
-                )
+            facts = RankingFacts.of(listing, depth, *sizes)
+            corrected = {
+                name: self._ranks_if_corrected(query, ranking, listing, distances, name)
+                for name in self._near_names(query_hypotheses)
+            }
+            ties = _tied_hits_of_levels(listing, ranking, definition)
+            tie_starts = tie_ranks(listing, facts, definition)
+            findings.append(_QueryFindings(facts, tie_starts, ties, corrected))
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
+        facts_of_queries = [finding.facts for finding in findings]
+        n_ranked = [facts.n_returned(definition) for facts in facts_of_queries]
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
             np.array([reference.n_shots(query) for query in queries]),
             np.array(n_ranked, dtype=np.int64),
         )
-        ties = [join_rankings(rankings) for rankings in zip(*tied, strict=True)]
-        ranks = hit_ranks(shots, facts, starts_of_ties, definition, counts.ranked)
-        return ExaminedQueries(hypotheses, kinds, shots, ranks, counts, ties, facts, corrected)
+        tie_starts_of_queries = [finding.tie_starts for finding in findings]
+        ranks = hit_ranks(shots, facts_of_queries, tie_starts_of_queries, definition, counts.ranked)
+        levels = zip(*(finding.ties for finding in findings), strict=True)
+        ties_of_levels = [join_rankings(level) for level in levels]
+        corrected_hits = {
+            (number, name): hits
+            for number, finding in enumerate(findings)
+            for name, hits in finding.corrected.items()
+        }
+        return ExaminedQueries(
+            hypotheses,
+            kinds,
+            shots,
+            ranks,
+            counts,
+            ties_of_levels,
+            facts_of_queries,
+            corrected_hits,
+        )
 
     def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:
         """Return the hypotheses about the relevant shots of queries, without distances."""
@@ -184,7 +216,7 @@ class ExaminedRun:
         return kinds
 
     def _near_names(self, hypotheses: RelevantHypotheses) -> list[int]:
-        """Return the names near a query that alone bring some of its relevant shots."""
+        """Return names near the query that bring shots which its own name does not."""
         is_near = (hypotheses.distance > 0) & (hypotheses.distance <= self._near)
         if not is_near.any():  # true for most queries
             return []
@@ -218,7 +250,7 @@ def words(name: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in spaced.split())
 
 
-def ranking_of(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
+def ranked_hypotheses(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
     """Return the ranking of a query down to a cutoff."""
     (top,) = run.scorer.top([query], *depths([k]))
     columns = run.ranking.columns_at(top.places, top.distances)

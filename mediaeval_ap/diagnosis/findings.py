@@ -1,4 +1,4 @@
-"""Values that a diagnosis consists of: rows of its tables, a single query, a difference."""
+"""Parts of a diagnosis as plain values: lost names, a single query, a difference of two runs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mediaeval_ap import __version__
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
 from mediaeval_ap.diagnosis.other_definitions import ByDefinition
@@ -33,7 +31,7 @@ HOW_RETURNED = {
     'copresent': 'under others shown in it',
     'absent': 'not at all',
 }
-N_LISTED = 10  # names; and ranks of a query, however many hits it has
+N_LISTED = 10  # names of a table; first ranks of a query, besides its hits
 LEAST_PRINTED = 0.0005  # smaller parts would be printed as 0.000
 ROUNDING_ERROR = 1e-12  # smaller parts are 0 but for rounding
 
@@ -366,8 +364,8 @@ class Difference(Described):
     k: Cutoff
     definition: str
     queries: list[str]
-    ap: NDArray[np.float64]
-    parts: dict[str, NDArray[np.float64]]
+    ap: Floats
+    parts: dict[str, Floats]
 
     @property
     def map(self) -> float:
@@ -451,5 +449,5 @@ class Difference(Described):
         return Grid(['run', 'minus', *columns], [[*self.runs[::-1], *row] for row in rows])
 
 
-def _better_and_worse(values: NDArray[np.float64]) -> list[int]:
+def _better_and_worse(values: Floats) -> list[int]:
     return [int((values > ROUNDING_ERROR).sum()), int((values < -ROUNDING_ERROR).sum())]
