@@ -43,7 +43,7 @@ NAMES_REMEDY = (
     'Python, name them by a mapping: '
     "compare({'one': …, 'other': …})"
 )
-BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # by the largest number of relevant shots
+BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # the largest number of relevant shots in each
 LAST_BIN = '21+'
 NO_CORPUS = 'no relevant shot'
 CorpusOrVideo = TypeVar('CorpusOrVideo', str, tuple[str, str])
@@ -71,7 +71,7 @@ class Runs:
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
-    no_mean: str = ''  # why the metric is not a mean over queries; then the next two are set
+    no_mean: str = ''  # why the metric is not a mean over queries; then the next two count
     whole_values: Sequence[float] = ()  # the value of each run
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs

@@ -258,12 +258,12 @@ class _LeaderTests:
     def headline(self) -> str:
         """Compare the leader with the next run, and name all runs that do not differ from it."""
         alike = self.alike
-        following = next(iter(self.p))
+        next_run = next(iter(self.p))
         if not alike:
             return self._is_better(f'every other {self.terms.run}')
-        if following in alike:
+        if next_run in alike:
             return f'{self.leader} leads, but is {self._not_different()}'
-        better = f'better than {following} ({self._equals(self.p[following])}, {self.correction})'
+        better = f'better than {next_run} ({self._equals(self.p[next_run])}, {self.correction})'
         return f'{self.leader} leads: {better}, but {self._not_different()}'
 
     def sentence(self) -> str:

@@ -481,7 +481,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
     columns = {}
     for name in layout.columns(names):
         is_text = name in layout.texts
-        converted, kind = (_json_id, 'large_string') if is_text else (_json_number, 'float64')
+        converted, kind = (_id_of_json, 'large_string') if is_text else (_number_of_json, 'float64')
         cells = [row.get(name) for row in rows]
         values = [None if cell is None else converted(cell) for cell in cells]
         columns[name] = pyarrow.array(values, kind)
@@ -494,13 +494,13 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
     return replace(records, lines=LineNumbers('line', np.array(lines)))
 
 
-def _json_id(cell: object) -> str | None:
+def _id_of_json(cell: object) -> str | None:
     # JSON may escape half of a surrogate pair, which is not text.
     is_text = type(cell) is str and cell.encode(errors='ignore').decode() == cell
     return str(cell) if is_text or type(cell) is int else None
 
 
-def _json_number(cell: object) -> float | None:
+def _number_of_json(cell: object) -> float | None:
     return as_double(int(cell) if isinstance(cell, bool) else cell)
 
 

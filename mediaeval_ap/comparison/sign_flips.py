@@ -127,7 +127,7 @@ def _share_of_many(amounts: Floats, largest_sum: float) -> float:
     rest = amounts[:-MOST_ON_GRID]
     largest = amounts[-MOST_ON_GRID:]
     step = float(largest.sum()) / CELLS
-    step = float(largest.sum() / np.rint(largest / step).sum())  # so that their mean is right
+    step = float(largest.sum() / np.rint(largest / step).sum())  # rounding keeps the sum
     n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))
     counts = _subset_counts(largest, step, n_cells)
     left = largest_sum - np.arange(len(counts)) * step - rest.sum() / 2

@@ -35,7 +35,7 @@ VerdictWord = Literal['passed', 'not shown to be worse', 'worse', 'not better']
 FAILING: tuple[VerdictWord, ...] = ('worse', 'not better')
 SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
-POWER = 0.8  # as is usual
+POWER = 0.8  # the usual value
 MOST_QUERIES = 10**9  # beyond any list of queries
 # The fields that a standing takes from the pair of its run and the baseline.
 PAIR_FIELDS = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
@@ -70,7 +70,7 @@ def checked_settings(**settings: Any) -> Settings:
         raise ParameterError(f'{name} compares with a baseline: give one, too')
     if settings.get('cluster') is not None:
         check_policy('cluster', settings['cluster'], choices.CLUSTERS)
-    require('scipy', 'compare', 'compare')  # before the work that ends with it
+    require('scipy', 'compare', 'compare')  # fails here, before any work
     return Settings(**settings)
 
 
@@ -558,7 +558,7 @@ def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units)
     width = high - low
     limit = settings.fail_if_worse or 0.0
     if bounds is None or settings.require_better:
-        limit = 0.0  # any difference may be scaled up; all of an interval may be above 0
+        limit = 0.0  # without bounds, any limit can be passed; to be better, 0 is the limit
     if limit >= width:
         expected = f'less than {width:g}, the largest difference that there can be'
         raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
@@ -588,8 +588,8 @@ def group_letters(is_different: NDArray[np.bool_]) -> list[str]:
     split by one differing pair after another. Of three runs, let only 0 and 2 differ: {0, 1, 2}
     becomes {0, 1} and {1, 2}, so the letters are 'a', 'ab' and 'b'.
     """
-    # A group all of whose pairs are in other groups, too, is dropped at once, not at the end: so
-    # there are never more groups than pairs and runs, where there could be 3 ** (n / 3).
+    # A group whose pairs are all in other groups, too, is dropped at once, not at the end. So there
+    # are never more groups than pairs and runs; otherwise there could be 3 ** (n / 3).
     n_runs = len(is_different)
     groups = [list(range(n_runs))]
     n_groups_of = np.ones((n_runs, n_runs), dtype=np.intp)  # of a pair; of a run with itself
@@ -605,7 +605,7 @@ def group_letters(is_different: NDArray[np.bool_]) -> list[str]:
         ]
         for part in parts:
             n_groups_of[np.ix_(part, part)] += 1
-        for part in sorted(parts, key=len):  # the smallest are the first to go
+        for part in sorted(parts, key=len):  # the smallest are dropped first
             pairs = np.ix_(part, part)
             if n_groups_of[pairs].min() > 1:
                 n_groups_of[pairs] -= 1
