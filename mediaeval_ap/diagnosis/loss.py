@@ -249,21 +249,21 @@ def gains(
     turn[order] = ranks_in_runs(begins, n_rows)
     # A query has a state for each number of shots in front, from its own ones to all.
     n_states = n_shots - n_own + 1
-    block = np.arange(len(begins)).repeat(n_states)  # the rows of `shots` of the state's query
+    index = np.arange(len(begins)).repeat(n_states)  # of each state's query, in `begins`
     n_in_front = ranges(n_own, n_states)
-    values = np.empty((len(block), len(K)))
-    cuts = run_starts([n_shots[block].cumsum() // RANKS_AT_ONCE])[1:]
-    for states in np.split(np.arange(len(block)), cuts):
-        sizes = n_shots[block[states]]
-        rows = ranges(begins[block[states]], sizes)
+    values = np.empty((len(index), len(K)))
+    cuts = run_starts([n_shots[index].cumsum() // RANKS_AT_ONCE])[1:]
+    for states in np.split(np.arange(len(index)), cuts):
+        sizes = n_shots[index[states]]
+        rows = ranges(begins[index[states]], sizes)
         state = np.arange(len(states)).repeat(sizes)
         is_moved = turn[rows] <= n_in_front[states].repeat(sizes)
         hits = move_to_front(state, ranks.confidence[rows], is_moved)
-        queries = query[begins[block[states]]]
+        queries = query[begins[index[states]]]
         values[states] = average_precision_of_hits(
             state, hits, counts.relevant[queries], counts.ranked[queries], K, definition
         )
-    is_step = block[1:] == block[:-1]
+    is_step = index[1:] == index[:-1]
     added[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
     return added
 

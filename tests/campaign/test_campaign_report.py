@@ -90,6 +90,7 @@ def test_teams_are_given_or_begin_the_names(average_precision):
 
 
 def test_long_names_are_folded_between_their_parts():
+    """A long name without a break would make tables wider than the page."""
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1])
     row = ('x', 'v', '1', 'ann', 0.5)
     runs = {'team-a_run<1': [row], 'b': [row]}
@@ -246,6 +247,7 @@ def test_the_order_of_runs_and_queries_changes_no_number(average_precision, repo
 
 
 def test_each_run_is_read_once(average_precision):
+    """A second reading would find an iterator empty."""
     rows = iter([('x', 'v0', '0', 'ann', 0.5)])
     report = average_precision.report({'once': rows}, ['ann', 'bob_lee'])
     assert report.evaluations['once'].counts['hypotheses'] == 1
@@ -277,6 +279,7 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
 
 
 def test_no_folder_of_the_reference_is_published_in_the_header(tmp_path, monkeypatch):
+    """A published page would show the folders on the disk of its author."""
     monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
     (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
     average_precision = AveragePrecision(tmp_path / 'reference.txt')
@@ -307,6 +310,7 @@ def test_the_cutoff_of_the_loss(average_precision):
     ],
 )
 def test_wrong_settings_are_refused_before_a_run_is_read(average_precision, settings, message):
+    """A mistake in a setting would be reported only after all runs were scored."""
     unread = iter([('x', 'v0', '0', 'ann', 0.5)])
     with pytest.raises(ParameterError, match=message):
         average_precision.report({'one': unread, 'other': []}, ['ann'], **settings)

@@ -92,6 +92,7 @@ def test_the_correction_is_named_in_the_headline():
     ('p', 'shown'), [(0.050001, 'p = 0.050001'), (0.05000000001, 'p = 0.05000000001')]
 )
 def test_a_p_is_never_rounded_to_the_other_side(p, shown):
+    """With p = 0.050 beside it, the verdict "not told apart" would look wrong."""
     assert (
         said([0.5, 0.4], {'ab': p})[0] == f'a leads, but is not told apart from b ({shown}, Holm)'
     )

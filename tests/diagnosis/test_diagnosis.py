@@ -73,6 +73,7 @@ def test_empty_run(definition):
 
 
 def test_dividing_by_hits_is_noted():
+    """A negative part looks like a fault where nothing explains it."""
     diagnosis = AveragePrecision(REFERENCE, definition='hits').explain(RUN)
     assert diagnosis.notes[-1] == (
         'hits divides by the number of hits, which repairs change: parts can be negative'

@@ -142,6 +142,7 @@ def test_reasons_in_rows_and_tables():
 
 
 def test_what_is_rounded_to_nothing_has_no_sign():
+    """A mean just below zero would be printed as -0.000."""
     parts = {part: np.full(3, -1e-5) for part in PARTS}
     tiny = replace(explain().against(explain()), ap=np.full(3, -1e-5), parts=parts)
     text = shown(tiny)

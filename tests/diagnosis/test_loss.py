@@ -289,6 +289,7 @@ def test_parts_add_up_to_the_loss(definition, corpus, k, near):
 
 
 def test_states_in_several_blocks_are_those_of_one():
+    """Blocks that cut the states of a query would lose the steps between them."""
     reference = [('x', 'v', shot, 'ann_lee') for shot in '12345']
     run = [('x', 'v', shot, name, 0.5) for shot in '1234' for name in ('bob', 'anne_lee')]
     explain = AveragePrecision([*reference, ('x', 'w', '1', 'bob')]).explain
