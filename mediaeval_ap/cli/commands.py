@@ -120,9 +120,9 @@ class Command(_CommandWithHelp):
             if isinstance(option, click.Option)
         }
         for heading, names in HEADINGS.items():
-            own_names = [name for name in names.split() if name not in self.advanced] or [*options]
-            own_options = [options.pop(name) for name in own_names if name in options]
-            records = [option.get_help_record(ctx) for option in own_options]
+            listed = [name for name in names.split() if name not in self.advanced] or [*options]
+            listed_options = [options.pop(name) for name in listed if name in options]
+            records = [option.get_help_record(ctx) for option in listed_options]
             if rows := [record for record in records if record is not None]:
                 yield heading, rows
 

@@ -155,7 +155,7 @@ def tell_waiting_warnings(below: str = '') -> None:
 
 
 def write(text: str, output: Output = STANDARD_STREAM, is_coloured: bool = False) -> None:
-    """Write text to a file, whole, or to standard output, with control characters escaped."""
+    """Write text whole to a file, or to standard output, escaped if that is a terminal."""
     if output != STANDARD_STREAM:
         write_whole(output, text)
         return

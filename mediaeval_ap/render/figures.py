@@ -333,7 +333,7 @@ def map_by_k(
     lines = dict(zip(runs, maps, strict=True))
     grey = [run for run in runs if run not in labelled]
     rows: list[Row] = [
-        {'series': run, 'x': position, 'value': _json_number(value)}
+        {'series': run, 'x': position, 'value': _finite_or_none(value)}
         for run in [*grey, *labelled]  # drawn last, on top
         for position, value in zip(positions, lines[run], strict=True)
     ]
@@ -401,7 +401,7 @@ def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[fl
 
     Labels that would overlap become one block, centred at the mean of their values.
     """
-    values = ((_json_number(value), name) for name, value in reversed([*ends.items()]))
+    values = ((_finite_or_none(value), name) for name, value in reversed([*ends.items()]))
     # From below; of equal values the first is on top.
     ascending = sorted(((v, name) for v, name in values if v is not None), key=itemgetter(0))
     gap = _LABEL_HEIGHT * pixel
@@ -479,14 +479,14 @@ def drawn_names(names: Sequence[str]) -> list[str]:
 
 def _run_rows(runs: Sequence[str], **columns: Values) -> list[Row]:
     """Return a row for each run with its name and its numbers."""
-    numbers = zip(*([*map(_json_number, column)] for column in columns.values()), strict=True)
+    numbers = zip(*([*map(_finite_or_none, column)] for column in columns.values()), strict=True)
     return [
         {'run': run, **dict(zip(columns, run_numbers, strict=True))}
         for run, run_numbers in zip(runs, numbers, strict=True)
     ]
 
 
-def _json_number(value: Any) -> float | None:
+def _finite_or_none(value: Any) -> float | None:
     """Return a float; None for None and for values that JSON cannot hold."""
     return float(value) if value is not None and isfinite(value) else None
 

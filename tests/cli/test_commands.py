@@ -63,7 +63,7 @@ def test_warnings_are_one_line_each(folder):
 
 
 def test_a_terminal_shows_each_kind_of_warning_once(folder):
-    """What a note below the table says is no warning above it; several runs have one together."""
+    """A warning is not repeated above a table whose note says it; several runs share one."""
     runs = [f'run{number}.txt' for number in range(1, 18)]
     for number, name in enumerate(runs, 1):
         Path(name).write_text(RUN + 'x v 1 ann 0.9\n' * number)
@@ -92,7 +92,7 @@ def test_a_terminal_shows_each_kind_of_warning_once(folder):
 
 
 def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):
-    """Without the codes it is, byte for byte, what no terminal gets."""
+    """Without the codes, the output is that of a pipe, byte for byte."""
     Path('worse.txt').write_text(WORSE)
     arguments = 'evaluate', 'reference.txt', 'run.txt', 'worse.txt', '-K', '1,10', '-q'
     plain = run(*arguments).stdout
@@ -143,6 +143,7 @@ def test_version():
 
 
 def test_what_cannot_be_printed_is_one_line():
+    """A full disk behind standard output gives an error, not a traceback."""
     with open('/dev/full', 'w') as full:
         done = subprocess.run(
             [*COMMAND, '--version'], stdout=full, stderr=subprocess.PIPE, text=True

@@ -155,7 +155,7 @@ def results_of(command, *arguments, to):
 
 
 def test_the_same_as_of_the_runs():
-    """Scoring first, all or some, and comparing later gives each digit of comparing at once."""
+    """Comparing stored results gives each digit of comparing the runs at once."""
     scored = '-K 1,10 --subset subset.txt --measures RR'.split()
     both = results_of('evaluate', 'reference.txt', *RUNS[:2], *scored, to='both.json')
     late = results_of('evaluate', 'reference.txt', RUNS[2], *scored, to='late.json')
@@ -206,7 +206,7 @@ def test_errors_about_results_and_runs(arguments):
     'gate', ['--baseline best --fail-if-worse 0', '--baseline lost --require-better']
 )
 def test_a_gate_never_passes_with_nothing_to_compare(files, gate):
-    """As where the baseline is lost, or a pattern of names has found one file alone."""
+    """For example if the baseline is lost, or a pattern of names matches one file."""
     results_of('evaluate', 'reference.txt', 'best.txt', to='best.json')
     Path('best.csv').write_text('item,value\nq1,0.5\nq2,1\n')
     result = from_results(*files.split(), *gate.split(), expected=1)

@@ -117,7 +117,7 @@ def test_errors(options, status, message):
 
 
 def test_a_name_that_the_reference_lacks():
-    """The value is that of the definition, and says nothing about the run."""
+    """Its AP comes from the definition alone, whatever the run returns."""
     value = json.loads(explained('alain_jupe', '--format', 'json').stdout)
     assert value['ap'] == 1
     assert value['notes'] == [

@@ -53,12 +53,14 @@ def test_every_command_takes_a_name():
 
 
 def test_a_file_may_have_a_name_with_an_equals_sign():
+    """A path that exists is not split into NAME and FILE."""
     Path('a=b.txt').write_bytes(Path('runs/run.txt').read_bytes())
     assert named('reference.txt', 'a=b.txt') == ['a=b']
     assert named('reference.txt', './a=b.txt', 'a=runs/run.txt') == ['a=b', 'a']
 
 
 def test_the_checks_see_the_file():
+    """The checks of inputs and outputs compare the file without its name."""
     for arguments, message in (
         (['a=-', 'b=-'], 'standard input (-) can be read once only'),
         (['a=runs/run.txt', '-o', 'runs/run.txt'], 'refusing to overwrite runs/run.txt'),

@@ -44,6 +44,7 @@ def test_no_input_is_written_over(folder, command, output, read):
 
 
 def test_standard_input_is_not_written_over(folder):
+    """With `< FILE` and `-o FILE` the input would be replaced while it is read."""
     name = folder / 'run\x1b[31m.txt'
     name.write_text(RUN)
     with open(name) as stdin:

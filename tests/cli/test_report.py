@@ -177,7 +177,7 @@ def test_the_query_of_a_figure_is_chosen(runs):
 
 
 def test_names_with_control_characters_are_drawn(folder):
-    """Each ended the command, or gave a file that is no XML."""
+    """A control character aborted Vega, or gave a file that was not XML."""
     name, path = 'ann\x01\ufffe', 'run\x1b\uffff.txt'
     Path('named.txt').write_text(f'x v 1 {name}\nx v 2 bob\n')
     for each in (path, 'other.txt'):

@@ -183,7 +183,7 @@ GATES = {
 
 @pytest.mark.parametrize('arguments', GATES)
 def test_a_run_that_does_not_pass_ends_with_3(arguments):
-    """And what was written is whole: a summary in Markdown that begins with the verdicts."""
+    """The output is still written whole: a Markdown summary that begins with the verdicts."""
     told = GATES[arguments]
     result = compared(*arguments.split(), '--format', 'markdown', expected=3 if told else 0)
     assert result.stderr.startswith(told)
@@ -195,7 +195,7 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
 
 
 def test_items_without_a_value_count_as_zero():
-    """Where a row is not there, or a value; each verdict says how many there are."""
+    """A missing row and an empty value count alike; each verdict has their number."""
     rows = pandas.read_csv('scores.csv').set_index(['system', 'item'])
     rows.loc[('new', 'q31'), 'value'] = None
     rows.drop([('new', 'q07'), ('new', 'q58')]).to_csv('lost.csv')

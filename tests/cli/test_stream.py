@@ -43,6 +43,7 @@ def test_stream_answers_what_is_no_name_in_its_place(folder, line):
 
 
 def test_stream_refuses_an_endless_line(folder, monkeypatch):
+    """An input without line ends must not fill the memory."""
     monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 1 << 20)
     result = run('stream', 'reference.txt', 'run.txt', '-K', '1', input='ann\n' + 'x' * (2 << 20))
     assert (result.exit_code, result.stdout) == (1, 'ann\t2\t1.0\n')
@@ -50,6 +51,7 @@ def test_stream_refuses_an_endless_line(folder, monkeypatch):
 
 
 def test_stream_keeps_standard_input_for_names(folder):
+    """The run and the names cannot both come from standard input."""
     assert run('stream', 'reference.txt', '-').exit_code == 2
 
 

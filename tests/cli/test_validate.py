@@ -116,7 +116,7 @@ def test_json(folder):
 
 
 def test_lines_are_as_editors_and_ci_read_them(folder):
-    """By the expression for GCC's messages; remedies are no messages."""
+    """Each line matches GCC's expression for messages; a remedy does not."""
     of_gcc = re.compile(r'^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$')
     Path('bad.txt').write_text('x v 1 Ann 0,5\nx v 1 bob\n')
     matches = filter(None, map(of_gcc.match, run('bad.txt').stdout.splitlines()))

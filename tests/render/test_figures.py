@@ -94,6 +94,7 @@ def drawn(figure, n):
 @of_each(ALL)
 @pytest.mark.parametrize('n', [0, 1, len(HOSTILE)])
 def test_any_number_of_rows_can_be_drawn(figure, n):
+    """Without rows, or with hostile names, no size is NaN."""
     svg = drawn(figure, n)
     assert 'NaN' not in svg
     assert 'undefined' not in svg
@@ -146,6 +147,7 @@ def test_characters_that_hide_text_are_escaped_as_on_the_page(figure, tmp_path):
 
 @of_each(OF_RUNS | CONFUSED)
 def test_names_that_look_the_same_are_not_drawn_as_one(figure):
+    """A control character and its written escape look the same, and would be one bar."""
     with pytest.raises(
         ParameterError, match=r'^figure: found .*a\\x01.* expected names that differ'
     ):
@@ -296,6 +298,7 @@ CHART = figures.leaderboard(['one', 'two'], [0.5, 0.25], [0.4, 0.2], [0.6, 0.3])
 
 
 def test_a_notebook_shows_a_picture_beside_the_specification():
+    """Altair's default would load scripts from elsewhere."""
     bundle, size = CHART._repr_mimebundle_()
     (vega_lite,) = (bundle[each] for each in bundle if 'vegalite' in each)
     assert vega_lite == CHART.to_dict()

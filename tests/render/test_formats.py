@@ -35,6 +35,7 @@ def test_csv_quotes_what_would_break_a_row():
 
 
 def test_latex_rows_do_not_begin_with_an_argument():
+    """LaTeX would take `[` or `*` after a line break for its argument."""
     text = shown(Grid(['query', 'AP@1'], [['[a]', 0.5], ['*b', 0.5]]), 'latex')
     assert '\n {}[a]' in text
     assert '\n {}*b' in text
@@ -174,6 +175,7 @@ def test_the_best_values_are_bold_if_there_are_any():
 
 @pytest.mark.parametrize('format', FORMATS)
 def test_names_are_never_numbers_and_rows_may_lack(format):
+    """A name such as 1e3 stays text, also in a column of a table."""
     text = shown(Grid(['query', 'AP@1'], [['1e3', 0.5], ['nan', 0.25]]), format)
     assert '1e3' in text
     assert 'nan' in text
@@ -193,6 +195,7 @@ def test_markdown_code_spans():
 
 
 def test_json_has_no_character_that_a_terminal_obeys():
+    """JSON allows DEL and C1 controls in strings, which a terminal obeys."""
     grid = Grid(['query'], [['\x1bé\x7f\x9b']])
     for format, rows in (('json', list), ('jsonl', lambda row: [row])):
         text = shown(grid, format)

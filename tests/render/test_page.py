@@ -81,4 +81,5 @@ def test_data_and_bundle_arrive_as_they_are():
     [(None, '–'), (1 / 100_001, 'below 0.0001'), (0.0001, '0.0001'), (0.5, '0.5000')],
 )
 def test_no_p_is_shown_as_nothing(p, shown):
+    """A small p must not be rounded to 0, which no p is."""
     assert p_value(p) == shown
