@@ -558,7 +558,7 @@ def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units)
     width = high - low
     limit = settings.fail_if_worse or 0.0
     if bounds is None or settings.require_better:
-        limit = 0.0  # without bounds, any limit can be passed; to be better, 0 is the limit
+        limit = 0.0  # unbounded differences may exceed any limit; to be better, it is 0
     if limit >= width:
         expected = f'less than {width:g}, the largest difference that there can be'
         raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
