@@ -1,10 +1,10 @@
 """Evaluate person discovery: rank shots for a name and report average precision at K.
 
-`__init__.pyi` lists the public names. Each is imported when it is first used, so that the command
-can take signals, and show its help, before numpy is loaded.
+`__init__.pyi` lists the public names. Each is imported at its first use, so that the command can
+handle signals and show its help before numpy is loaded.
 """
 
-TYPE_CHECKING = False  # as of typing, without its import: the command takes signals after this one
+TYPE_CHECKING = False  # importing typing would delay the moment when the command handles signals
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,11 +1,11 @@
-"""`AveragePrecision`: sessions and batches that score runs against one reference."""
+"""`AveragePrecision` scores runs against one reference, in sessions and in batches."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -43,28 +43,29 @@ class AveragePrecision:
     Parameters
     ----------
     reference : str, path-like, file object, DataFrame or iterable of tuples
-        Who is in which shot: ``corpus_id video_id shot_id person_name``. This and all other tables
-        may be anything that `mediaeval_ap.tables.read` takes.
+        The people in each shot: ``corpus_id video_id shot_id person_name``. This and all other
+        tables may be anything that `mediaeval_ap.tables.read` takes.
     K : int, 'all' or iterable of these
-        The cutoffs, each once; ``'all'`` means no cutoff (average precision without a cutoff).
+        The cutoffs, each once; ``'all'`` means average precision without a cutoff.
     subset : like reference, optional
         The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
-        AP definition: a name that `mediaeval_ap.definitions` knows, or a value.
+        The AP definition: a value, or a name that `mediaeval_ap.definitions` has.
     queries_without_relevant : {'count', 'skip'}
-        What becomes of queries that are given and have no relevant shot: each scores what the
-        definition says, or all are left out before anything is scored. A query that is sent to a
-        session is answered in any case.
+        The treatment of given queries without a relevant shot: ``'count'`` gives each the score
+        that the definition sets for it, ``'skip'`` leaves all of them out before scoring. A session
+        answers them in any case.
     judged : like reference, optional
-        What was looked at: shots, ``corpus_id video_id shot_id``, for all names at once; or pairs
-        with their relevance, 0 or 1, as ``corpus_id video_id shot_id person_name relevance`` or as
-        qrels of TREC, ``qid iteration docno relevance``, with corpus/video/shot as documents. With
-        it, the reference may be empty.
+        The judged shots, ``corpus_id video_id shot_id``, each judged for all names; or judged pairs
+        of a shot and a name with their relevance, 0 or 1, as ``corpus_id video_id shot_id
+        person_name relevance`` or as qrels of TREC, ``qid iteration docno relevance``, with
+        corpus/video/shot as documents. Without it, all that is not in the reference counts as not
+        relevant; with it, the reference may be empty.
     unjudged : {'nonrelevant', 'skip'}
-        What becomes of returned shots that nobody judged: they count as not relevant, or leave the
-        ranking (condensed lists). Order and temporal ranks are those of the whole run.
+        The treatment of returned shots that nobody judged: they count as not relevant, or leave
+        the ranking (condensed lists). Order and temporal ranks stay the same as in the whole run.
     drop_unjudged_rows : bool
-        Drop rows of the reference about shots that are not judged, which are an error otherwise.
+        Drop rows of the reference about unjudged shots, which are an error otherwise.
 
     Raises
     ------
@@ -81,8 +82,8 @@ class AveragePrecision:
 
     Notes
     -----
-    Methods take runs and queries, raise and warn as `evaluate` does, and runs, teams and queries of
-    several runs as `report`. Their own pages say what they add.
+    All methods take a run and queries as `evaluate` does, and several runs with teams as `report`
+    does; they raise and warn like these. Their own pages have only the differences.
 
     Examples
     --------
@@ -103,8 +104,16 @@ class AveragePrecision:
         unjudged: choices.Unjudged = 'nonrelevant',
         drop_unjudged_rows: bool = False,
     ) -> None:
-        how = definition, subset, queries_without_relevant
-        self.criteria = Criteria.read(reference, K, *how, judged, unjudged, drop_unjudged_rows)
+        self.criteria = Criteria.read(
+            reference,
+            K,
+            definition,
+            subset,
+            queries_without_relevant,
+            judged,
+            unjudged,
+            drop_unjudged_rows,
+        )
         warn_caller(self.criteria.repeated_rows())
 
     def __repr__(self) -> str:
@@ -112,7 +121,7 @@ class AveragePrecision:
 
     @property
     def K(self) -> list[Cutoff]:
-        """The cutoffs, as they were given."""
+        """The cutoffs, in the given order."""
         return list(self.criteria.K)
 
     @property
@@ -126,21 +135,21 @@ class AveragePrecision:
         return list(self.criteria.reference.queries)
 
     def __call__(self, hypothesis: Run) -> Session:
-        """Begin a session that answers one query after another.
+        """Begin a session, which answers one query after another.
 
         Parameters
         ----------
         hypothesis
-            A run. It is read here, in O(n log n) time for n hypotheses, not at the first query.
+            A run. It is read now, in O(n log n) time for n hypotheses, not at the first query.
 
         Returns
         -------
         Session
             A primed coroutine: ``send(query)`` returns ``(ap, n_relevant)``.
         """
-        run = prepare_run(self.criteria, hypothesis)
-        warn_caller(run.warnings_with([]))
-        return Session(run.scorer, self.criteria)
+        prepared = prepare_run(self.criteria, hypothesis)
+        warn_caller(prepared.warnings_with([]))
+        return Session(prepared.scorer, self.criteria)
 
     @shows_progress
     def evaluate(
@@ -156,32 +165,32 @@ class AveragePrecision:
     ) -> Evaluation:
         """Score a run on many queries at once.
 
-        Takes time in proportion to queries times distinct names of the run, once it is read.
+        Once the run is read, takes time in proportion to queries times distinct names of the run.
 
         Parameters
         ----------
         hypothesis : str, path-like, file object, DataFrame, iterable of tuples, Store or Ranking
-            A run: ``corpus_id video_id shot_id person_name confidence``; the path of a store is one
-            as well, and a ranking is from `Live.snapshot`.
+            A run: ``corpus_id video_id shot_id person_name confidence``; or a store or its path, or
+            a ranking from `Live.snapshot`.
         queries : str, path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; a string is a path, so one name is a list of one. By default all
-            of the reference.
+            The names to ask for; a string is a path, so give one name as a list. By default all
+            names of the reference.
         progress : bool
             Show progress on standard error, if it takes longer than half a second.
         measures : str or iterable of str
-            Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``.
-            They are computed on the rankings that `export_trec` writes: of 1000 shots, or the
-            largest cutoff of a measure.
+            Measures of ir_measures to add, such as ``'nDCG@10 P@5 RR'``, separated by spaces or
+            commas. They are computed on the rankings that `export_trec` writes, down to 1000 shots,
+            or further if a measure has a larger cutoff.
         jobs : int, 'all', Executor or Client
-            The number of processes that share the queries at most; ``'all'`` for one on each core;
-            or an executor of `concurrent.futures`, or a client of Dask, that does all of them.
+            The largest number of processes that share the queries; ``'all'`` for one on each core;
+            or an executor of `concurrent.futures`, or a client of Dask, that scores all of them.
             The result is the same, bit for bit. Small evaluations stay in this process.
         resume : str or path-like, optional
-            A folder that keeps the result of each block of queries, of this evaluation alone. What
-            is in it already is not computed again; it is made if it is not there. A run that is a
-            path must be a file, which can be read again.
+            A folder that keeps the result of each block of queries, for this evaluation only;
+            created if it does not exist. Blocks that it has already are not computed again. A run
+            that is a path must be a file, not a pipe, so that it can be read again.
         name : str, optional
-            The name of the run; by default that of its file, without folder and suffix.
+            The name of the run; by default the name of its file, without folder and suffix.
 
         Returns
         -------
@@ -191,31 +200,32 @@ class AveragePrecision:
         Raises
         ------
         ReadError, FormatError
-            When the run or the queries cannot be read; when the folder is of another evaluation, or
-            a file of it was cut.
+            When the run or the queries cannot be read; when the folder belongs to another
+            evaluation, or one of its files is cut off.
         WriteError
             When the folder cannot be written to.
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
-            the extra ``trec`` that measures need is not installed.
+            the extra ``trec``, which measures need, is not installed.
         ProcessError
-            When a process ends before its work is done, as for lack of memory; when a scheduler is
-            lost, or its workers have other versions.
+            When a process ends before its work is done, for example for lack of memory; when the
+            scheduler of a cluster is lost, or its workers have other versions.
 
         Warns
         -----
         DataWarning
             When the run or the queries repeat rows, or average precision exceeds 1.
         NoOverlapWarning
-            When no shot of the run is in the subset or the reference, or no query in the reference.
+            When no shot of the run is in the subset or the reference, or no query is in the
+            reference.
         WithoutRelevantWarning
-            When some queries have no relevant shot, or are no names of the reference.
+            When some queries have no relevant shot, or are not names in the reference.
 
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> asked = ['nicolas_sarkozy', 'alain_juppe']
-        >>> average_precision.evaluate('samples/hypothesis.txt', asked).map.round(3)
+        >>> queries = ['nicolas_sarkozy', 'alain_juppe']
+        >>> average_precision.evaluate('samples/hypothesis.txt', queries).map.round(3)
         array([0.149, 0.106])
         """
         n_jobs = choices.check_jobs(jobs)
@@ -239,22 +249,22 @@ class AveragePrecision:
         measures: str | Iterable[str] = (),
         jobs: int | Literal['all'] | Executor | Client = 1,
     ) -> Part:
-        """Score a run on one of n shares of the queries, and keep the values in a folder.
+        """Score a run on one of n parts of the queries, and keep the values in a folder.
 
         Parameters
         ----------
         hypothesis, queries, progress, measures, jobs
-            As of `evaluate`; the same for all parts, but for jobs.
+            As in `evaluate`; the same for all parts, except `jobs`.
         part : tuple of two int
-            ``(i, n)``: every n-th block of queries, from the i-th, which counts from 1.
+            ``(i, n)``: every n-th block of queries, beginning with the i-th; i is from 1 to n.
         resume : str or path-like
-            The folder, which all parts share, at the same time or not.
+            The folder of all parts, which may run at the same time or one after another.
 
         Returns
         -------
         Part
-            How many blocks were computed, and how many were there already. `mediaeval_ap.collect`
-            puts them together, and warns of the values.
+            The numbers of blocks that were computed, and that the folder had already.
+            `mediaeval_ap.collect` joins them, and warns about their values.
 
         Examples
         --------
@@ -277,22 +287,22 @@ class AveragePrecision:
         return run.compute_part(part, n_jobs)
 
     def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:
-        """Return the first hypotheses for a query, as they are scored.
+        """Return the first hypotheses for a query, in the order that is scored.
 
         Parameters
         ----------
         hypothesis, query
             A run and a name.
         k : int, optional
-            The number of hypotheses, which is positive; by default the largest cutoff.
+            The number of hypotheses, a positive integer; by default the largest cutoff.
 
         Returns
         -------
         pandas.DataFrame
             Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
             ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
-            ``precision`` down to that rank. Hypotheses that the definition drops are left out. Its
-            ``attrs`` have AP at that cutoff, as ``AP@10``, and ``n_relevant``, the number of
+            ``precision`` down to that rank. Hypotheses that the definition drops are left out.
+            ``attrs`` has AP at the cutoff k, such as ``AP@10``, and ``n_relevant``, the number of
             relevant shots.
 
         Examples
@@ -307,15 +317,16 @@ class AveragePrecision:
         query = check_query(query)
         depth = max(definitions.depths(self.K)) if k is None else check_cutoff(k)
         cutoff = ALL if k is None and ALL in self.K else depth
-        run = prepare_run(replace(self.criteria, K=[cutoff]), hypothesis)
+        prepared = prepare_run(replace(self.criteria, K=[cutoff]), hypothesis)
         about_query = self.criteria.reference.about_unknown([query])
-        warn_caller(run.warnings_with(about_query))
-        ((places, hits, distances),) = run.scorer.top([query], depth)
+        warn_caller(prepared.warnings_with(about_query))
+        ((places, hits, distances),) = prepared.scorer.top([query], depth)
         ranks = np.arange(1, len(places) + 1)
         relevant = np.isin(ranks - 1, hits)
-        frame = pandas.DataFrame({'rank': ranks, **run.ranking.columns_at(places, distances)})
+        hypotheses = prepared.ranking.columns_at(places, distances)
+        frame = pandas.DataFrame({'rank': ranks, **hypotheses})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
-        (((ap,),), (n_relevant,)) = run.scorer.score_hits([query], [hits])
+        (((ap,),), (n_relevant,)) = prepared.scorer.score_hits([query], [hits])
         frame.attrs = {definitions.ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
         return frame
 
@@ -332,32 +343,32 @@ class AveragePrecision:
     ) -> Diagnosis:
         """Split the loss of a run, 1 - AP at a cutoff, into parts that add up to it.
 
-        One thing after another is repaired, and each part is the AP that its repair adds:
-        `Diagnosis` has them in their order.
+        Faults are repaired one after another, and each part is the AP that one repair adds.
+        `Diagnosis` lists the repairs in their order.
 
         Parameters
         ----------
         hypothesis, queries, progress, name
-            As of `evaluate`.
+            As in `evaluate`.
         k : int or 'all'
             The cutoff, which need not be one of `K`.
         near : float
-            The largest distance, from 0 to below 1, at which a name is taken for another spelling
-            of a query: 0.2 allows one edit in five characters. With 0 there is no such name.
+            The largest distance, from 0 to below 1, at which a name counts as another spelling of
+            a query: 0.2 allows one edit in five characters, 0 allows none.
 
         Returns
         -------
         Diagnosis
-            The parts by query and in the mean, names that were confused, and each query in detail.
+            The parts by query and in the mean, confused names, and each query in detail.
 
         Notes
         -----
-        All parts but ``repeats`` are 0 or more, except for definitions that divide by the number
-        of hits (``hits``), which repairs change. Where the reference repeats rows and the
-        definition counts them, no ranking of distinct shots reaches 1: the rest is in ``cutoff``.
+        All parts except ``repeats`` are 0 or more, unless the definition divides by the number of
+        hits (``hits``), which repairs change. Where the reference repeats rows and the definition
+        counts them, no ranking of distinct shots reaches 1: ``cutoff`` includes the difference.
 
-        Takes a few times as long as `evaluate`; longer where a large part of the run is equally far
-        from a query, and equally confident, at the cutoff.
+        Takes a few times as long as `evaluate`; longer if a large part of the run is tied at the
+        cutoff, in both distance and confidence.
 
         Examples
         --------
@@ -390,20 +401,20 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, queries, near, progress, name
-            As of `explain`.
+            As in `explain`.
         K : int, 'all' or iterable of these, optional
-            The cutoffs; by default those of `AveragePrecision`.
+            The cutoffs; by default `K` of `AveragePrecision`.
 
         Returns
         -------
         list of Diagnosis
-            One for each cutoff, equal to that of `explain`.
+            One for each cutoff, equal to the result of `explain` there.
 
         Examples
         --------
         >>> average_precision = AveragePrecision('samples/reference.txt', K=[10, 100])
-        >>> found = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
-        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in found]
+        >>> diagnoses = average_precision.explain_at('samples/hypothesis.txt', ['nicolas_sarkozy'])
+        >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in diagnoses]
         [(10, 0.299), (100, 0.213)]
         """
         from mediaeval_ap.diagnosis.diagnosis import diagnose
@@ -412,10 +423,11 @@ class AveragePrecision:
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
         name = check_name(name)
         near = choices.check_near(near)
-        asked = criteria.read_queries(queries)
-        found = diagnose(criteria, prepare_run(criteria, hypothesis), asked, cutoffs, near)
-        warn_caller(found[0].warnings)  # all have the same
-        return [each.called(name) for each in found]
+        query_table = criteria.read_queries(queries)
+        prepared = prepare_run(criteria, hypothesis)
+        diagnoses = diagnose(criteria, prepared, query_table, cutoffs, near)
+        warn_caller(diagnoses[0].warnings)  # the same at all cutoffs
+        return [diagnosis.called(name) for diagnosis in diagnoses]
 
     @shows_progress
     def report(
@@ -434,38 +446,38 @@ class AveragePrecision:
     ) -> CampaignReport:
         """Compare and diagnose the runs of a campaign, for one page about all of them.
 
-        Each run is read once. Takes the time of `evaluate` and `explain` for each, and `compare`.
+        Reads each run once. Takes the time of `evaluate` and `explain` for each run, and `compare`.
 
         Parameters
         ----------
         runs : iterable or mapping from str
-            The runs. The keys of a mapping name them; else they have the names of their files,
-            without the suffix and folder that all have in common.
+            The runs. The keys of a mapping name them; otherwise they get the names of their files,
+            without the folder and suffix that all share.
         queries, progress
-            As of `evaluate`.
+            As in `evaluate`.
         k : int or 'all', optional
             The cutoff of ``diagnoses`` and ``plot.loss()``; by default 100 if it is one of `K`,
-            else the last. The page has the loss at each of `K`.
+            otherwise the last. The page has the loss at each of `K`.
         near : float
-            As of `explain`.
+            As in `explain`.
         teams : mapping of str to str, optional
-            The teams of runs, by the names of the runs; by default what is before the first ``_``.
+            The team of each run, by the name of the run; by default its name up to the first ``_``.
         baseline : str, optional
-            The run to compare all others with on the leaderboard, by its name.
+            The name of the run with which the leaderboard compares all others.
         correction, level, cluster
-            As of `compare`.
+            As in `compare`.
 
         Returns
         -------
         CampaignReport
             ``to_html`` writes the page; ``comparison``, ``diagnoses`` and ``evaluations`` are its
-            numbers, ``plot`` its figures. With judgements, ``pool`` is what `pool` returns; not
-            with ``unjudged='skip'``, where there are no bounds.
+            numbers, ``plot`` its figures. With judgements, ``pool`` is the result of `pool`, unless
+            ``unjudged='skip'``, where there are no bounds.
 
         Raises
         ------
         ParameterError, MissingExtraError
-            When there is no run, or two have one name; without the extra ``compare``.
+            When there is no run, or two runs have the same name; without the extra ``compare``.
 
         Examples
         --------
@@ -480,8 +492,8 @@ class AveragePrecision:
         from mediaeval_ap.comparison.testing import check_run, checked_settings
 
         criteria = self.criteria
-        by_default = 100 if 100 in criteria.K else criteria.K[-1]
-        (loss_at,) = check_cutoffs([by_default if k is None else k], criteria.definition, 'k')
+        default_k = 100 if 100 in criteria.K else criteria.K[-1]
+        (loss_k,) = check_cutoffs([default_k if k is None else k], criteria.definition, 'k')
         near = choices.check_near(near)
         settings = checked_settings(
             baseline=baseline,
@@ -489,11 +501,13 @@ class AveragePrecision:
             level=level,
             cluster=cluster,
         )
-        by_name = name_runs(runs)
-        check_run('baseline', baseline, by_name)
-        of_runs = teams_of(teams, by_name)
-        asked = criteria.read_queries(queries)
-        report = make_report(criteria, by_name, asked, loss_at, near, settings, of_runs)
+        run_by_name = name_runs(runs)
+        check_run('baseline', baseline, run_by_name)
+        team_by_run = teams_of(teams, run_by_name)
+        query_table = criteria.read_queries(queries)
+        report = make_report(
+            criteria, run_by_name, query_table, loss_k, near, settings, team_by_run
+        )
         warn_caller(report.warnings)
         return report
 
@@ -508,24 +522,24 @@ class AveragePrecision:
         near: float = choices.NEAR,
         progress: bool = False,
     ) -> Pool:
-        """Say who found the relevant shots, and score all runs without what one team found.
+        """Count the teams behind relevant shots, and score all runs without the shots of one team.
 
         Parameters
         ----------
         runs, queries, teams, progress
-            As of `report`.
+            As in `report`.
         depth : int, optional
-            How many first ranks of each ranking count as returned; by default the largest cutoff,
-            as bounds leave out unjudged shots at later ranks.
+            The number of first ranks of each ranking that count as returned; by default the largest
+            cutoff, as bounds leave out unjudged shots at later ranks.
         near : float
-            The largest distance from the query to a name under which a shot counts as returned.
+            The largest distance from the query to a name whose shots count as returned.
 
         Returns
         -------
         Pool
-            Who returned the relevant shots; MAP and ranks without what only one team returned,
-            equal bit for bit to those of `evaluate` with that reference; with judgements, bounds
-            over all labels that the unjudged shots of the pool could get.
+            The runs and teams that returned the relevant shots; MAP and ranks without the relevant
+            shots that only one team returned, equal bit for bit to `evaluate` with that reference;
+            with judgements, bounds over all labels that the unjudged shots of the pool could get.
 
         Raises
         ------
@@ -535,14 +549,14 @@ class AveragePrecision:
         Warns
         -----
         DataWarning
-            When unjudged shots of the pool could turn the order of the two best runs.
+            When unjudged shots of the pool could reverse the order of the two best runs.
 
         Notes
         -----
-        Each run is read and ranked once; leaving out a team takes time for each query and run.
-        Bounds take time for each unjudged shot of a query, too. They may be wider than needed where
-        a definition counts shots again; a note says so, and ``n_wider`` of `Bounds` has the number
-        of queries.
+        Reads and ranks each run once; leaving out a team takes time for each query and run. Bounds
+        also take time for each unjudged shot of a query. They may be wider than needed where a
+        definition counts shots again; a note says so, and ``n_wider`` of `Bounds` has the number of
+        queries.
 
         References
         ----------
@@ -561,22 +575,22 @@ class AveragePrecision:
         from mediaeval_ap.judging.pool import pool_runs
 
         depth = max(definitions.depths(self.K)) if depth is None else depth
-        found = pool_runs(*self._pooled(runs, queries, teams, depth, near))
-        warn_caller(found.warnings)
-        return found
+        pool = pool_runs(*self._check_pool(runs, queries, teams, depth, near))
+        warn_caller(pool.warnings)
+        return pool
 
-    def _pooled(
+    def _check_pool(
         self, runs: Any, queries: Any, teams: Any, depth: int, near: float
-    ) -> tuple[Criteria, dict[str, Any], Table | None, dict[str, str], int, float]:
-        """Return what a pool is made of: the arguments of `pool`, checked."""
+    ) -> PoolArguments:
+        """Validate and read the arguments of `pool`."""
         from mediaeval_ap.campaign.collected import name_runs, teams_of
 
-        by_name = name_runs(runs)
-        of_runs = teams_of(teams, by_name)
-        asked = self.criteria.read_queries(queries)
+        run_by_name = name_runs(runs)
+        team_by_run = teams_of(teams, run_by_name)
+        query_table = self.criteria.read_queries(queries)
         depth = check_cutoff(depth, 'depth')
         near = choices.check_near(near)
-        return self.criteria, by_name, asked, of_runs, depth, near
+        return PoolArguments(self.criteria, run_by_name, query_table, team_by_run, depth, near)
 
     @shows_progress
     def judge_next(
@@ -592,34 +606,34 @@ class AveragePrecision:
         near: float = choices.NEAR,
         progress: bool = False,
     ) -> Queue:
-        """Return the next shots or pairs to judge, so that the order of runs becomes right soon.
+        """Return the next shots or pairs to judge, by minimal test collections by default.
 
         Parameters
         ----------
         runs, queries, teams, near, progress
-            As of `pool`.
+            As in `pool`.
         depth : int
-            What runs return in so many first ranks, and is not judged, may be queued.
+            The number of first ranks of each run whose unjudged shots may be queued.
         n : int
-            The number of lines at most.
+            The largest number of lines.
         by : {'shot', 'pair'}
             A line is a shot, which is judged for all names at once, or a shot and a name.
         strategy : {'mtc', 'rank-sum', 'depth'}
-            What comes first: what most separates the expected AP of the runs at the last cutoff
-            (minimal test collections); the largest sum of 1/rank over runs and queries; the best
+            The order: largest effect on the difference in expected AP of the runs at the last
+            cutoff (minimal test collections); largest sum of 1/rank over runs and queries; best
             rank.
 
         Returns
         -------
         Queue
-            The lines, best first, and what comes after a judgement. All is to be judged if the
-            evaluator was made without `judged`.
+            The lines, best first; it takes judgements, and returns the next line. Without `judged`
+            in `AveragePrecision`, no shot counts as judged yet.
 
         Raises
         ------
         ParameterError, MissingExtraError
-            When no run returns a shot under a name near a query; without the extra ``compare``,
-            which mtc needs.
+            When no run returns a shot whose name is within `near` of a query; without the extra
+            ``compare``, which ``'mtc'`` needs.
 
         Examples
         --------
@@ -635,13 +649,13 @@ class AveragePrecision:
         n = choices.check_limit(n, 'n')
         by = choices.check_policy('by', by, choices.JUDGED_BY)
         strategy = choices.check_policy('strategy', strategy, choices.STRATEGIES)
-        pairs = pool_pairs(*self._pooled(runs, queries, teams, depth, near))
-        found = first_queue(pairs, n, by, strategy)
-        warn_caller(found.warnings)
-        return found
+        pairs = pool_pairs(*self._check_pool(runs, queries, teams, depth, near))
+        queue = first_queue(pairs, n, by, strategy)
+        warn_caller(queue.warnings)
+        return queue
 
     def live(self, hypothesis: Run | None = None) -> Live:
-        """Begin a session about hypotheses that are added, changed and removed.
+        """Begin a session on hypotheses that can be added, changed and removed.
 
         Parameters
         ----------
@@ -681,27 +695,27 @@ class AveragePrecision:
         Parameters
         ----------
         hypothesis, queries
-            As of `evaluate`.
+            As in `evaluate`.
         qrels, run : str or path-like
             The files to write; both are on the disk before either replaces an older one. A query is
-            a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in them
-            are percent-encoded, and so is a ``#`` or a byte order mark at the beginning of a query.
-            Scores are integers that decrease strictly.
+            a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in
+            these are percent-encoded, and so is a ``#`` or a byte order mark at the beginning of a
+            query. Scores are integers that decrease strictly.
         k : int
-            The number of shots to return at most, up to 2**24.
+            The largest number of shots for a query, up to 2**24.
         tag : str
             The name of the run: one word.
 
         Raises
         ------
         WriteError, ParameterError
-            When a file cannot be written; when k or the tag is wrong, both files are the same, or
-            a file would be empty, as the run returns no shot for a query that has a relevant one.
+            When a file cannot be written; when `k` or `tag` is wrong, both files are the same, or a
+            file would be empty, as the run returns no shot for any query with a relevant shot.
 
         Warns
         -----
         DataWarning
-            When no shot is relevant to a query, so that it is not in the qrels.
+            When no shot is relevant to a query, which the qrels leave out then.
 
         Examples
         --------
@@ -716,7 +730,18 @@ class AveragePrecision:
         from mediaeval_ap.trec.topics import export, topics
 
         criteria = self.criteria
-        asked, _, about_queries, _ = select_queries(criteria, criteria.read_queries(queries))
-        counted = prepare_run(criteria, hypothesis)
-        warn_caller(counted.warnings_with(about_queries))
-        export(topics(counted, asked, check_cutoff(k)), qrels, run, tag)
+        selected = select_queries(criteria, criteria.read_queries(queries))
+        prepared = prepare_run(criteria, hypothesis)
+        warn_caller(prepared.warnings_with(selected.warnings))
+        export(topics(prepared, selected.names, check_cutoff(k)), qrels, run, tag)
+
+
+class PoolArguments(NamedTuple):
+    """The arguments of a pool, validated and read."""
+
+    criteria: Criteria
+    run_by_name: dict[str, Any]
+    queries: Table | None
+    team_by_run: dict[str, str]
+    depth: int
+    near: float

@@ -1,11 +1,11 @@
-"""The protocol of MediaEval Person Discovery 2015: one name for a query, and its evidence."""
+"""The protocol of MediaEval Person Discovery 2015: one name per query, and its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,47 +57,55 @@ DEFINITION_2015 = Definition(
     repeats=Repeats.DROP,
     source='MediaEval 2015 Person Discovery',
 )
-SOURCES = {  # of evidence, and what each also stands for
+MATCHING_SOURCES = {  # each source of evidence also counts as the others in its list
     'image': ('image', 'both'),
     'audio': ('audio', 'both'),
     'both': ('image', 'audio', 'both'),
 }
 
 
+class Evidence(NamedTuple):
+    """One shot that shows the name of a person, or says it."""
+
+    name: str
+    shot: int  # its number
+    source: str  # a key of `MATCHING_SOURCES`
+
+
 class PersonDiscovery2015:
     """Scores labels and their evidence by the protocol of 2015.
 
-    Each query is answered by the closest name of a run, if it is close enough: its shots are ranked
-    by confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is
-    correct if its evidence is in the reference; EwMAP is the mean of correctness times AP.
+    The closest name of a run answers a query, if it is close enough: its shots are ranked by
+    confidence, and AP is the sum of precisions at relevant shots, divided by R. The name is correct
+    if its evidence is in the reference; EwMAP is the mean of correctness times AP.
 
     Parameters
     ----------
-    shots : anything that `mediaeval_ap.tables.read` takes, as all other tables
-        All shots: ``video_id shot_id start_time end_time first_frame last_frame``; of a table or
+    shots : anything that `mediaeval_ap.tables.read` takes, like all other tables
+        All shots: ``video_id shot_id start_time end_time first_frame last_frame``; in a table or
         tuples, the first two are enough.
     reference : like shots
-        Who is in which shot: ``video_id shot_id person_name``.
+        The people in each shot: ``video_id shot_id person_name``.
     evidence_reference : like shots, optional
-        Where a name is seen (``image``), heard (``audio``) or either (``both``): ``video_id shot_id
-        person_name source``.
+        The shots where a name is seen (``image``), heard (``audio``) or either (``both``):
+        ``video_id shot_id person_name source``.
     consensus : like shots, optional
         The shots that count: ``video_id shot_id``. By default all.
     ratio : float
-        A name is close enough to a query above this ratio, from 0 to 1.
+        The similarity, from 0 to 1, above which a name is close enough to a query.
     queries_without_relevant : {'count', 'skip'}
-        What becomes of queries that are given and have no relevant shot: each has an AP of 1 and
-        counts as correct, or all are left out before anything is scored.
+        The treatment of given queries without a relevant shot: ``'count'`` gives each an AP of 1
+        and counts it as correct, ``'skip'`` leaves all of them out before scoring.
 
     Raises
     ------
     ReadError, FormatError, ParameterError
-        When a table cannot be read, has a shot that is not among the shots, or another source.
+        When a table cannot be read, or has a shot that is not in `shots`, or an unknown source.
 
     Notes
     -----
-    The ratio is `Levenshtein.ratio`: the share of the characters of both names that is left when as
-    few as possible are deleted and inserted. Ties, which the published scripts leave open, go to
+    The ratio is `Levenshtein.ratio`: the share of the characters of both names that stay when the
+    fewest possible are deleted and inserted. Ties, which the published scripts leave open, go to
     the first name by code points, and to shots in the order of video and shot.
 
     Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
@@ -122,31 +130,32 @@ class PersonDiscovery2015:
         check_ratio(ratio)
         self.ratio = float(ratio)
         self._without_relevant = check_without_relevant(queries_without_relevant)
-        known = _read_shots(TableInput.of(shots))
+        shot_list = _read_shots(TableInput.of(shots))
         relevant = read(reference, layouts.REFERENCE_2015)
-        self._inputs = {'shots': known.source, 'reference': relevant.source}
-        self._known = Shots.of(_with_corpus(known))
+        self._inputs = {'shots': shot_list.source, 'reference': relevant.source}
+        self._shots = Shots.of(_with_empty_corpus(shot_list))
         self._names = relevant['person_name']
         self._queries = without_placeholders(self._names.values)
-        self._relevant = np.unique(self._keys(self._names.codes, self._shots_of(relevant)))
-        self._n_relevant = np.bincount(self._relevant // len(self._known))
-        self._counted = np.ones(len(self._known), dtype=np.bool_)
+        self._relevant = np.unique(self._keys(self._names.codes, self._shot_numbers(relevant)))
+        self._n_relevant = np.bincount(self._relevant // len(self._shots))
+        self._in_consensus = np.ones(len(self._shots), dtype=np.bool_)
         if consensus is not None:
             table = read(consensus, layouts.CONSENSUS_2015)
             self._inputs['consensus'] = table.source
-            self._counted = np.isin(np.arange(len(self._known)), self._shots_of(table))
-        self._evidence: set[tuple[str, int, str]] = set()
+            self._in_consensus = np.isin(np.arange(len(self._shots)), self._shot_numbers(table))
+        self._evidence: set[Evidence] = set()
         if evidence_reference is not None:
             table = read(evidence_reference, layouts.EVIDENCE_REFERENCE_2015)
             self._inputs['evidence_reference'] = table.source
-            for name, shot, source in self._said(table):
-                self._evidence.update((name, shot, also) for also in SOURCES[source])
+            for name, shot, source in self._read_evidence(table):
+                for matching in MATCHING_SOURCES[source]:
+                    self._evidence.add(Evidence(name, shot, matching))
 
     def __repr__(self) -> str:
         return (
             f'PersonDiscovery2015(reference={shown(self._inputs["reference"].name)}, '
             f'{with_noun(len(self._queries), "name", "names")}, '
-            f'{with_noun(len(self._known), "shot", "shots")}, ratio={self.ratio})'
+            f'{with_noun(len(self._shots), "shot", "shots")}, ratio={self.ratio})'
         )
 
     def evaluate(
@@ -164,28 +173,31 @@ class PersonDiscovery2015:
         labels : str, path-like, file object, DataFrame or iterable of tuples
             A run: ``video_id shot_id person_name confidence``.
         evidence : like labels, optional
-            A row for each name: ``person_name video_id shot_id source``; needs its reference.
+            A row for each name: ``person_name video_id shot_id source``; needs
+            `evidence_reference`.
         queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for, by default all of the reference that do not begin with ``?``.
+            The names to ask for; by default all names of the reference that do not begin with
+            ``?``.
         name : str, optional
-            As for `AveragePrecision.evaluate`.
+            As in `AveragePrecision.evaluate`.
 
         Returns
         -------
         Evaluation2015
-            AP and correctness of each query, and the means. A name without evidence is wrong; a
-            query without name or relevant shot counts as correct.
+            AP and correctness of each query, and their means. A name without evidence is wrong; a
+            query that has neither a name nor a relevant shot counts as correct.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
-            When a table cannot be read, has an unknown shot or source, or evidence a name twice;
-            when only one of evidence and its reference is given, or there is no query to ask for.
+            When a table cannot be read, or has an unknown shot or source; when evidence repeats a
+            name; when only one of `evidence` and `evidence_reference` is given, or there is no
+            query.
 
         Warns
         -----
         DataWarning, NoOverlapWarning, WithoutRelevantWarning
-            As `AveragePrecision.evaluate`.
+            As in `AveragePrecision.evaluate`.
 
         Examples
         --------
@@ -197,7 +209,7 @@ class PersonDiscovery2015:
         """
         run_name = check_name(name)
         if (evidence is not None) != ('evidence_reference' in self._inputs):
-            raise ParameterError('give evidence and evidence_reference together, or neither')
+            raise ParameterError('Give evidence and evidence_reference together, or neither')
         run = read(labels, layouts.HYPOTHESIS_2015)
         tables = {'labels': run}
         if evidence is not None:
@@ -205,34 +217,34 @@ class PersonDiscovery2015:
         if queries is not None:
             tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
-        known = self._names.code_of
+        code_of = self._names.code_of
         skip_or_count = self._without_relevant
-        asked, n_skipped, about_queries, about_skipped = queries_or_default(
-            tables.get('queries'), self._queries, known, reference, skip_or_count
+        query_names, n_skipped, about_queries, about_skipped = queries_or_default(
+            tables.get('queries'), self._queries, code_of, reference, skip_or_count
         )
         if queries is not None:
             about_queries += self._about_unknown(tables['queries']['person_name'].values)
-        shots = self._shots_of(run)
-        names, ratios = closest(asked, run['person_name'].values, self.ratio)
-        codes = np.array([self._names.code_of.get(query, -1) for query in asked])
+        shots = self._shot_numbers(run)
+        names, ratios = closest(query_names, run['person_name'].values, self.ratio)
+        codes = np.array([code_of.get(query, -1) for query in query_names])
         n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
         counts = {
-            'queries': len(asked),
+            'queries': len(query_names),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             **({SKIPPED: n_skipped} if self._without_relevant == 'skip' else {}),
             'queries_without_name': names.count(None),
-            'shots': len(self._known),
-            'shots_that_count': int(self._counted.sum()),
+            'shots': len(self._shots),
+            'shots_that_count': int(self._in_consensus.sum()),
             'labels': len(run),
-            'labels_that_count': int(np.count_nonzero(self._counted[shots])),
+            'labels_that_count': int(np.count_nonzero(self._in_consensus[shots])),
             'names': len(run['person_name'].values),
             'names_in_reference': len({*run['person_name'].values} & {*self._names.values}),
             'shots_returned': len(np.unique(shots)),
-            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._known))),
+            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._shots))),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
         }
         evaluation = Evaluation2015(
-            queries=asked,
+            queries=query_names,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
@@ -249,27 +261,27 @@ class PersonDiscovery2015:
         warn_caller(warnings)
         return replace(evaluation, correct=correct, warnings=warnings)
 
-    def _warnings(self, scored: Evaluation2015) -> list[DataWarning]:
+    def _warnings(self, evaluation: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
-        name = printable(scored.inputs['reference'].name)
-        counts = scored.counts
-        found = []
+        name = printable(evaluation.inputs['reference'].name)
+        counts = evaluation.counts
+        warnings = []
         if not counts['shots_in_reference']:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
-            found = no_overlap(scored.inputs['labels'].name, finding, '')
-        if scored.n_relevant.any():
-            return found + without_relevant(name, scored.n_relevant, DEFINITION_2015)
-        cause = likely_cause(set(scored.queries), self._names.values)
-        finding = f'0 of {len(scored.queries):,} queries occur in {name}'
-        return found + no_overlap('queries', finding, cause)
+            warnings = no_overlap(evaluation.inputs['labels'].name, finding, '')
+        if evaluation.n_relevant.any():
+            return warnings + without_relevant(name, evaluation.n_relevant, DEFINITION_2015)
+        cause = likely_cause(set(evaluation.queries), self._names.values)
+        finding = f'0 of {len(evaluation.queries):,} queries occur in {name}'
+        return warnings + no_overlap('queries', finding, cause)
 
     def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Return the warning of queries that are no names of the reference, if others are."""
-        known = self._names.code_of
-        unknown = [query for query in queries if query not in known]
+        """Warn of queries that are not names in the reference, unless none is: see `_warnings`."""
+        code_of = self._names.code_of
+        unknown = [query for query in queries if query not in code_of]
         if len(unknown) == len(queries):
             return []
-        nearest = partial(nearest_name, names=without_placeholders(known))
+        nearest = partial(nearest_name, names=without_placeholders(code_of))
         reference = printable(self._inputs['reference'].name)
         return unknown_queries(unknown, len(queries), reference, nearest)
 
@@ -281,16 +293,21 @@ class PersonDiscovery2015:
         shot: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return average precision of each query, by its code, by the shots of its chosen name."""
+        """Return average precision of each query, from the shots of the name that answers it.
+
+        `codes` are the names of the reference that equal the queries, or -1; `shot` is the shot of
+        each row of the run.
+        """
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shot, -run.confidence, name))
-        order = order[self._counted[shot[order]]]
+        order = order[self._in_consensus[shot[order]]]
         order = order[first_occurrences(self._keys(name[order], shot[order]))]
         name = name[order]
         shot = shot[order]
-        chosen = [-1 if each is None else run['person_name'].code_of[each] for each in names]
-        begins = name.searchsorted(chosen)
-        sizes = name.searchsorted(chosen, side='right') - begins
+        code_of = run['person_name'].code_of
+        answers = [-1 if answer is None else code_of[answer] for answer in names]
+        begins = name.searchsorted(answers)
+        sizes = name.searchsorted(answers, side='right') - begins
         query = np.arange(len(codes)).repeat(sizes)
         code = codes[query]
         keys = self._keys(code, shot[ranges(begins, sizes)])
@@ -302,87 +319,96 @@ class PersonDiscovery2015:
             query[hits], ranks[hits], n_relevant, n, cutoff, DEFINITION_2015
         )[:, 0]
 
-    def _correct(self, scored: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
-        """Return whether the evidence of each chosen name is evidence of the query."""
-        pieces: dict[str | None, tuple[int, str]] = {}
-        for row, (name, shot, source) in enumerate(self._said(evidence)):
-            if name in pieces:
-                raise evidence.error([row], 'person_name', f'{shown(name)} again', 'each name once')
-            pieces[name] = shot, source
-        chosen = zip(scored.queries, scored.names, strict=True)
-        found = [(query, *pieces.get(name, ())) in self._evidence for query, name in chosen]
-        is_none = np.array([name is None for name in scored.names])
-        correct: NDArray[np.bool_] = np.where(is_none, scored.n_relevant == 0, found)
+    def _correct(self, evaluation: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
+        """Return a mask of the queries whose name has evidence that the reference confirms."""
+        evidence_by_name: dict[str | None, Evidence] = {}
+        for row, piece in enumerate(self._read_evidence(evidence)):
+            if piece.name in evidence_by_name:
+                repetition = f'{shown(piece.name)} again'
+                raise evidence.error([row], 'person_name', repetition, 'each name once')
+            evidence_by_name[piece.name] = piece
+        is_confirmed = []
+        for query, name in zip(evaluation.queries, evaluation.names, strict=True):
+            answer = evidence_by_name.get(name)
+            is_confirmed.append(
+                answer is not None and answer._replace(name=query) in self._evidence
+            )
+        is_none = np.array([name is None for name in evaluation.names])
+        correct: NDArray[np.bool_] = np.where(is_none, evaluation.n_relevant == 0, is_confirmed)
         return correct
 
-    def _said(self, table: Table) -> Iterator[tuple[str, int, str]]:
-        """Return name, shot and source of each row of evidence."""
+    def _read_evidence(self, table: Table) -> Iterator[Evidence]:
+        """Return the name, shot and source of each row."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
-            if source not in SOURCES:
-                expected = f'one of {", ".join(SOURCES)}'
+            if source not in MATCHING_SOURCES:
+                expected = f'one of {", ".join(MATCHING_SOURCES)}'
                 raise table.error([row], 'source', shown(source), expected)
-        shots = self._shots_of(table).tolist()
-        return zip(table.texts('person_name'), shots, sources, strict=True)
+        shots = self._shot_numbers(table).tolist()
+        return map(Evidence, table.texts('person_name'), shots, sources)
 
-    def _shots_of(self, table: Table) -> NDArray[np.int64]:
+    def _shot_numbers(self, table: Table) -> NDArray[np.int64]:
         """Return the number of the shot of each row."""
-        found = self._known.find(_with_corpus(table))
-        if (found < 0).any():
-            row = int((found < 0).argmax())
-            named = ' of '.join(shown(table[field].text(row)) for field in ('shot_id', 'video_id'))
+        numbers = self._shots.find(_with_empty_corpus(table))
+        if (numbers < 0).any():
+            row = int((numbers < 0).argmax())
+            shot = ' of '.join(shown(table[field].text(row)) for field in ('shot_id', 'video_id'))
             expected = f'a shot of {printable(self._inputs["shots"].name)}'
-            raise table.error([row], 'shot_id', named, expected)
-        return found
+            raise table.error([row], 'shot_id', shot, expected)
+        return numbers
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
-        return name.astype(np.int64) * len(self._known) + shot
+        return name.astype(np.int64) * len(self._shots) + shot
 
 
 def closest(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
-    """Return for each query the first of the closest names, and its ratio; none up to `ratio`."""
+    """Return the closest name to each query and its ratio; None and 0 if that is not above `ratio`.
+
+    Of equally close names, the first by code points counts.
+    """
     names = sorted(names)
     lengths = np.array(list(map(len, names)))
-    known = set(names) if ratio < 1 else set()
-    chosen: list[str | None] = [query if query in known else None for query in queries]
-    ratios = np.array([float(name is not None) for name in chosen])
-    others = [row for row, name in enumerate(chosen) if name is None]
+    exact = set(names) if ratio < 1 else set()
+    answers: list[str | None] = [query if query in exact else None for query in queries]
+    ratios = np.array([float(name is not None) for name in answers])
+    unanswered = [row for row, name in enumerate(answers) if name is None]
     size = max(1, BLOCK_CELLS // len(names))
-    for begin in range(0, len(others), size):
-        rows = others[begin : begin + size]
-        asked = [queries[row] for row in rows]
-        both = np.array(list(map(len, asked)))[:, None] + lengths
-        # No name with a ratio above the least is farther, so comparisons may end there.
-        farthest = int((1 - ratio) * both.max()) + 1
+    for begin in range(0, len(unanswered), size):
+        rows = unanswered[begin : begin + size]
+        block = [queries[row] for row in rows]
+        total_lengths = np.array(list(map(len, block)))[:, None] + lengths
+        # Names beyond this distance have too small a ratio, so comparisons may stop there.
+        farthest = int((1 - ratio) * total_lengths.max()) + 1
         distances = cdist(
-            asked, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest
+            block, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest
         )
-        shares = (both - distances) / both
+        shares = (total_lengths - distances) / total_lengths
         best = shares.argmax(axis=1)
         for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):
             if share > ratio:
-                chosen[row], ratios[row] = names[name], share
-    return chosen, ratios
+                answers[row] = names[name]
+                ratios[row] = share
+    return answers, ratios
 
 
 def _read_shots(shots: TableInput) -> Table:
-    """Read all shots: text has whole lines, of other tables and rows the ids are enough."""
-    whole = layouts.SHOTS_2015
+    """Read all shots: text has all fields; in other tables and in rows, the ids are enough."""
+    all_fields = layouts.SHOTS_2015
     ids = layouts.SHOT_IDS_2015
     if shots.kind is InputKind.ROWS:
-        shots = TableInput.of(map(_ids_of_whole, shots.value))
+        shots = TableInput.of(map(_ids_of_row, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
-    return read(shots, whole if shots.kind in WITH_ALL_FIELDS and not has_ids_alone else ids)
+    return read(shots, all_fields if shots.kind in WITH_ALL_FIELDS and not has_ids_alone else ids)
 
 
-def _ids_of_whole(row: Any) -> Any:
-    is_whole = isinstance(row, tuple | list) and len(row) == len(layouts.SHOTS_2015.fields)
-    return row[:2] if is_whole else row
+def _ids_of_row(row: Any) -> Any:
+    has_all_fields = isinstance(row, tuple | list) and len(row) == len(layouts.SHOTS_2015.fields)
+    return row[:2] if has_all_fields else row
 
 
-def _with_corpus(table: Table) -> Table:
-    """Return a table with one corpus, as that of 2015 has no field for it."""
+def _with_empty_corpus(table: Table) -> Table:
+    """Add a column of empty corpus ids, as the layouts of 2015 have none."""
     corpus = Column(np.zeros(len(table), dtype=np.int32), [''])
     return replace(table, columns={**table.columns, 'corpus_id': corpus})

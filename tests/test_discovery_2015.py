@@ -162,11 +162,11 @@ def test_what_is_wrong_is_named(where, rows, message):
 def test_evidence_and_its_reference_go_together():
     run = [('v', '2', 'ann', 0.5)]
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')])
-    with pytest.raises(ParameterError, match='give evidence and evidence_reference together, or'):
+    with pytest.raises(ParameterError, match='Give evidence and evidence_reference together, or'):
         discovery.evaluate(run, [('ann', 'v', '2', 'image')])
     seen = [('v', '2', 'ann', 'image')]
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', 'ann')], evidence_reference=seen)
-    with pytest.raises(ParameterError, match='give evidence and evidence_reference together, or'):
+    with pytest.raises(ParameterError, match='Give evidence and evidence_reference together, or'):
         discovery.evaluate(run)
 
 
