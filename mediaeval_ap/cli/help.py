@@ -21,12 +21,12 @@ k  the cutoff              h(i)  1 where rank i is relevant, 0 elsewhere
 N  returned hypotheses     S(k)  sum of P(i)·h(i) for i = 1 … min(k, N)
 H  hits in the top k
 
-Nothing returned and R > 0: 0, everywhere.
+If R > 0 and nothing is returned, AP@k is 0 by every definition.
 """
 
 WARNINGS = """\
-Warnings are about data that are scored all the same; --quiet hides them. --strict makes errors of
-no-overlap and empty-run. In Python, each is a DataWarning of mediaeval_ap.errors, and has its kind.
+Data with a warning are scored nevertheless; --quiet hides warnings, --strict turns no-overlap and
+empty-run into errors. In Python, a warning is a DataWarning of mediaeval_ap.errors with its kind.
 """
 
 

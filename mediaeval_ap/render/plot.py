@@ -72,7 +72,7 @@ def write_figures(
     """Write figures to a folder; `arguments` holds the arguments of a figure by its name."""
     from mediaeval_ap.render.page import render_chart
 
-    form = check_policy('format', format, FIGURE_FORMATS)
+    suffix = check_policy('format', format, FIGURE_FORMATS)
     methods = plot._methods()
     names = None
     if figures is not None:
@@ -85,7 +85,7 @@ def write_figures(
             if names is not None or (name == [*methods][-1] and not contents):
                 raise
         else:
-            contents[os.path.join(folder, f'{name}.{form}')] = render_chart(chart, form)
+            contents[os.path.join(folder, f'{name}.{suffix}')] = render_chart(chart, suffix)
     with as_write_errors(os.fsdecode(folder)):
         os.makedirs(folder, exist_ok=True)
     write_all_whole(contents)
