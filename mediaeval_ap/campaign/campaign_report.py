@@ -299,7 +299,7 @@ class CampaignReport(Paged):
         }
 
     def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the mean parts of each run's loss at the last cutoff, unless 0 for all runs."""
+        """Return each run's mean parts of the loss at the last cutoff, without parts always 0."""
         metrics = self.comparison.metrics
         legends = [figures[f'loss {metric}']['legend'] for metric in metrics]
         colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}

@@ -848,9 +848,9 @@ def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
     ('+a at 3',)
     """
     edits = []
-    for kind, in_query, in_name in Levenshtein.editops(query, name):
+    for operation, in_query, in_name in Levenshtein.editops(query, name):
         old = query[in_query : in_query + 1]
         new = name[in_name : in_name + 1]
-        edit = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[kind]
+        edit = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[operation]
         edits.append(printable(f'{edit} at {in_query + 1}'))
     return tuple(edits)
