@@ -24,7 +24,7 @@ from mediaeval_ap.tables.rows import explain_row
 from mediaeval_ap.tables.table import column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
-VIDEO_FIELDS = ('video_id', 'corpus_id')  # in the order by which shots are ranked
+VIDEO_ORDER = ('video_id', 'corpus_id')  # the fields by which videos are sorted
 SOURCE = Provenance('<live>')
 
 # A hypothesis: the code of its name, minus its confidence, the number of its shot. Sorted, they are
@@ -121,7 +121,7 @@ class KnownShots:
 
     def __init__(self, subset: Table | None) -> None:
         self.subset = (
-            None if subset is None else set(zip(*map(subset.texts, VIDEO_FIELDS), strict=True))
+            None if subset is None else set(zip(*map(subset.texts, VIDEO_ORDER), strict=True))
         )
         # Two levels, as hashing a tuple of three texts would take longer.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
@@ -158,7 +158,7 @@ class KnownShots:
 
     def find(self, table: Table) -> NDArray[np.int64]:
         """Return the number of the shot of each row; -1 for an unknown shot."""
-        rows = zip(*map(table.texts, (*VIDEO_FIELDS, 'shot_id')), strict=True)
+        rows = zip(*map(table.texts, (*VIDEO_ORDER, 'shot_id')), strict=True)
         numbers = [self.number_in.get((v, c), {}).get(shot, -1) for v, c, shot in rows]
         return np.array(numbers, dtype=np.int64)
 
