@@ -319,7 +319,7 @@ def depths(K: Iterable[Cutoff]) -> list[int]:
 
 
 def ap_column(k: Cutoff) -> str:
-    """Return the name of the column of AP at a cutoff; that of the mean starts with M."""
+    """Return the name of the column of AP at a cutoff, such as AP@10; the mean is MAP@10."""
     return 'AP' if k == ALL else f'AP@{k}'
 
 

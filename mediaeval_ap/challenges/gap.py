@@ -14,14 +14,14 @@ from mediaeval_ap.challenges.task import (
     Shape,
     Task,
     none_if_empty,
-    split,
-    taken,
+    split_labels,
+    texts_at,
     unique_ids,
 )
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
 from mediaeval_ap.metrics import GlobalAveragePrecision
-from mediaeval_ap.metrics.global_ap import ranked
+from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.records import Records, decimals, explain_number
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-OWN_COLUMN = '; a column of confidences by --columns confidence=…, in Python columns='
+OWN_COLUMN = '; name a column of confidences by --columns confidence=…, in Python columns='
 LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
 GAP = Task(
     truth=[{'id': 'id', 'label': 'landmark_id'}],
@@ -54,23 +54,23 @@ def evaluate_gap(
     progress: bool = False,
     name: str | None = None,
 ) -> Score:
-    """Score predictions of one label for each query, in one list by confidence (GAP).
+    """Score predictions of one label per query, ranked in one list by confidence (GAP).
 
     Parameters
     ----------
     truth, predictions : str, path-like, file object, DataFrame or pyarrow table
-        ``id,landmark_id``: the label of each query, or nothing; and ``id,landmarks``: a label and
-        its confidence separated by white space, or nothing.
+        The truth has ``id,landmark_id``: the label of each query, or nothing. The predictions have
+        ``id,landmarks``: a label and its confidence separated by white space, or nothing.
     ties : {'expected', 'stable', 'best', 'worst'}
         As for `metrics.global_average_precision`.
     columns : mapping of str to str or int, optional
-        Other names, or positions, of the columns, as for `evaluate_map`: of ``'id'``, ``'label'``
-        and ``'confidence'``. Without the last, a confidence stands behind each label.
+        Other names, or positions, of the columns ``'id'``, ``'label'`` and ``'confidence'``, as for
+        `evaluate_map`. Without ``'confidence'``, it follows the label in the same field.
     per_query : bool
         Keep a table of predictions in rank order: ``id``, ``predicted``, ``confidence``,
         ``truth``, ``correct``, ``precision`` and ``term``.
     truth_columns, missing, unknown, progress, name
-        As for `evaluate_map`, like the errors and warnings.
+        As for `evaluate_map`, which lists the errors and warnings, too.
 
     Returns
     -------
@@ -91,12 +91,12 @@ def evaluate_gap(
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)
-    given, confidence = _labels_and_confidence(files.predictions)
-    truths = none_if_empty(taken(files.truth['label'], files.match(ids, predicted)))
-    labels = none_if_empty(taken(given, files.rows))
-    confidence = np.where(files.rows < 0, np.nan, confidence[files.rows])
+    label_by_row, confidence_by_row = _labels_and_confidence(files.predictions)
+    truths = none_if_empty(texts_at(files.truth['label'], files.match(ids, predicted)))
+    labels = none_if_empty(texts_at(label_by_row, files.rows))
+    confidence = np.where(files.rows < 0, np.nan, confidence_by_row[files.rows])
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
-    order = files.rows.argsort(kind='stable')  # that of the predictions, for stable ties
+    order = files.rows.argsort(kind='stable')  # the order of the file, for stable ties
     queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
     queries = {name: column.take(order) for name, column in queries.items()}
     metric.update(**queries)
@@ -104,10 +104,10 @@ def evaluate_gap(
         files.warn_of_other_labels(truths, labels, has_hits=False)
     table = None
     if per_query:
-        in_order = [files.ids.take(order), *queries.values(), correct[order]]
+        arrays = [files.ids.take(order), *queries.values(), correct[order]]
         names = ['id', 'predicted', 'confidence', 'truth', 'correct']
-        table = pyarrow.table(in_order, names).to_pandas().dropna(subset='predicted')
-        table = ranked(table, metric.ties, metric.n_true)
+        table = pyarrow.table(arrays, names).to_pandas().dropna(subset='predicted')
+        table = in_rank_order(table, metric.ties, metric.n_true)
     n_without = metric.n_queries - metric.n_true
     return files.score(
         {'GAP': metric},
@@ -119,34 +119,37 @@ def evaluate_gap(
     )
 
 
-def _labels_and_confidence(answers: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
-    """Return the predicted label of each row, empty if there is none, and its confidence."""
+def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
+    """Return the predicted label of each row, or empty text, and its confidence, or NaN."""
     import pyarrow
     from pyarrow import compute
 
-    if CONFIDENCE in answers.layout.by_role:
-        answers.refuse_several('label')
-        labels = answers['label']
-        confidence = answers[CONFIDENCE].to_numpy()
-        is_given = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
-        if len(wrong := np.flatnonzero(is_given & np.isnan(confidence))):
-            raise answers.error(wrong, CONFIDENCE, 'nothing', 'the confidence of the label')
+    if CONFIDENCE in predictions.layout.by_role:
+        predictions.refuse_several('label')
+        labels = predictions['label']
+        confidence = predictions[CONFIDENCE].to_numpy()
+        has_label = compute.not_equal(labels, '').to_numpy(zero_copy_only=False)
+        if len(wrong_rows := np.flatnonzero(has_label & np.isnan(confidence))):
+            raise predictions.error(
+                wrong_rows, CONFIDENCE, 'nothing', 'the confidence of the label'
+            )
         return labels, confidence
-    lists = split(answers['label'])
+    lists = split_labels(predictions['label'])
     words = lists.values
     offsets = lists.offsets.to_numpy()
     n_words = np.diff(offsets)
-    given = np.flatnonzero(n_words == 2)
-    confidence = np.full(len(answers), np.nan)
-    confidence[given] = decimals(words.take(pyarrow.array(offsets[given] + 1)))
-    wrong = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
-    if len(wrong):
-        written = lists[wrong[0]].as_py()
-        if len(written) == 2 and explain_number(written[1].encode()) == EXACT_NUMBER:
+    rows_of_two = np.flatnonzero(n_words == 2)
+    confidence = np.full(len(predictions), np.nan)
+    confidence[rows_of_two] = decimals(words.take(pyarrow.array(offsets[rows_of_two] + 1)))
+    wrong_rows = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
+    if len(wrong_rows):
+        first_words = lists[wrong_rows[0]].as_py()
+        if len(first_words) == 2 and explain_number(first_words[1].encode()) == EXACT_NUMBER:
             expected = f'a label and {EXACT_NUMBER}'
         else:
-            own_column = OWN_COLUMN * (len(written) == 1)
+            own_column = OWN_COLUMN * (len(first_words) == 1)
             expected = f'a label and its finite confidence, or nothing{own_column}'
-        raise answers.error(wrong, 'label', shown(answers['label'][wrong[0]].as_py()), expected)
+        field = predictions['label'][wrong_rows[0]].as_py()
+        raise predictions.error(wrong_rows, 'label', shown(field), expected)
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
     return labels, confidence

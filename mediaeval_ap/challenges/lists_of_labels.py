@@ -1,4 +1,4 @@
-"""MAP at k and first-hit MAP, on the files of two challenges of lists of labels.
+"""MAP at k and first-hit MAP, on the files of two challenges that predict lists of labels.
 
 They are H&M Personalized Fashion Recommendations, and Humpback Whale Identification.
 """
@@ -10,7 +10,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.challenges.task import ROWS, Columns, Files, LabelsById, Task, taken, unique_ids
+from mediaeval_ap.challenges.task import (
+    ONE_LABEL_PER_ROW,
+    Columns,
+    Files,
+    LabelsById,
+    Task,
+    texts_at,
+    unique_ids,
+)
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import DataWarning, Note
@@ -23,11 +31,14 @@ from mediaeval_ap.tables.table import Frame
 LISTS = {'id': 'customer_id', 'labels': 'prediction'}
 MAP = Task(
     truth=[LISTS, {'id': 'customer_id', 'label': 'article_id'}],
-    predictions=[LISTS, *({'id': 'customer_id', **row} for row in ROWS)],
+    predictions=[LISTS, *({'id': 'customer_id', **row} for row in ONE_LABEL_PER_ROW)],
 )
 FIRST_HIT = Task(
     truth=[{'id': 'Image', 'label': 'Id'}, {'id': 'Image', 'labels': None}],
-    predictions=[{'id': 'Image', 'labels': 'Id'}, *({'id': 'Image', **row} for row in ROWS)],
+    predictions=[
+        {'id': 'Image', 'labels': 'Id'},
+        *({'id': 'Image', **row} for row in ONE_LABEL_PER_ROW),
+    ],
 )
 
 
@@ -58,27 +69,27 @@ def evaluate_map(
     predictions : like truth
         ``customer_id,prediction``: labels separated by white space, best first.
     k : int or iterable of int
-        The cutoff, or several: each has a number and a column then.
+        The cutoff, or several cutoffs, each with its own value and column.
     definition : str or Definition
         Definition of average precision.
     columns : mapping of str to str or int, optional
-        Other names of the columns: of ``'id'``, and of ``'labels'`` (several in a field) or
-        ``'label'`` (one in each row; in the predictions, the rows of a user are best first, or
-        sorted by a column ``rank`` or ``score``).
-        Integers are positions from 1, in a file without a header. It holds for both files, unless
+        Other names of the column ``'id'``, and of ``'labels'`` (several labels in a field) or
+        ``'label'`` (one in each row). In predictions with one label in each row, the rows of a user
+        are best first, or a column ``rank`` or ``score`` sorts them.
+        Integers are positions from 1, in files without a header. They hold for both files, unless
         `truth_columns` is given.
     truth_columns : like columns, optional
         The columns of the truth.
     missing : {'error', 'zero', 'skip'}
-        A user whom the predictions lack is an error, scored as without predictions, or left out.
+        A user without a row in the predictions is an error, scored with an empty list, or left out.
     unknown : {'error', 'drop'}
-        A user whom the truth lacks is an error, or left out.
+        A user without a row in the truth is an error, or left out.
     per_query : bool
         Keep a table of users: ``id``, ``AP@k`` and ``n_relevant``.
     progress : bool
-        Show progress on standard error, if it takes longer than half a second.
+        Show progress on standard error, if scoring takes longer than half a second.
     name : str, optional
-        The name of the run; by default that of its file, without folder and suffix.
+        The name of the run; by default the name of its file, without folder and suffix.
 
     Returns
     -------
@@ -88,18 +99,17 @@ def evaluate_map(
     Raises
     ------
     ReadError, FormatError, ParameterError
-        When a file cannot be read, a user is repeated, missing or unknown, or a parameter is none
-        of these.
+        When a file cannot be read, a user is repeated, missing or unknown, or a parameter is not
+        valid.
     UndefinedScoreError
-        When no user has a relevant label, or none is left.
+        When no user has a relevant label, or all users are left out.
 
     Warns
     -----
     DataWarning, NoOverlapWarning
-        When users are missing or unknown without an error; no user, or no label, is in both files;
-        labels are joined by another character than white space;
-        the truth repeats labels that the definition counts once; AP exceeds 1, as the definition
-        counts repeated labels again.
+        When missing or unknown users are allowed and occur; no user, or no label, is in both files;
+        a character other than white space separates the labels; the truth repeats labels that the
+        definition counts once; AP exceeds 1, as the definition counts repeated labels again.
 
     Examples
     --------
@@ -108,43 +118,46 @@ def evaluate_map(
     ('MAP@12', 0)
     """
     cutoffs = _cutoffs(k)
-    metrics = [MeanAveragePrecision(each, definition) for each in cutoffs]
+    metrics = [MeanAveragePrecision(cutoff, definition) for cutoff in cutoffs]
     files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
     relevant = LabelsById(files.truth)
     predicted = LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
-    found = files.updated(
+    values_by_metric = files.update_metrics(
         metrics, lambda part: (relevant.take(users[part]), predicted.take(files.rows[part]))
     )
     first = metrics[0]
-    n_relevant = found[0][1]
+    n_relevant = values_by_metric[0][1]
     n_labels = relevant.n_labels(users)
     if n_repeated := n_labels - int(n_relevant.sum()):
-        once = f'repeat another of their user; {first.definition} counts them once'
-        note = Note(once, n_repeated, n_labels, 'labels')
+        repeat = f'repeat another label of their user; {first.definition} counts them once'
+        note = Note(repeat, n_repeated, n_labels, 'labels')
         files.warnings.append(DataWarning('repeated-rows', files.truth_name, note))
     files.warn_of_other_labels(
         relevant.take(users).flatten(),
         predicted.take(files.rows).flatten(),
-        has_hits=any(ap[n_relevant > 0].any() for ap, _ in found),
+        has_hits=any(ap[n_relevant > 0].any() for ap, _ in values_by_metric),
     )
-    above = files.ids.filter(np.any([ap > 1 for ap, _ in found], axis=0)).to_pylist()
-    values = {f'AP@{each.k}': ap for each, (ap, _) in zip(metrics, found, strict=True)}
+    is_above_one = np.any([ap > 1 for ap, _ in values_by_metric], axis=0)
+    above_one = files.ids.filter(is_above_one).to_pylist()
+    values = {f'AP@{k}': ap for k, (ap, _) in zip(cutoffs, values_by_metric, strict=True)}
     values['n_relevant'] = n_relevant
     return files.score(
-        {f'MAP@{each.k}': each for each in metrics},
+        {f'MAP@{metric.k}': metric for metric in metrics},
         {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0], 'definition': first.definition.name},
         values,
         {'without_truth': first.n_without_truth},
         {'id': files.ids.to_pandas(), **values} if per_query else None,
-        scores_above_one(above, len(n_relevant), files.predictions.source.name, first.definition),
+        scores_above_one(
+            above_one, len(n_relevant), files.predictions.source.name, first.definition
+        ),
         files.notes(first.n_without_truth, 'have no relevant label, and are left out'),
         first.definition,
     )
 
 
 def _cutoffs(k: int | Iterable[int]) -> list[int]:
-    """Return cutoffs, of which none is there twice."""
+    """Return one or more distinct cutoffs as a list."""
     cutoffs = list(map(check_cutoff, k if isinstance(k, Iterable) else [k]))
     check_cutoffs(cutoffs, definitions.get('kaggle'), 'k')
     return cutoffs
@@ -164,18 +177,19 @@ def evaluate_first_hit(
     progress: bool = False,
     name: str | None = None,
 ) -> Score:
-    """Score ranked labels of images by the rank of the first correct one (first-hit MAP).
+    """Score ranked labels of images by the rank of the first correct label (first-hit MAP).
 
     Parameters
     ----------
     truth, predictions : str, path-like, file object, DataFrame or pyarrow table
-        ``Image,Id``: the label of each image; and labels separated by white space, best first.
+        Both have ``Image,Id``. In the truth, this is the label of each image; in the predictions,
+        labels separated by white space, best first.
     k
         As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
     columns, truth_columns, missing, unknown, progress, name
-        As for `evaluate_map`, like the errors and warnings.
+        As for `evaluate_map`, which lists the errors and warnings, too.
 
     Returns
     -------
@@ -188,19 +202,21 @@ def evaluate_first_hit(
     'first-hit MAP@5'
     """
     cutoffs = _cutoffs(k)
-    metrics = [ReciprocalRank(each) for each in cutoffs]
+    metrics = [ReciprocalRank(cutoff) for cutoff in cutoffs]
     files = Files(FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, name)
     images = unique_ids(files.truth)
     (label,) = files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
     predicted = LabelsById(files.predictions)
-    labels = taken(files.truth[label], files.match(images, predicted.ids, predicted.codes))
-    found = files.updated(metrics, lambda part: (labels[part], predicted.take(files.rows[part])))
+    labels = texts_at(files.truth[label], files.match(images, predicted.ids, predicted.codes))
+    values_by_metric = files.update_metrics(
+        metrics, lambda part: (labels[part], predicted.take(files.rows[part]))
+    )
     has_hits = any(metric.compute() for metric in metrics)
     files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits=has_hits)
-    values = {f'RR@{each.k}': ranks for each, (ranks,) in zip(metrics, found, strict=True)}
+    values = {f'RR@{k}': ranks for k, (ranks,) in zip(cutoffs, values_by_metric, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
-    names = {f'first-hit MAP@{each.k}': each for each in metrics}
+    metric_by_name = {f'first-hit MAP@{metric.k}': metric for metric in metrics}
     settings = {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
-    return files.score(names, settings, values, {}, table if per_query else None)
+    return files.score(metric_by_name, settings, values, {}, table if per_query else None)

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import errors
 from mediaeval_ap.arrays import first_equal
-from mediaeval_ap.challenges.task import Columns, Files, Task, none_if_empty, places_of, unique_ids
+from mediaeval_ap.challenges.task import (
+    Columns,
+    Files,
+    Task,
+    none_if_empty,
+    positions_of,
+    unique_ids,
+)
 from mediaeval_ap.choices import (
     Missing,
     Unknown,
@@ -55,26 +62,28 @@ def evaluate_lrap(
     name: str | None = None,
     queries_without_relevant: WithoutRelevant = 'count',
 ) -> Score:
-    """Score numbers for every class by label ranking average precision (LRAP, or lwlrap).
+    """Score samples with a number for each class by label ranking AP (LRAP, or lwlrap).
 
     Parameters
     ----------
     truth, scores : str, path-like, file object, DataFrame or pyarrow table
-        ``fname,labels``: the labels of each sample, separated by commas; and ``fname`` with a
-        column of numbers for each class, under its name. The truth may also have 0 or 1 in these
-        columns, or be an array of 0 and 1 in the rows and classes of the scores.
+        The truth has ``fname,labels``: the labels of each sample, separated by commas. The scores
+        have ``fname`` and one column of numbers for each class, under its name. The truth may also
+        have such columns, of 0 and 1; or be an array of 0 and 1, with rows and columns in the order
+        of the scores.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     columns : mapping of str to str or int, optional
-        Other names of the columns: of ``'id'``; and, in the truth, of ``'labels'`` (several in a
-        field, separated by commas) or ``'label'`` (one in each row, or nothing). It holds for both
-        files, unless `truth_columns` is given. Every other column of the scores is a class, or left
-        out with a warning: a truth of 0 and 1 lacks it, or it is no label and alone leaves 0 to 1.
+        Other names of the column ``'id'``, and in the truth of ``'labels'`` (several labels in a
+        field, separated by commas) or ``'label'`` (one in each row, or nothing). They hold for both
+        files, unless `truth_columns` is given. Every other column of the scores is a class. Columns
+        that are not classes are left out, with a warning: a truth of 0 and 1 lacks them, or they
+        leave the range from 0 to 1, are never a label, and all true classes keep to the range.
     truth_columns : like columns, optional
         The columns of the truth; or their positions from 1, in a file without a header.
     missing : {'error', 'zero', 'skip'}
-        A sample that the scores lack is an error, counts 0 (in lwlrap, each of its labels has
-        precision 0), or is left out.
+        A sample without a row in the scores is an error, counts 0 (in lwlrap, each of its labels
+        has precision 0), or is left out.
     per_query : bool
         Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
@@ -82,8 +91,8 @@ def evaluate_lrap(
     unknown, progress, name
         As for `evaluate_map`.
     queries_without_relevant : {'count', 'skip'}
-        What becomes of samples without a label: each has an LRAP of 1 (in lwlrap, no weight), or
-        all are left out before anything is scored.
+        A sample without a label has an LRAP of 1 (in lwlrap, no weight), or is left out before
+        anything is scored.
 
     Returns
     -------
@@ -93,37 +102,24 @@ def evaluate_lrap(
     Raises
     ------
     ReadError, FormatError, ParameterError, UndefinedScoreError
-        As for `evaluate_map`, like the warnings; when a label is no class or repeated, or a score
-        no finite number; when both tables are asked for; for lwlrap, when no sample has a label.
+        As for `evaluate_map`, which lists the warnings, too. Also when a label is not a class or is
+        repeated, a score is not a finite number, or both tables are asked for; for lwlrap, when no
+        sample has a label.
 
     Examples
     --------
     >>> evaluate_lrap('samples/sounds_truth.csv', 'samples/sounds_scores.csv').metric
     'LRAP'
     """
-    import pyarrow
-    from pyarrow import compute
-
     if per_query and per_class:
-        raise ParameterError('per_query: found True with per_class, expected one table or none')
+        raise ParameterError('give per_query or per_class, not both: a score has one table')
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(LRAP, truth, scores, columns, truth_columns, missing, unknown, name)
-    others = _other_columns(files)
-    classes = [each for each in files.classes if each not in others]
-    true_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
-    samples, labels = true_labels(files.truth, classes, files.predictions.source.name)
-    are_scored = None
-    n_skipped = 0
-    if skip_or_count == 'skip':
-        are_scored = compute.list_value_length(labels).to_numpy() > 0
-        n_skipped = int(np.count_nonzero(~are_scored))
-        source = files.truth.source.name
-        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_LABEL)
-    kept = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
-    values, n_labels = _add_samples(metric, files, labels.take(pyarrow.array(kept)), classes)
-    zero = ', or 0 if it has no scores' if missing == 'zero' else ''
-    note = 'they do not count' if label_weighted else f'each counts 1{zero}'
+    left_out = _columns_left_out(files)
+    classes = [column for column in files.classes if column not in left_out]
+    labels, n_skipped = _matched_labels(files, classes, skip=skip_or_count == 'skip')
+    values, n_labels = _add_samples(metric, files, labels, classes)
     table: dict[str, Any] | None = None
     if per_query:
         table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
@@ -131,8 +127,6 @@ def evaluate_lrap(
         precision, weight = metric.per_class()
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
-    never = [shown(each) for each, n in zip(classes, metric.n_labels, strict=True) if not n]
-    told = with_noun(len(never), 'class is', 'classes are') + ' true for no query, but ranked: '
     return files.score(
         {'lwlrap' if label_weighted else 'LRAP': metric},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
@@ -144,39 +138,74 @@ def evaluate_lrap(
             **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
         },
         table,
-        notes=[
-            *files.notes(metric.n_without_label, f'{NO_LABEL}: {note}'),
-            *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
-            *([told + abridged(never)] if never else []),
-        ],
+        notes=_notes(metric, files, classes, n_skipped),
     )
 
 
-def _other_columns(files: Files) -> list[str]:
-    """Return the columns of the scores that are no classes, with a warning.
+def _columns_left_out(files: Files) -> list[str]:
+    """Return the columns of the scores that are not classes, and warn of them.
 
-    A truth of 0 and 1 has a column for each class. Labels do not tell a class that is never true
-    from any other column, unless that alone leaves the range of probabilities.
+    A truth of 0 and 1 has a column for each class. A truth of labels does not name classes that are
+    never true. There, columns are left out only if no true label is among the columns that leave
+    the range of probabilities, from 0 to 1.
     """
-    classes = files.classes
+    columns = files.classes
     scores = files.predictions
     if files.truth.layout.other_numbers:
-        others = [each for each in classes if each not in files.truth.columns.column_names]
-        lack = 'have no column in'
+        left_out = [name for name in columns if name not in files.truth.columns.column_names]
+        reason = 'have no column in'
     else:
-        columns = [(each, scores.columns[each].to_numpy()) for each in classes]
-        others = [name for name, numbers in columns if numbers.min() < 0 or numbers.max() > 1]
-        if others:  # as of logits; else the labels, which take time, are read once
-            _, labels = _true_labels(files.truth, classes, scores.source.name)
-            true = {classes[at] for at in labels.values.unique().to_pylist()}
-            others = others if true and true.isdisjoint(others) else []
-        lack = 'leave the range from 0 to 1, and are no label of'
-    if others:
-        lack += f' {files.truth_name}: left out ({abridged(list(map(shown, others)))})'
-        note = errors.Note(lack, len(others), len(classes), 'columns')
+        arrays = [(name, scores.columns[name].to_numpy()) for name in columns]
+        left_out = [name for name, numbers in arrays if numbers.min() < 0 or numbers.max() > 1]
+        if left_out:  # perhaps logits; only then are the labels read, which takes time
+            _, labels = _true_labels(files.truth, columns, scores.source.name)
+            true_classes = {columns[index] for index in labels.values.unique().to_pylist()}
+            if not true_classes or not true_classes.isdisjoint(left_out):
+                left_out = []
+        reason = 'leave the range from 0 to 1, and are not a label in'
+    if left_out:
+        reason += f' {files.truth_name}: left out ({abridged(list(map(shown, left_out)))})'
+        note = errors.Note(reason, len(left_out), len(columns), 'columns')
         name = printable(scores.source.name)
         files.warnings.append(errors.DataWarning('unknown-ids', name, note))
-    return others
+    return left_out
+
+
+def _matched_labels(
+    files: Files, classes: list[str], *, skip: bool
+) -> tuple[pyarrow.LargeListArray, int]:
+    """Match the samples; return the labels of the scored ones, and the number of skipped ones."""
+    import pyarrow
+    from pyarrow import compute
+
+    read_labels = _one_hot if files.truth.layout.other_numbers else _true_labels
+    samples, labels = read_labels(files.truth, classes, files.predictions.source.name)
+    are_scored = None
+    n_skipped = 0
+    if skip:
+        are_scored = compute.list_value_length(labels).to_numpy() > 0
+        n_skipped = int(np.count_nonzero(~are_scored))
+        source = files.truth.source.name
+        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_LABEL)
+    scored = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
+    return labels.take(pyarrow.array(scored)), n_skipped
+
+
+def _notes(
+    metric: LabelRankingAveragePrecision, files: Files, classes: list[str], n_skipped: int
+) -> list[str]:
+    """Return notes on samples without a label, skipped samples, and classes that are never true."""
+    zero = ', or 0 if it has no scores' if files.policy.missing == 'zero' else ''
+    effect = 'they do not count' if metric.label_weighted else f'each counts 1{zero}'
+    notes = [
+        *files.notes(metric.n_without_label, f'{NO_LABEL}: {effect}'),
+        *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
+    ]
+    never_true = [shown(name) for name, n in zip(classes, metric.n_labels, strict=True) if not n]
+    if never_true:
+        classes_are = with_noun(len(never_true), 'class is', 'classes are')
+        notes.append(f'{classes_are} true for no query, but ranked: {abridged(never_true)}')
+    return notes
 
 
 def _add_samples(
@@ -196,69 +225,76 @@ def _add_samples(
         y_true = np.zeros((len(true), len(classes)), dtype=np.bool_)
         y_true[compute.list_parent_indices(true).to_numpy(), true.flatten().to_numpy()] = True
         scored = rows >= 0
-        y_score = np.column_stack([each[rows[scored]] for each in numbers])
+        y_score = np.column_stack([column[rows[scored]] for column in numbers])
         values[part][scored] = metric.update(y_true[scored], y_score)
         metric.update_missing(y_true[~scored])
     return values, compute.list_value_length(labels).to_numpy()
 
 
 def _one_hot(
-    true: Records, classes: list[str], scores: str
+    truth: Records, classes: list[str], scores: str
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
-    """Return the samples and classes of a truth that has 0 or 1 for each class."""
+    """Return the samples of a truth of 0 and 1, and the list of true classes of each, as indices.
+
+    `scores` is the name of the file of scores, for errors.
+    """
     import pyarrow
 
-    names = {*true.columns.column_names} - {*true.layout.texts}
-    if other := names.difference(classes):
-        found = f'a column {shown(min(other))}'
+    names = {*truth.columns.column_names} - {*truth.layout.texts}
+    if not_classes := names.difference(classes):
+        actual = f'a column {shown(min(not_classes))}'
         expected = f'one for each class of {printable(scores)}'
-        raise FormatError(true.source.name, '', '', found, expected)
-    columns = [true.columns[name].to_numpy() for name in classes]
+        raise FormatError(truth.source.name, '', '', actual, expected)
+    columns = [truth.columns[name].to_numpy() for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
-        if len(wrong := np.flatnonzero((numbers != 0) & (numbers != 1))):
-            raise NumberedRows.error(true, wrong, name, f'{numbers[wrong[0]]:g}', '0 or 1')
+        if len(wrong_rows := np.flatnonzero((numbers != 0) & (numbers != 1))):
+            number = f'{numbers[wrong_rows[0]]:g}'
+            raise NumberedRows.error(truth, wrong_rows, name, number, '0 or 1')
     samples, labels = np.column_stack(columns).nonzero()
-    ends = np.bincount(samples, minlength=len(true)).cumsum()
-    return unique_ids(true), pyarrow.LargeListArray.from_arrays(np.append(0, ends), labels)
+    ends = np.bincount(samples, minlength=len(truth)).cumsum()
+    return unique_ids(truth), pyarrow.LargeListArray.from_arrays(np.append(0, ends), labels)
 
 
 def _true_labels(
-    true: Records, classes: list[str], scores: str
+    truth: Records, classes: list[str], scores: str
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
-    """Return the samples of a truth, each once, and the classes (as numbers) of each."""
+    """Return the samples of a truth of labels, and the list of true classes of each, as indices.
+
+    `scores` is the name of the file of scores, for errors.
+    """
     import pyarrow
     from pyarrow import compute
 
-    if 'labels' in true.layout.by_role:
-        lists = true['labels']
+    if 'labels' in truth.layout.by_role:
+        lists = truth['labels']
         if not is_list(lists):
             lists = compute.split_pattern(none_if_empty(lists), ',')
-        rows = codes = compute.list_parent_indices(lists).to_numpy()
-        ids = unique_ids(true)
+        rows = compute.list_parent_indices(lists).to_numpy()  # row and sample of each label
+        samples = rows
+        ids = unique_ids(truth)
         words = lists.flatten()
     else:
-        true.refuse_empty('id')
-        encoded = true['id'].dictionary_encode()
-        given = compute.not_equal(true['label'], '')
-        rows = np.flatnonzero(given.to_numpy(zero_copy_only=False))
+        truth.refuse_empty('id')
+        encoded = truth['id'].dictionary_encode()
+        has_label = compute.not_equal(truth['label'], '')
+        rows = np.flatnonzero(has_label.to_numpy(zero_copy_only=False))
         ids = encoded.dictionary
-        codes = encoded.indices.to_numpy()[rows]
-        words = true['label'].filter(given)
-    labels = places_of(words, pyarrow.array(classes, words.type))
-    role = 'labels' if 'labels' in true.layout.by_role else 'label'
-    if len(wrong := np.flatnonzero(labels < 0)):
-        word = words[wrong[0]].as_py()
-        found = shown(word)
+        samples = encoded.indices.to_numpy()[rows]
+        words = truth['label'].filter(has_label)
+    labels = positions_of(words, pyarrow.array(classes, words.type))
+    role = 'labels' if 'labels' in truth.layout.by_role else 'label'
+    if len(unknown := np.flatnonzero(labels < 0)):
+        word = words[unknown[0]].as_py()
         between = ', between commas' if role == 'labels' and ' ' in word else ''
         expected = f'classes of {printable(scores)}{between}'
-        if len(wrong) == len(labels) and (cause := likely_cause(words.to_pylist(), classes)):
+        if len(unknown) == len(labels) and (cause := likely_cause(words.to_pylist(), classes)):
             expected += f'; no label is a class: {cause}'
-        raise true.error(np.unique(rows[wrong]), role, found, expected)
-    keys = codes * len(classes) + labels
-    again = np.flatnonzero(first_equal(keys) != np.arange(len(keys)))
-    if len(again):
-        found = f'{shown(words[again[0]].as_py())} twice'
-        raise true.error(np.unique(rows[again]), role, found, 'each label once')
-    ends = np.bincount(codes, minlength=len(ids)).cumsum()
-    labels = labels[codes.argsort(kind='stable')]
+        raise truth.error(np.unique(rows[unknown]), role, shown(word), expected)
+    keys = samples * len(classes) + labels
+    repeats = np.flatnonzero(first_equal(keys) != np.arange(len(keys)))
+    if len(repeats):
+        actual = f'{shown(words[repeats[0]].as_py())} twice'
+        raise truth.error(np.unique(rows[repeats]), role, actual, 'each label once')
+    ends = np.bincount(samples, minlength=len(ids)).cumsum()
+    labels = labels[samples.argsort(kind='stable')]
     return ids, pyarrow.LargeListArray.from_arrays(np.concatenate([[0], ends]), labels)

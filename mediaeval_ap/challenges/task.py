@@ -1,4 +1,4 @@
-"""Files of challenges: their columns as values; read, matched by id, cut into pieces, scored."""
+"""The files of a challenge: their columns, reading, matching rows by id, and scoring in pieces."""
 
 from __future__ import annotations
 
@@ -30,29 +30,32 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-Columns = Mapping[str, str | int]  # the name or position of the column of each role
-Shape = Mapping[str, str | None]  # the challenge's own name of each role; None if it has none
+Columns = Mapping[str, str | int]  # by role, the name or the position of its column
+Shape = Mapping[str, str | None]  # by role, the challenge's column name; None if it has none
 BEST_FIRST = {'rank': 1, 'score': -1}  # roles that sort rows of labels; scores descend
 CONFIDENCE = 'confidence'
-OF_NUMBERS = {CONFIDENCE, *BEST_FIRST}  # roles of columns of numbers, the last of their shape
-ROWS: list[Shape] = [*({'label': None, by: by} for by in BEST_FIRST), {'label': None}]
-JOINTS = ',;|[]'  # what stands between labels by mistake, perhaps with quotes
-_parts = re.compile(r"""[^,;|\[\]'"]+""").findall
-OTHERWISE_SPLIT = '\v\f\r'  # pyarrow splits at each; the format at none, but at CR LF
+NUMBER_ROLES = {CONFIDENCE, *BEST_FIRST}  # their columns hold numbers, and end a shape
+ONE_LABEL_PER_ROW: list[Shape] = [
+    {'label': None, 'rank': 'rank'},
+    {'label': None, 'score': 'score'},
+    {'label': None},
+]
+WRONG_SEPARATORS = ',;|[]'  # of labels in a field; quotes may stand beside them
+_split_at_wrong_separators = re.compile(r"""[^,;|\[\]'"]+""").findall
+SPLIT_BY_PYARROW_ALONE = '\v\f\r'  # the format splits at none of these, except at CR LF
 QUERIES_IN_PIECE = 100_000  # half and twice as many take as long; memory grows
-
-# What a first line without data would have above ids.
-_heads_ids = re.compile(
+_is_id_header = re.compile(
     r'(?i:(?:.*[ _-])?id|fname|filename|image|query|sample|user)|.*[a-z]I[dD]'
 ).fullmatch
 
 
 @dataclass(frozen=True)
 class Task:
-    """The columns of the files of a challenge, of which a file has those of one shape.
+    """The column shapes that the files of a challenge may have; each file has one of them.
 
-    Where that has an id alone, every other column holds the numbers of a class; of a truth, 0 and 1
-    in the classes of the predictions, which may be an array of them in the order of these.
+    If a shape has only an id, each further column holds the numbers of one class. A truth of this
+    shape has 0 and 1, and the same classes as the predictions. It may be an array of 0 and 1, with
+    rows and columns in the order of the predictions.
     """
 
     truth: Sequence[Shape]
@@ -60,7 +63,7 @@ class Task:
 
 
 class Files:
-    """A truth and predictions, whose rows `match` pairs by id."""
+    """A truth and predictions; `match` pairs their rows by id."""
 
     def __init__(
         self,
@@ -74,44 +77,48 @@ class Files:
         name: str | None,
     ) -> None:
         self.name = check_name(name)
-        given = {'columns': columns, 'truth_columns': truth_columns}
-        of_truth, of_predictions = _layouts_of_files(task, **given)
+        columns_by_parameter = {'columns': columns, 'truth_columns': truth_columns}
+        truth_layouts, prediction_layouts = _layouts_of_files(task, **columns_by_parameter)
         self.policy = IdPolicy(missing, unknown)
-        if of_predictions[0].other_numbers:  # whose names a truth of 0 and 1 has, too
-            self.predictions = read_records(TableInput.of(predictions), of_predictions)
+        if prediction_layouts[0].other_numbers:  # read first: a truth of 0 and 1 has its classes
+            self.predictions = read_records(TableInput.of(predictions), prediction_layouts)
             classes = frozenset(self.classes)
-            of_truth = [replace(each, classes=classes) for each in of_truth]
+            truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
             if isinstance(truth, np.ndarray):
-                of_truth = of_truth[-1:]
-                truth = self._named(truth, of_truth[0].by_role['id'])
-        self.truth = read_records(TableInput.of(truth), of_truth)
-        if not of_predictions[0].other_numbers:
-            self.predictions = read_records(TableInput.of(predictions), of_predictions)
+                truth_layouts = truth_layouts[-1:]
+                truth = self._with_ids(truth, truth_layouts[0].by_role['id'])
+        self.truth = read_records(TableInput.of(truth), truth_layouts)
+        if not prediction_layouts[0].other_numbers:
+            self.predictions = read_records(TableInput.of(predictions), prediction_layouts)
         for records in self.truth, self.predictions:
-            first = records['id'][0].as_py()
-            if not records.layout.has_header and _heads_ids(first.strip()):
+            first_id = records['id'][0].as_py()
+            if not records.layout.has_header and _is_id_header(first_id.strip()):
                 expected = 'an id, as columns given by position mean a file without a header'
-                raise records.error([0], 'id', f'{shown(first)}, as in a header', expected)
+                raise records.error([0], 'id', f'{shown(first_id)}, as in a header', expected)
         self.truth.refuse_padded_as_in(self.predictions)
         self.predictions.refuse_padded_as_in(self.truth)
         self.truth_name = printable(self.truth.source.name)
-        self.warnings: list[errors.DataWarning] = []  # collected, and given out with the score
-        self._columns = {name: _as_text(each) for name, each in given.items() if each}
+        self.warnings: list[errors.DataWarning] = []  # issued all at once, with the score
+        self._columns = {
+            parameter: _as_option(columns)
+            for parameter, columns in columns_by_parameter.items()
+            if columns
+        }
 
     @property
     def classes(self) -> list[str]:
-        """The columns of the predictions but that of the id."""
+        """The columns of the predictions, except the id."""
         names: list[str] = self.predictions.columns.column_names
         return [name for name in names if name not in self.predictions.layout.texts]
 
-    def _named(self, truth: NDArray[Any], id_column: str) -> pyarrow.Table:
-        """Return an array of 0 and 1 with the ids and classes of the predictions."""
+    def _with_ids(self, truth: NDArray[Any], id_column: str) -> pyarrow.Table:
+        """Make a table of an array of 0 and 1, with the ids and classes of the predictions."""
         import pyarrow
 
         expected = len(self.predictions), len(self.classes)
         if truth.shape != expected:
-            found = f'an array of shape {truth.shape}, expected {expected}, as of the scores'
-            raise ParameterError(f'truth: found {found}')
+            actual = f'an array of shape {truth.shape}'
+            raise ParameterError(f'truth: found {actual}, expected {expected}, as of the scores')
         columns = dict(zip(self.classes, truth.T, strict=True))
         return pyarrow.table({id_column: self.predictions['id'], **columns})
 
@@ -122,18 +129,27 @@ class Files:
         codes: NDArray[np.integer] | None = None,
         are_scored: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
-        """Find for each id of the truth its place among those predicted, or refuse ids.
+        """Match the ids of the truth with the predicted ids; apply `missing` and `unknown`.
 
-        `codes` has the predicted id of each row, where rows are more than ids. Ids of which
-        `are_scored` is False are left out, and may be missing. Returns the places of the ids that
-        are scored; `self.rows` has, for each of these, the place of its prediction, or -1 for none.
+        Returns the positions in `ids` that are scored. Sets `self.ids`, and `self.rows`: for each
+        scored id its position in `predicted`, or -1 if it is missing and counts 0. With ids a, b, c
+        and predicted c, a, and ``missing='zero'``: [0, 1, 2], and rows [1, -1, 0].
+
+        Parameters
+        ----------
+        ids, predicted : pyarrow.Array
+            Distinct ids of the truth and of the predictions.
+        codes : ndarray, optional
+            For each row of the predictions its position in `predicted`, if ids have several rows.
+        are_scored : ndarray of bool, optional
+            False for ids to leave out; predictions may lack these.
         """
         import pyarrow
 
-        rows = places_of(ids, predicted)
-        is_unknown = places_of(predicted, ids) < 0
-        scored = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
-        missing = np.flatnonzero((rows < 0) & scored)
+        rows = positions_of(ids, predicted)
+        is_unknown = positions_of(predicted, ids) < 0
+        can_score = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
+        missing = np.flatnonzero((rows < 0) & can_score)
         unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
         name = printable(self.predictions.source.name)
@@ -153,58 +169,71 @@ class Files:
             self.policy.refuse_missing(
                 source, field, ids[missing[0]].as_py(), len(missing), self.truth_name
             )
-            zero = self.policy.missing == 'zero'
-            how = 'scored as if nothing were predicted' if zero else 'left out'
-            text = f'no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {how}'
-            self.warnings.append(errors.DataWarning('missing-ids', name, text))
+            is_zero = self.policy.missing == 'zero'
+            effect = 'scored as if nothing were predicted' if is_zero else 'left out'
+            finding = f'no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {effect}'
+            self.warnings.append(errors.DataWarning('missing-ids', name, finding))
         if len(unknown):
-            lack = f'have an id that {self.truth_name} lacks, and are left out'
-            note = errors.Note(lack, len(unknown), len(self.predictions), 'rows')
+            have_unknown = f'have an id that {self.truth_name} lacks, and are left out'
+            note = errors.Note(have_unknown, len(unknown), len(self.predictions), 'rows')
             self.warnings.append(errors.DataWarning('unknown-ids', name, note))
-        kept = np.flatnonzero(scored & (rows >= 0) if self.policy.missing == 'skip' else scored)
-        if not len(kept):
+        if self.policy.missing == 'skip':
+            can_score = can_score & (rows >= 0)
+        scored = np.flatnonzero(can_score)
+        if not len(scored):
             errors.warn_caller(self.warnings)
             raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
-        self.ids = ids.take(pyarrow.array(kept))
-        self.rows = rows[kept]
-        return kept
+        self.ids = ids.take(pyarrow.array(scored))
+        self.rows = rows[scored]
+        return scored
 
     def pieces(self, size: int) -> Iterator[slice]:
-        """Cut the ids into pieces, so that what is made of a piece needs little memory."""
+        """Cut the ids into slices of `size`, which bounds the memory; show progress."""
         begins = range(0, len(self.ids), size)
         for begin in tracked(begins, 'scoring', ' pieces'):
             yield slice(begin, min(begin + size, len(self.ids)))
 
-    def updated(
-        self, metrics: Sequence[Any], inputs: Callable[[slice], Sequence[Any]]
+    def update_metrics(
+        self, metrics: Sequence[Any], arguments_of: Callable[[slice], Sequence[Any]]
     ) -> list[tuple[NDArray[Any], ...]]:
-        """Update metrics piece by piece, and return of each its columns of values."""
-        found: list[list[Any]] = [[] for _ in metrics]
+        """Update metrics piece by piece; return, for each metric, the arrays that it returned."""
+        pieces_by_metric: list[list[Any]] = [[] for _ in metrics]
         for part in self.pieces(QUERIES_IN_PIECE):
-            given = inputs(part)
-            for pieces, metric in zip(found, metrics, strict=True):
-                columns = metric.update(*given)
-                pieces.append(columns if isinstance(columns, tuple) else (columns,))
-        return [tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in found]
+            arguments = arguments_of(part)
+            for pieces, metric in zip(pieces_by_metric, metrics, strict=True):
+                arrays = metric.update(*arguments)
+                pieces.append(arrays if isinstance(arrays, tuple) else (arrays,))
+        return [
+            tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in pieces_by_metric
+        ]
 
     def warn_of_other_labels(
         self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
     ) -> None:
-        """Warn if predicted labels are several true ones, joined, or none is a true one."""
-        if has_hits and not holds_any(predicted, JOINTS):
+        """Warn if predicted labels are true ones joined by a wrong separator, or all are unknown.
+
+        `labels` are the true labels; `has_hits` is True if a prediction is correct.
+        """
+        if has_hits and not holds_any(predicted, WRONG_SEPARATORS):
             return
-        true, said = (set(each.unique().to_pylist()) - {None, ''} for each in (labels, predicted))
-        joints = {*JOINTS}.difference(*(true & said))  # the others are part of labels
-        joined = [each for each in said - true if joints & {*each} and true & {*_parts(each)}]
+        true_labels = set(labels.unique().to_pylist()) - {None, ''}
+        predicted_labels = set(predicted.unique().to_pylist()) - {None, ''}
+        hits = true_labels & predicted_labels
+        separators = {*WRONG_SEPARATORS}.difference(*hits)  # a character of a hit is part of labels
+        joined = [
+            label
+            for label in predicted_labels - true_labels
+            if separators & {*label} and true_labels & {*_split_at_wrong_separators(label)}
+        ]
         if joined:
-            finding = f'{len(joined):,} of {len(said):,} predicted labels, as '
+            finding = f'{len(joined):,} of {len(predicted_labels):,} predicted labels, as '
             finding += f'{shown(min(joined))}, are not in {self.truth_name}, but their parts are'
-            marks = ' '.join(sorted(joints.intersection(''.join(joined))))
+            marks = ' '.join(sorted(separators.intersection(''.join(joined))))
             cause = f'labels are separated by spaces, not by {marks}'
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
-        elif true and said and not true & said:
-            finding = f'0 of {len(said):,} predicted labels occur in {self.truth_name}'
-            cause = likely_cause(said, true)
+        elif true_labels and predicted_labels and not hits:
+            finding = f'0 of {len(predicted_labels):,} predicted labels occur in {self.truth_name}'
+            cause = likely_cause(predicted_labels, true_labels)
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
 
     def score(
@@ -218,19 +247,19 @@ class Files:
         notes: Sequence[str] = (),
         definition: Definition | None = None,
     ) -> Score:
-        """Return the score by metrics, the last of which gives the value."""
+        """Return the score, whose value is the mean by the last metric."""
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
         warnings = (*self.warnings, *warnings)
-        errors.warn_caller(warnings)  # also where the score is not defined
-        means = {name: each.compute() for name, each in metrics.items()}
-        metric = next(reversed(means))
-        names = self.predictions.layout.by_role
+        errors.warn_caller(warnings)  # before `compute`, which raises if a score is not defined
+        means = {name: metric.compute() for name, metric in metrics.items()}
+        last_metric = next(reversed(means))
+        column_by_role = self.predictions.layout.by_role
         return Score(
-            metric=metric,
-            value=means[metric],
+            metric=last_metric,
+            value=means[last_metric],
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
@@ -243,7 +272,11 @@ class Files:
             notes=[
                 *self.truth.notes('the truth'),
                 *self.predictions.notes('predictions'),
-                *(f'predictions are sorted by {names[by]}' for by in BEST_FIRST if by in names),
+                *(
+                    f'predictions are sorted by {column_by_role[role]}'
+                    for role in BEST_FIRST
+                    if role in column_by_role
+                ),
                 *notes,
             ],
             warnings=warnings,
@@ -254,22 +287,25 @@ class Files:
             run=self.name,
         )
 
-    def notes(self, n_queries: int, what: str) -> list[str]:
-        """Return the note that some of the scored queries are special, if there are any."""
-        return notes_of(n_queries, len(self.ids), what)
+    def notes(self, n_queries: int, predicate: str) -> list[str]:
+        """Return a note about `n_queries` of the scored queries; no note about 0 of them."""
+        return notes_of(n_queries, len(self.ids), predicate)
 
 
 class LabelsById:
-    """The labels of each id of a file: in one field, or one in each row, in the order of rows."""
+    """The list of labels of each id of a file, from one field, or from the rows of the id.
+
+    `codes` has, if ids may have several rows, the position in `ids` of the id of each row.
+    """
 
     def __init__(self, records: Records) -> None:
         import pyarrow
 
-        self.codes: NDArray[np.int64] | None = None  # of each row its id, if rows are more than ids
+        self.codes: NDArray[np.int64] | None = None
         if 'labels' in records.layout.by_role:
             self.ids = unique_ids(records)
             lists = records['labels']
-            lists = lists if is_list(lists) else split(lists)
+            lists = lists if is_list(lists) else split_labels(lists)
             offsets = lists.offsets.to_numpy()
             labels = lists.values
         else:
@@ -280,113 +316,128 @@ class LabelsById:
             self.ids = ids.dictionary
             self.codes = ids.indices.to_numpy()
             offsets = np.append(0, np.bincount(self.codes).cumsum())
-            labels = records['label'].take(pyarrow.array(_order_of_rows(records, self.codes)))
-        # Behind them stands an empty list, for ids that the file lacks.
+            order = _best_first(records, self.codes)
+            labels = records['label'].take(pyarrow.array(order))
+        # The last list is empty: `take` returns it for position -1.
         self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
-    def n_labels(self, places: NDArray[np.int64]) -> int:
-        """Return the number of labels of the ids at some places."""
-        return int(np.diff(self._lists.offsets)[places].sum())
+    def n_labels(self, positions: NDArray[np.int64]) -> int:
+        """Return the number of labels of the ids at some positions."""
+        return int(np.diff(self._lists.offsets)[positions].sum())
 
-    def take(self, places: NDArray[np.int64]) -> pyarrow.LargeListArray:
-        """Return the lists of the ids at some places; an empty one for place -1."""
+    def take(self, positions: NDArray[np.int64]) -> pyarrow.LargeListArray:
+        """Return the lists of the ids at some positions, and an empty list for -1."""
         import pyarrow
 
-        return self._lists.take(pyarrow.array(np.where(places < 0, len(self.ids), places)))
+        return self._lists.take(pyarrow.array(np.where(positions < 0, len(self.ids), positions)))
 
 
-def _order_of_rows(records: Records, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows by id, best first: as they stand, or as a column sorts them."""
-    for by, sign in BEST_FIRST.items():
-        if by in records.layout.by_role:
-            numbers = records[by].to_numpy()
-            if len(lacking := np.flatnonzero(np.isnan(numbers))):
-                raise records.error(lacking, by, 'nothing', 'a number, by which rows are sorted')
+def _best_first(records: Records, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order of rows by id, then by rank or score, or else as in the file."""
+    for role, sign in BEST_FIRST.items():
+        if role in records.layout.by_role:
+            numbers = records[role].to_numpy()
+            if len(empty_rows := np.flatnonzero(np.isnan(numbers))):
+                raise records.error(empty_rows, role, 'nothing', 'a number to sort rows by')
             return np.lexsort((sign * numbers, codes))
     return codes.argsort(kind='stable')
 
 
 def unique_ids(records: Records) -> pyarrow.Array:
-    """Return the ids of a file, or refuse empty and repeated ones."""
+    """Return the ids of a file; refuse empty and repeated ones."""
     ids = records['id']
     records.refuse_empty('id')
-    first = places_of(ids, ids)
-    again = np.flatnonzero(first != np.arange(len(ids)))
-    if len(again):
-        found = f'{shown(ids[again[0]].as_py())} again, as in {records.place(first[again[0]])}'
-        raise records.error(again, 'id', found, 'each id once')
+    first_rows = positions_of(ids, ids)
+    repeats = np.flatnonzero(first_rows != np.arange(len(ids)))
+    if len(repeats):
+        repeat = repeats[0]
+        actual = f'{shown(ids[repeat].as_py())} again, as in {records.place(first_rows[repeat])}'
+        raise records.error(repeats, 'id', actual, 'each id once')
     return ids
 
 
-def taken(texts: pyarrow.Array, places: NDArray[np.int64]) -> pyarrow.Array:
-    """Return the texts at some places; an empty one for place -1."""
+def texts_at(texts: pyarrow.Array, positions: NDArray[np.int64]) -> pyarrow.Array:
+    """Return the texts at some positions, and empty text for -1."""
     import pyarrow
 
-    return texts.take(pyarrow.array(places, mask=places < 0)).fill_null('')
+    return texts.take(pyarrow.array(positions, mask=positions < 0)).fill_null('')
 
 
-def places_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
-    """Return the first place of each text among others, from 0; -1 if there is none."""
+def positions_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
+    """Return the first position of each text in `among`, from 0; -1 if it is not there."""
     from pyarrow import compute
 
-    found = compute.index_in(texts, value_set=among).fill_null(-1)
-    places: NDArray[np.int64] = found.to_numpy().astype(np.int64)
-    return places
+    indices = compute.index_in(texts, value_set=among).fill_null(-1)
+    positions: NDArray[np.int64] = indices.to_numpy().astype(np.int64)
+    return positions
 
 
 def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
-    """Return texts, null where empty."""
+    """Replace empty texts by nulls."""
     import pyarrow
     from pyarrow import compute
 
     return compute.if_else(compute.equal(texts, ''), pyarrow.scalar(None, texts.type), texts)
 
 
-def split(texts: pyarrow.Array) -> pyarrow.LargeListArray:
-    """Split texts at spaces, tabs and line ends, however many, into a list of words each."""
+def split_labels(texts: pyarrow.Array) -> pyarrow.LargeListArray:
+    """Split each text into its words, at any number of spaces, tabs and line ends."""
     import pyarrow
     from pyarrow import compute
 
-    if holds_any(texts, OTHERWISE_SPLIT):
+    if holds_any(texts, SPLIT_BY_PYARROW_ALONE):
         lists = compute.split_pattern_regex(texts, BETWEEN_LABELS)
     else:
         lists = compute.ascii_split_whitespace(texts)  # in half the time
     words = lists.flatten()
-    kept = compute.not_equal(words, '')
-    before = np.concatenate([[0], kept.to_numpy(zero_copy_only=False).cumsum()])
-    offsets = before[lists.offsets.to_numpy()]
-    return pyarrow.LargeListArray.from_arrays(offsets, words.filter(kept))
+    is_word = compute.not_equal(words, '')
+    n_words_before = np.concatenate([[0], is_word.to_numpy(zero_copy_only=False).cumsum()])
+    offsets = n_words_before[lists.offsets.to_numpy()]
+    return pyarrow.LargeListArray.from_arrays(offsets, words.filter(is_word))
 
 
 def _layouts_of_files(
     task: Task, columns: Any, truth_columns: Any
 ) -> tuple[list[RecordLayout], list[RecordLayout]]:
-    """Return the layouts of a truth and of predictions; `columns` holds for both if it is alone."""
-    given = _checked(columns, 'columns')
+    """Return the layouts of a truth and of predictions; `columns` alone holds for both."""
+    prediction_column_by_role = _checked(columns, 'columns')
     parameter = 'columns'
     if truth_columns is not None:
-        in_truth = _checked(truth_columns, 'truth_columns')
+        truth_column_by_role = _checked(truth_columns, 'truth_columns')
         parameter = 'truth_columns'
     else:
-        of_truth, of_predictions = (
+        truth_roles, prediction_roles = (
             {role for shape in shapes for role in shape}
             for shapes in (task.truth, task.predictions)
         )
-        if given.keys() - of_truth - of_predictions:
-            raise _wrong_roles(given, [*task.predictions, *task.truth], 'columns')
-        in_truth = {role: given[role] for role in given if role in of_truth}
-        given = {role: given[role] for role in given if role in of_predictions}
-    predicted = _layouts(task.predictions, given, 'columns', 'columns')
-    return _layouts(task.truth, in_truth, parameter, 'truth_columns'), predicted
+        if prediction_column_by_role.keys() - truth_roles - prediction_roles:
+            raise _wrong_roles(
+                prediction_column_by_role, [*task.predictions, *task.truth], 'columns'
+            )
+        truth_column_by_role = {
+            role: column
+            for role, column in prediction_column_by_role.items()
+            if role in truth_roles
+        }
+        prediction_column_by_role = {
+            role: column
+            for role, column in prediction_column_by_role.items()
+            if role in prediction_roles
+        }
+    prediction_layouts = _layouts_of_shapes(
+        task.predictions, prediction_column_by_role, 'columns', 'columns'
+    )
+    truth_layouts = _layouts_of_shapes(task.truth, truth_column_by_role, parameter, 'truth_columns')
+    return truth_layouts, prediction_layouts
 
 
-def _as_text(columns: Columns) -> str:
-    """Return columns as the command takes them."""
+def _as_option(columns: Columns) -> str:
+    """Write columns as an option of the command, such as id=user,labels=items."""
     return ','.join(f'{role}={column}' for role, column in columns.items())
 
 
 def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
-    """Return columns by role, each once and all of one kind, names or positions."""
+    """Validate columns by role: all names or all positions, and each column once."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
@@ -404,51 +455,55 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
             raise ParameterError(f'{parameter}: found {shown(column)}, expected {expected}')
     if len({type(column) for column in checked.values()}) > 1:
         expected = 'either names or, for a file without a header, positions'
-        raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected {expected}')
+        raise ParameterError(f'{parameter}: found {_as_option(checked)}, expected {expected}')
     if len(set(checked.values())) < len(checked):
-        raise ParameterError(f'{parameter}: found {_as_text(checked)}, expected each column once')
+        raise ParameterError(f'{parameter}: found {_as_option(checked)}, expected each column once')
     return checked
 
 
-def _wrong_roles(given: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
-    known = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
-    if any(isinstance(column, int) for column in given.values()):
-        known = f'the positions of {known}'
-    return ParameterError(f'{parameter}: found {",".join(given)}, expected {known}')
+def _wrong_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
+    expected = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
+    if any(isinstance(column, int) for column in columns.values()):
+        expected = f'the positions of {expected}'
+    return ParameterError(f'{parameter}: found {",".join(columns)}, expected {expected}')
 
 
-def _layouts(
-    shapes: Sequence[Shape], given: Columns, parameter: str, own_parameter: str
+def _layouts_of_shapes(
+    shapes: Sequence[Shape], columns: Columns, parameter: str, own_parameter: str
 ) -> list[RecordLayout]:
-    """Return the layouts of a file, by the shapes that have the roles given by a parameter."""
-    by_position = any(isinstance(column, int) for column in given.values())
-    if by_position and {'id'} in [shape.keys() for shape in shapes] and given.keys() <= {'id'}:
+    """Return the layouts of a file: one for each shape that has all roles of `columns`.
+
+    `parameter` is the parameter that gave the columns, and `own_parameter` the one of this file: a
+    truth has its own, ``truth_columns``, but may get its columns from ``columns``.
+    """
+    by_position = any(isinstance(column, int) for column in columns.values())
+    if by_position and {'id'} in [shape.keys() for shape in shapes] and columns.keys() <= {'id'}:
         expected = 'the name of a column, as only a header names the classes'
-        raise ParameterError(f'{parameter}: found {_as_text(given)}, expected {expected}')
+        raise ParameterError(f'{parameter}: found {_as_option(columns)}, expected {expected}')
     fitting: list[dict[str, Any]] = [
-        {role: given.get(role, name) for role, name in shape.items()}
+        {role: columns.get(role, name) for role, name in shape.items()}
         for shape in shapes
-        if given.keys() <= shape.keys() and not (by_position and shape.keys() - given.keys())
+        if columns.keys() <= shape.keys() and not (by_position and shape.keys() - columns.keys())
     ]
-    # No column has two roles: a label may be in a column that is called score.
-    fitting = [columns for columns in fitting if len({None, *columns.values()}) > len(columns)]
+    # Each role needs a column of its own: a column that is called score may hold the labels.
+    fitting = [shape for shape in fitting if len({None, *shape.values()}) > len(shape)]
     if not fitting:
-        raise _wrong_roles(given, shapes, parameter)
+        raise _wrong_roles(columns, shapes, parameter)
     remedy = ''
-    if not given or parameter != own_parameter:
+    if not columns or parameter != own_parameter:
         roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
         option = own_parameter.replace('_', '-')
         remedy = f'; name other columns by --{option} {roles}, in Python {own_parameter}='
     layouts = []
-    for columns in fitting:
-        names = [column_at(name) if by_position else name for name in columns.values()]
-        n_texts = len(names) - len(OF_NUMBERS & columns.keys())
+    for shape in fitting:
+        names = [column_at(name) if by_position else name for name in shape.values()]
+        n_texts = len(names) - len(NUMBER_ROLES & shape.keys())
         layouts.append(
             RecordLayout(
                 texts=tuple(names[:n_texts]),
                 numbers=tuple(names[n_texts:]),
-                roles=tuple(columns),
-                other_numbers=columns.keys() == {'id'},
+                roles=tuple(shape),
+                other_numbers=shape.keys() == {'id'},
                 has_header=not by_position,
                 remedy=remedy,
             )

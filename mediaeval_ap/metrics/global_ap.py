@@ -110,7 +110,7 @@ def global_average_precision(
     columns = [predicted.take(rows), confidences, truth.take(rows), correct]
     table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
     frame = table.to_pandas(integer_object_nulls=True).set_index(rows)
-    return gap, ranked(frame, metric.ties, metric.n_true)
+    return gap, in_rank_order(frame, metric.ties, metric.n_true)
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -223,7 +223,7 @@ def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
     return numbers
 
 
-def ranked(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
+def in_rank_order(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
     """Put predictions, in the order of the input, in rank order; add their precision and term."""
     confidence, correct = (predictions[name].to_numpy() for name in ('confidence', 'correct'))
     second = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))

@@ -144,7 +144,7 @@ ERRORS = [
     (
         *(GAP, 'id,landmark_id\na,x\n', 'id,landmarks\na,x\n', {}),
         "predictions.csv, line 2, landmarks: found 'x', expected a label and its finite "
-        'confidence, or nothing; a column of confidences by --columns confidence=…, in Python '
+        'confidence, or nothing; name a column of confidences by --columns confidence=…, in Python '
         'columns=',
     ),
     (

@@ -191,7 +191,7 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
         f"<rows>, row 1, shot_id: found '002', expected no leading zero or sign, as <{name}> has "
         'integers; read them as text (dtype=str), so that leading zeros stay'
     )
-    with pytest.raises(FormatError, match='shot_id: found integers, expected text in what is ind'):
+    with pytest.raises(FormatError, match='shot_id: found integers, expected text in a run to ind'):
         index(run, tmp_path / 'store')
     truth = KINDS[kind](pandas.DataFrame({'user': [1, 2], 'items': [[7], [8]]}))
     for user, items, found in (

@@ -81,7 +81,7 @@ def test_missing_samples_count_zero_or_not_at_all(label_weighted):
 
 
 def test_one_table_at_most():
-    with pytest.raises(ParameterError, match=r'^per_query: found True with per_class'):
+    with pytest.raises(ParameterError, match=r'^give per_query or per_class, not'):
         challenges.evaluate_lrap(None, None, per_query=True, per_class=True)
 
 

@@ -125,7 +125,7 @@ def no_csv(role, name, content, error):
 LABELS = b'customer_id,prediction\n'
 SURE = b'id,landmarks\n'
 ONE = 'expected a label and its finite confidence, or nothing'
-NO_CONFIDENCE = f'{ONE}; a column of confidences by --columns confidence=…, in Python columns='
+NO_CONFIDENCE = f'{ONE}; name a column of confidences by --columns confidence=…, in Python columns='
 UTF16 = b'\xff\xfe' + SURE.decode().encode('utf-16-le')
 
 CSV = [

@@ -13,7 +13,7 @@ from oracle import CLOSE
 from pyarrow import parquet
 
 from mediaeval_ap import challenges
-from mediaeval_ap.challenges.task import split
+from mediaeval_ap.challenges.task import split_labels
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
 from mediaeval_ap.tables import QUERIES, columnar, read
@@ -32,7 +32,7 @@ fields = pieces.map(''.join)
 def test_words(texts, begin, end):
     """Of a slice, too; a CR that ends no line is part of a word."""
     array = pyarrow.array(texts, pyarrow.large_string())[begin:end]
-    assert split(array).to_pylist() == [oracle.words(text) for text in texts[begin:end]]
+    assert split_labels(array).to_pylist() == [oracle.words(text) for text in texts[begin:end]]
 
 
 @given(st.lists(st.text('ab\v\f\r')), st.integers(0, 3), st.integers(1, 3))
