@@ -27,8 +27,8 @@ from mediaeval_ap.choices import NEAR, POOL_DEPTH, STRATEGIES, JudgedBy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.judging.candidates import UNJUDGED, PoolPairs
-from mediaeval_ap.judging.judging_queue import DECIMALS, Chooser
+from mediaeval_ap.judging.candidates import NO_LABEL, PoolPairs
+from mediaeval_ap.judging.judging_queue import SCORE_DECIMALS, Chooser
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -78,9 +78,9 @@ class Expected(ExpectedAP):
     """Expected AP; with probabilities 0 and 1, for known labels, it is AP."""
 
     def __call__(self, p: Floats) -> Floats:
-        pairs, (is_deep, denominators) = self._pairs, self.counted(p)
+        pairs, (is_deep, denominators) = self._pairs, self.scored_ranks(p)
         ranked = np.where(is_deep, p[self._pair], 0)
-        sums = self._per_ranking(ranked / self._rank * (1 + self._before(ranked)))
+        sums = self._per_ranking(ranked / self._rank * (1 + self._sum_above(ranked)))
         with np.errstate(divide='ignore'):
             none = np.exp(np.bincount(pairs.query, np.log1p(-p), minlength=self._shape[1]))
         zeros = np.zeros(self._shape)
@@ -109,13 +109,13 @@ def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[s
 def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
     """Yield the state after each round, until all pairs or `most` are judged."""
     pairs = chooser.pairs
-    right, labels = pairs.labels(truth), np.full(len(pairs), UNJUDGED, dtype=np.int8)
+    right, labels = pairs.labels(truth), np.full(len(pairs), NO_LABEL, dtype=np.int8)
     model, expected = RelevanceModel(pairs), Expected(pairs)
     target, n_judged = expected(right.astype(float)).mean(axis=1), 0
 
     def tau(p: Floats) -> float | None:
         # Means that differ only in their last bits count as equal.
-        means = [each.round(DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
+        means = [each.round(SCORE_DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
         return agreement('the truth', means[0], 'what is known', means[1]).tau
 
     while True:

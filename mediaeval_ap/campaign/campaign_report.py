@@ -30,7 +30,7 @@ from mediaeval_ap.errors import (
     shown,
     with_noun,
 )
-from mediaeval_ap.judging.pool import DIGITS, Pool, ranks_of
+from mediaeval_ap.judging.pool import MEAN_DECIMALS, Pool, competition_ranks
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
@@ -456,7 +456,9 @@ class Alternatives:
         bounds = self.least, self.greatest, lower.least, lower.greatest
         if None in bounds:
             return False
-        least, greatest, other_least, other_greatest = (round(end or 0, DIGITS) for end in bounds)
+        least, greatest, other_least, other_greatest = (
+            round(end or 0, MEAN_DECIMALS) for end in bounds
+        )
         return other_greatest >= least and (greatest > least or other_greatest > other_least)
 
     def range(self) -> str:
@@ -481,7 +483,7 @@ def caveats_of(
     once = {run: alternatives[run].once for run in means}
     n_above = int((values > 1).any(axis=0).sum())
     n_queries = values.shape[1]
-    if definition.counts_again and (n_above or ranks_of(means) != ranks_of(once)):
+    if definition.counts_again and (n_above or competition_ranks(means) != competition_ranks(once)):
         again = f'{definition} counts a shot again that is returned again'
         if n_above:
             queries = with_noun(n_queries, 'query has', 'queries have')
@@ -503,8 +505,8 @@ def caveats_of(
 def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
     """Describe the lead and the order of the runs if each shot counted once."""
     begin = 'If each shot counted once,'
-    leaders = [run for run, rank in ranks_of(means).items() if rank == 1]
-    would_lead = [run for run, rank in ranks_of(once).items() if rank == 1]
+    leaders = [run for run, rank in competition_ranks(means).items() if rank == 1]
+    would_lead = [run for run, rank in competition_ranks(once).items() if rank == 1]
     first = would_lead[0]
     if len(means) == 1:
         return f'{begin} {metric} would be {once[first]:.3f}.'
@@ -514,7 +516,7 @@ def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str)
         against = f', and {overtaken[0]} would have {once[overtaken[0]]:.3f}' if overtaken else ''
         return f'{begin} {join_names(would_lead)} would lead: {score}{against}.'
     order = f'{join_names(leaders)} would still lead, but the order of the others would change'
-    if ranks_of(means) == ranks_of(once):
+    if competition_ranks(means) == competition_ranks(once):
         order = 'the order of the runs would be the same'
     return f'{begin} {order} ({first}: {score}).'
 

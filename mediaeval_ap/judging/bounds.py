@@ -6,7 +6,7 @@ same m, so only the sum of precisions differs: Σ j / r_j over the ranks r_1 < r
 never falls when a hit moves to an earlier rank, or when a hit is added. So the greatest value takes
 the m shots that stand earliest; the least takes shots outside the ranking first, then the latest.
 
-A ranking of five shots, R = 1, and the unjudged shots a, c and x, of which another run returned x::
+A ranking of five shots with R = 1; a, c and x are unjudged, and only another run returned x::
 
     rank    1  2  3  4  5  none
     shot    a  b  c  d  e  x
@@ -46,7 +46,7 @@ from mediaeval_ap.tables import REFERENCE, Provenance, Table
 from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
-IsHit: TypeAlias = NDArray[np.bool_]  # for each m (row), whether each rank (column) is a hit
+IsHit: TypeAlias = NDArray[np.bool_]  # by m (rows) and rank (columns)
 
 MOST_RANKS_AT_ONCE = 1 << 24  # of the rankings in one array
 LEAST_MARGIN = 1e-12  # of a mean: less may be rounding

@@ -1,11 +1,11 @@
-"""Pool pairs: the pairs of a query and a shot that runs returned high enough to be judged."""
+"""Pool pairs: pairs of a query and a shot that some run returned high enough to be judged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,15 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
 from mediaeval_ap.tables.layouts import JUDGED_SHOTS
 
-UNJUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
-SHOT = JUDGED_SHOTS.texts
-OF_REFERENCE = 'no-overlap', 'unknown-queries'  # what an empty one lacks, where judging begins
-Labels = NDArray[np.int8]
+NO_LABEL = -1  # among labels, which are 1 for relevant and 0 for not relevant
+SHOT_FIELDS = JUDGED_SHOTS.texts
+# Kinds of warnings that say nothing where judging begins with an empty reference.
+WARNINGS_OF_REFERENCE = 'no-overlap', 'unknown-queries'
+PairLabels: TypeAlias = NDArray[np.int8]
 
 
-class Places(NamedTuple):
-    """Where pool pairs first stand in the rankings: a row for each, by run, query and rank."""
+class RankedPairs(NamedTuple):
+    """The first rank of each pool pair in each ranking, sorted by run, query and rank."""
 
     run: NDArray[np.int64]
     query: NDArray[np.int64]
@@ -38,7 +39,7 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PoolPairs:
-    """Pairs of a query and a shot that stand in the first ranks of some run; queries in order."""
+    """Pairs of a query and a shot that stand in the first ranks of some run, sorted by query."""
 
     criteria: Criteria
     queries: list[str]
@@ -46,14 +47,15 @@ class PoolPairs:
     teams: list[str]  # of each run
     shots: Shots
     query: NDArray[np.int64]  # of each pair, ascending
-    shot: NDArray[np.int64]  # likewise, ascending in a query
-    ranks: NDArray[np.int64]  # (n_runs, n_pairs): where it is returned as near and high; else 0
-    distances: Floats  # (n_runs, n_pairs) of the name that it is returned under; else 1
-    confidences: Floats  # (n_runs, n_pairs): share of the run's pairs that are less sure; else 0
+    shot: NDArray[np.int64]  # of each pair, ascending within a query
+    # Of shape (n_runs, n_pairs); where a run returns no near name high enough, 0, 1 and 0:
+    ranks: NDArray[np.int64]  # the best rank
+    distances: Floats  # of the name at this rank to the query
+    confidences: Floats  # share of the run's pairs with a lower confidence
     n_returned: NDArray[np.int64]  # (n_runs,) the length of each ranking, N of the definitions
-    places: Places
-    parameters: dict[str, Any]  # of a manifest, as the inputs
-    inputs: dict[str, Any]
+    ranked: RankedPairs
+    parameters: dict[str, Any]  # for the manifest
+    inputs: dict[str, Any]  # for the manifest
     warnings: tuple[DataWarning, ...]
 
     def __len__(self) -> int:
@@ -71,42 +73,42 @@ class PoolPairs:
         reciprocal: Floats = np.divide(1, self.ranks, out=zeros, where=self.ranks > 0)
         return reciprocal
 
-    def labels(self, reference: Reference) -> Labels:
+    def labels(self, reference: Reference) -> PairLabels:
         """Return 1 for each pair that is in a reference, else 0."""
         return self._are_in(reference.table).astype(np.int8)
 
-    def known(self) -> Labels:
-        """Return what the criteria know of each pair; nothing where they have no judgements."""
+    def initial_labels(self) -> PairLabels:
+        """Return the label of each pair by the judgements of the criteria, or `NO_LABEL`."""
         if self.criteria.judgements is None:
-            return np.full(len(self), UNJUDGED, dtype=np.int8)
+            return np.full(len(self), NO_LABEL, dtype=np.int8)
         judged = self.criteria.judgements
         is_judged = np.isin(self.shot, self.shots.find(judged.table))
         if judged.is_of_pairs:
             is_judged = self._are_in(judged.table)
-        return np.where(is_judged, self.labels(self.criteria.reference), UNJUDGED).astype(np.int8)
+        return np.where(is_judged, self.labels(self.criteria.reference), NO_LABEL).astype(np.int8)
 
     def _are_in(self, table: Table) -> NDArray[np.bool_]:
-        """Return whether each pair is in a table of shots and names."""
-        numbers = {name: number for number, name in enumerate(self.queries)}
-        name = table['person_name']
+        """Mark the pairs that a table of shots and names has."""
+        number_by_query = {query: number for number, query in enumerate(self.queries)}
+        names = table['person_name']
         shot = self.shots.find(table)
-        query = np.array([numbers.get(each, -1) for each in name.values], dtype=np.int64)
-        query = query[name.codes]
+        query = np.array([number_by_query.get(name, -1) for name in names.values], dtype=np.int64)
+        query = query[names.codes]
         keys = (query * len(self.shots) + shot)[(query >= 0) & (shot >= 0)]
         return np.isin(self.query * len(self.shots) + self.shot, keys)
 
 
 def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[tuple[str, ...]]:
-    """Return corpus, video and shot of some shots, by their numbers."""
+    """Return corpus, video and shot of each shot, by its number."""
     ids = shots.ids_of(numbers)
-    return list(zip(*(ids[field] for field in SHOT), strict=True))
+    return list(zip(*(ids[field] for field in SHOT_FIELDS), strict=True))
 
 
-def returned(run: PreparedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
-    """Return the positions, from 0, of the first ranks whose name is near enough to the query."""
+def near_enough(run: PreparedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
+    """Return the positions, from 0, of the first `depth` ranks whose name is within `near`."""
     names = run.ranking.name_at[top.places[:depth]]
-    at: NDArray[np.int64] = np.flatnonzero(top.distances[names] <= near)
-    return at
+    positions: NDArray[np.int64] = np.flatnonzero(top.distances[names] <= near)
+    return positions
 
 
 def pool_pairs(
@@ -118,42 +120,43 @@ def pool_pairs(
     near: float,
 ) -> PoolPairs:
     """Read runs, and return the pairs that stand in the first ranks of one of them."""
-    names, _, about_queries, _ = select_queries(criteria, queries)
-    whole = replace(criteria, judgements=None)  # all that was returned is ranked
-    found = {str(each): each for each in about_queries}
-    read_runs = []
-    of_runs = []
+    selected, _, about_queries, _ = select_queries(criteria, queries)
+    whole = replace(criteria, judgements=None)  # rank everything that was returned
+    warning_by_text = {str(warning): warning for warning in about_queries}
+    prepared_runs = []
+    near_ranks_by_run = []
     for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
         run = prepare_run(whole, hypothesis)
-        found |= {str(each): each for each in run.warnings_with([])}
-        read_runs.append(run)
-        of_runs.append(_first_ranks(run, names, depth, near))
-    shots, numbers = _numbered_shots(read_runs, of_runs)
-    keys = [
-        each.query * len(shots) + number[each.shot]
-        for each, number in zip(of_runs, numbers, strict=True)
+        warning_by_text |= {str(warning): warning for warning in run.warnings_with([])}
+        prepared_runs.append(run)
+        near_ranks_by_run.append(_near_ranks(run, selected, depth, near))
+    shots, numbers_by_run = _numbered_shots(prepared_runs, near_ranks_by_run)
+    keys_by_run = [
+        near_ranks.query * len(shots) + numbers[near_ranks.shot]
+        for near_ranks, numbers in zip(near_ranks_by_run, numbers_by_run, strict=True)
     ]
-    pairs = np.unique(np.concatenate(keys))
+    pairs = np.unique(np.concatenate(keys_by_run))
     shape = len(runs), len(pairs)
     ranks = np.zeros(shape, np.int64)
     distances = np.ones(shape)
     confidences = np.zeros(shape)
-    for row, (each, of_run) in enumerate(zip(of_runs, keys, strict=True)):
-        first = first_occurrences(of_run)
-        at = pairs.searchsorted(of_run[first])
-        sure = each.confidence[first]
-        ranks[row, at], distances[row, at] = each.rank[first], each.distance[first]
-        confidences[row, at] = np.sort(sure).searchsorted(sure) / max(len(sure), 1)
-    has_any = len(criteria.reference.table) > 0
+    for row, (near_ranks, keys) in enumerate(zip(near_ranks_by_run, keys_by_run, strict=True)):
+        first = first_occurrences(keys)
+        columns = pairs.searchsorted(keys[first])
+        confidence = near_ranks.confidence[first]
+        n_lower = np.sort(confidence).searchsorted(confidence)
+        ranks[row, columns] = near_ranks.rank[first]
+        distances[row, columns] = near_ranks.distance[first]
+        confidences[row, columns] = n_lower / max(len(confidence), 1)
     sources = criteria.sources(None if queries is None else queries.source)
     inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
-    sources_of_runs = [asdict(each.ranking.source) for each in read_runs]
-    inputs['runs'] = dict(zip(runs, sources_of_runs, strict=True))
+    run_sources = [asdict(run.ranking.source) for run in prepared_runs]
+    inputs['runs'] = dict(zip(runs, run_sources, strict=True))
     metric = f'M{ap_column(criteria.K[-1])}'
-    given = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
+    own_parameters = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
     return PoolPairs(
         criteria,
-        names,
+        selected,
         list(runs),
         [teams[name] for name in runs],
         shots,
@@ -161,16 +164,20 @@ def pool_pairs(
         ranks,
         distances,
         confidences,
-        np.array([each.scorer.n_ranked(each.ranking) for each in read_runs]),
-        _places(read_runs, names, numbers, pairs, len(shots)),
-        {**given, **criteria.parameters},
+        np.array([run.scorer.n_ranked(run.ranking) for run in prepared_runs]),
+        _ranked_pairs(prepared_runs, selected, numbers_by_run, pairs, len(shots)),
+        {**own_parameters, **criteria.parameters},
         inputs,
-        tuple(each for each in found.values() if has_any or each.kind not in OF_REFERENCE),
+        tuple(
+            warning
+            for warning in warning_by_text.values()
+            if len(criteria.reference.table) or warning.kind not in WARNINGS_OF_REFERENCE
+        ),
     )
 
 
-class _First(NamedTuple):
-    """The first ranks of a run, under near names, best first in each query."""
+class _NearRanks(NamedTuple):
+    """The first ranks of a run whose names are near enough, best first in each query."""
 
     query: NDArray[np.int64]
     shot: NDArray[np.int64]  # by the numbers of the run
@@ -179,56 +186,60 @@ class _First(NamedTuple):
     confidence: Floats
 
 
-def _first_ranks(run: PreparedRun, queries: Sequence[str], depth: int, near: float) -> _First:
+def _near_ranks(run: PreparedRun, queries: Sequence[str], depth: int, near: float) -> _NearRanks:
     ranking = run.ranking
     parts = []
     for number, top in enumerate(run.scorer.top(queries, depth)):
-        at = returned(run, top, depth, near)
-        places = top.places[at]
+        positions = near_enough(run, top, depth, near)
+        places = top.places[positions]
         distances = top.distances[ranking.name_at[places]]
-        query = np.full(len(at), number)
-        sure = ranking.confidence_at[places]
-        parts.append((query, ranking.shot_at[places], at + 1, distances, sure))
-    return _First(*map(np.concatenate, zip(*parts, strict=True)))
+        query = np.full(len(positions), number)
+        confidences = ranking.confidence_at[places]
+        parts.append((query, ranking.shot_at[places], positions + 1, distances, confidences))
+    return _NearRanks(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _numbered_shots(
-    runs: Sequence[PreparedRun], of_runs: Sequence[_First]
+    runs: Sequence[PreparedRun], near_ranks_by_run: Sequence[_NearRanks]
 ) -> tuple[Shots, list[NDArray[np.int64]]]:
-    """Return the shots of the pool, and their numbers by those that each run has for them."""
+    """Return the shots of the pool, and for each run the pool's number of each of its shots.
+
+    A shot of a run that is not in the pool has the number -1.
+    """
     texts: dict[tuple[str, ...], None] = {}
-    for run, each in zip(runs, of_runs, strict=True):
-        texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(each.shot)))
+    for run, near_ranks in zip(runs, near_ranks_by_run, strict=True):
+        texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(near_ranks.shot)))
     if not texts:
         raise ParameterError(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'
         )
     table = read(list(texts), JUDGED_SHOTS)
     shots = Shots.of(table)
-    numbers = []
+    numbers_by_run = []
     for run in runs:
-        number = np.full(len(run.ranking.shots), -1)
-        its = run.ranking.shots.find(table)
-        number[its[its >= 0]] = shots.codes[its >= 0]
-        numbers.append(number)
-    return shots, numbers
+        numbers = np.full(len(run.ranking.shots), -1)
+        run_shot = run.ranking.shots.find(table)
+        numbers[run_shot[run_shot >= 0]] = shots.codes[run_shot >= 0]
+        numbers_by_run.append(numbers)
+    return shots, numbers_by_run
 
 
-def _places(
+def _ranked_pairs(
     runs: Sequence[PreparedRun],
     queries: Sequence[str],
-    numbers: Sequence[NDArray[np.int64]],
+    numbers_by_run: Sequence[NDArray[np.int64]],
     pairs: NDArray[np.int64],
     n_shots: int,
-) -> Places:
-    """Return where pool pairs first stand, down to the last cutoff."""
+) -> RankedPairs:
+    """Return the first rank of each pool pair in each ranking, down to the last cutoff."""
     (deepest,) = depths(runs[0].criteria.K[-1:])
     parts = []
-    for row, (run, number) in enumerate(zip(runs, numbers, strict=True)):
+    for row, (run, numbers) in enumerate(zip(runs, numbers_by_run, strict=True)):
         for query, top in enumerate(run.scorer.top(queries, deepest)):
-            shot = number[run.ranking.shot_at[top.places]]
+            shot = numbers[run.ranking.shot_at[top.places]]
             pair = np.where(shot < 0, -1, find(pairs, query * n_shots + shot))
-            at = np.flatnonzero(pair >= 0)
-            at = at[first_occurrences(pair[at])]
-            parts.append((np.full(len(at), row), np.full(len(at), query), pair[at], at + 1))
-    return Places(*map(np.concatenate, zip(*parts, strict=True)))
+            positions = np.flatnonzero(pair >= 0)
+            positions = positions[first_occurrences(pair[positions])]
+            n = len(positions)
+            parts.append((np.full(n, row), np.full(n, query), pair[positions], positions + 1))
+    return RankedPairs(*map(np.concatenate, zip(*parts, strict=True)))

@@ -1,4 +1,4 @@
-"""The order of judging: pool pairs or their shots by a strategy, with reasons."""
+"""The queue of judging: pool pairs, or their shots, in the order of a strategy, with reasons."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
-from mediaeval_ap.judging.candidates import SHOT, UNJUDGED, Labels, PoolPairs
+from mediaeval_ap.judging.candidates import NO_LABEL, SHOT_FIELDS, PairLabels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described
 
-SCHEMA = 'mediaeval-ap/queue/1'
-NAMED_RUNS = 2  # in a reason, of those at each end
-DECIMALS = 12  # of scores that are ranked: the last bits depend on the order of sums
+QUEUE_SCHEMA = 'mediaeval-ap/queue/1'
+MOST_RUNS_AFTER_FIRST = 2  # named in a reason; of more, the first and the last
+SCORE_DECIMALS = 12  # of scores that are compared: the last bits depend on the order of sums
 
 
 @dataclass(frozen=True)
 class ToJudge:
-    """A shot, or a shot and a name, that is to be judged, and what speaks for it.
+    """A shot, or a shot and a name, to judge, and the reason for it.
 
     Examples
     --------
@@ -37,31 +37,31 @@ class ToJudge:
     corpus_id: str
     video_id: str
     shot_id: str
-    person_name: str | None  # None where a judgement says who of all names is in the shot
+    person_name: str | None  # None where shots are judged for all names at once
     score: float  # each strategy has its own unit
-    ranks: dict[str, int]  # the best at which each run returns it, for the runs that do, best first
-    n_queries: int  # that a judgement of it answers
-    n_runs: int  # in all
+    ranks: dict[str, int]  # the best rank in each run that returns it, best first
+    n_queries: int  # for which one judgement gives labels
+    n_runs: int  # all runs, also those that do not return it
 
     @property
     def reason(self) -> str:
-        """Return the runs that have it, the highest first, and those that do not, as a sentence."""
-        (first, best), *others = self.ranks.items()
-        words = [f'{first} has it at {best}']
-        ends = others if len(others) <= NAMED_RUNS else [others[0], others[-1]]
-        words += [f'{run} at {rank}' for run, rank in ends]
-        if between := len(others) - len(ends):
-            words.insert(2, f'{with_noun(between, "run", "runs")} between')
-        if without := self.n_runs - len(self.ranks):
-            words.append(f'{with_noun(without, "run", "runs")} not')
+        """Return the runs that have it, best rank first, and the number of the others, as text."""
+        (first, best), *later = self.ranks.items()
+        phrases = [f'{first} has it at {best}']
+        named = later if len(later) <= MOST_RUNS_AFTER_FIRST else [later[0], later[-1]]
+        phrases += [f'{run} at {rank}' for run, rank in named]
+        if n_between := len(later) - len(named):
+            phrases.insert(2, f'{with_noun(n_between, "run", "runs")} between')
+        if n_without := self.n_runs - len(self.ranks):
+            phrases.append(f'{with_noun(n_without, "run", "runs")} not')
         if self.n_queries > 1:
-            words.append(f'for {self.n_queries} queries')
-        return ', '.join(words)
+            phrases.append(f'for {self.n_queries} queries')
+        return ', '.join(phrases)
 
 
 @dataclass(frozen=True, eq=False)
 class Chooser:
-    """A strategy over pool pairs: the score of each shot or pair, from what is judged so far."""
+    """A strategy over pool pairs: it scores each shot or pair by the judgements so far."""
 
     pairs: PoolPairs
     by: JudgedBy
@@ -69,7 +69,7 @@ class Chooser:
 
     @cached_property
     def unit(self) -> NDArray[np.int64]:
-        """Return for each pair the number of what is judged at once: its shot, or itself."""
+        """Return the number of each pair's unit of judging: its shot, or the pair itself."""
         return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
 
     @cached_property
@@ -82,33 +82,34 @@ class Chooser:
 
     @cached_property
     def fixed(self) -> Floats:
-        """The score of each pair by a strategy that learns nothing."""
+        """The score of each pair by a strategy that ignores judgements."""
         combine = np.add if self.strategy == 'rank-sum' else np.maximum
         scores: Floats = combine.reduce(self.pairs.reciprocal_ranks)
         return scores
 
-    def scores(self, labels: Labels) -> Floats:
-        """Return the score of each unit, -1 where nothing of it is to be judged."""
+    def scores(self, labels: PairLabels) -> Floats:
+        """Return the score of each unit, -1 where all its pairs are judged."""
         if self.strategy == 'mtc':
             p = self.model.probabilities(labels)
             spread = self._expected.derivatives(p).var(axis=0)
             values = p * (1 - p) * spread
         else:
             values = self.fixed
-        open_ = np.flatnonzero(labels == UNJUDGED)
+        open_pairs = np.flatnonzero(labels == NO_LABEL)
         scores = np.full(self.unit.max() + 1, -1.0)
-        scores[self.unit[open_]] = 0
-        # A shot is as good as all its pairs together, or as the first of them.
+        scores[self.unit[open_pairs]] = 0
+        # A shot has the sum of its pairs' scores, or by the strategy of depth the largest of them.
         combine = np.add if self.strategy in ('mtc', 'rank-sum') else np.maximum
-        combine.at(scores, self.unit[open_], values[open_])
+        combine.at(scores, self.unit[open_pairs], values[open_pairs])
         return scores
 
     def first(self, scores: Floats, n: int) -> NDArray[np.int64]:
         """Return the units of the n largest scores; equal ones in the order of their numbers."""
-        open_ = np.flatnonzero(scores >= 0)
-        relative = scores[open_] / (scores.max(initial=0) or 1)
-        found: NDArray[np.int64] = open_[np.argsort(-relative.round(DECIMALS), kind='stable')[:n]]
-        return found
+        open_units = np.flatnonzero(scores >= 0)
+        relative = scores[open_units] / (scores.max(initial=0) or 1)
+        order = np.argsort(-relative.round(SCORE_DECIMALS), kind='stable')
+        units: NDArray[np.int64] = open_units[order[:n]]
+        return units
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +121,9 @@ class Queue(Described):
     Parameters
     ----------
     n : int
-        How many lines it has at most.
+        Greatest number of lines.
     parameters, inputs, warnings
-        Of the manifest, and what there was to warn of.
+        The settings and files for the manifest, and the warnings.
 
     Notes
     -----
@@ -143,9 +144,9 @@ class Queue(Described):
     >>> average_precision = AveragePrecision([], K=[10], judged=[])
     >>> runs = {'a': [('x', 'v', '1', 'ann', 0.5)], 'b': [('x', 'v', '2', 'ann', 0.5)]}
     >>> queue = average_precision.judge_next(runs, ['ann'], strategy='rank-sum')
-    >>> [(each.shot_id, each.score, each.reason) for each in queue.lines]
+    >>> [(line.shot_id, line.score, line.reason) for line in queue.lines]
     [('1', 1.0, 'a has it at 1, 1 run not'), ('2', 1.0, 'b has it at 1, 1 run not')]
-    >>> [each.shot_id for each in queue.after(('x', 'v', '1', 'ann')).lines]
+    >>> [line.shot_id for line in queue.after(('x', 'v', '1', 'ann')).lines]
     ['2']
     """
 
@@ -154,7 +155,7 @@ class Queue(Described):
     inputs: dict[str, Any]
     warnings: tuple[DataWarning, ...] = ()
     _chooser: Chooser = field(kw_only=True, repr=False)
-    _labels: Labels = field(kw_only=True, repr=False)
+    _labels: PairLabels = field(kw_only=True, repr=False)
 
     def __repr__(self) -> str:
         judged = f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged'
@@ -163,7 +164,7 @@ class Queue(Described):
     @property
     def n_judged(self) -> int:
         """Number of pool pairs that are judged."""
-        return int(np.count_nonzero(self._labels != UNJUDGED))
+        return int(np.count_nonzero(self._labels != NO_LABEL))
 
     @property
     def n_pairs(self) -> int:
@@ -172,79 +173,81 @@ class Queue(Described):
 
     @cached_property
     def lines(self) -> list[ToJudge]:
-        """Return what to judge, best first; equal scores by video, corpus, shot and then query."""
+        """Shots or pairs to judge, best first; equal scores by video, corpus, shot, then query."""
         chooser = self._chooser
         scores = chooser.scores(self._labels)
         return [self._line(unit, scores[unit]) for unit in chooser.first(scores, self.n).tolist()]
 
     def _line(self, unit: int, score: float) -> ToJudge:
         pairs = self._chooser.pairs
-        at = np.flatnonzero((self._chooser.unit == unit) & (self._labels == UNJUDGED))
+        open_pairs = np.flatnonzero((self._chooser.unit == unit) & (self._labels == NO_LABEL))
+        ranks = pairs.ranks[:, open_pairs]
         never = np.iinfo(np.int64).max
-        best = np.where(pairs.ranks[:, at] > 0, pairs.ranks[:, at], never).min(axis=1).tolist()
-        ranked = sorted(zip(best, pairs.runs, strict=True))
-        ranks = {run: rank for rank, run in ranked if rank < never}
+        best = np.where(ranks > 0, ranks, never).min(axis=1).tolist()
+        best_first = sorted(zip(best, pairs.runs, strict=True))
+        rank_by_run = {run: rank for rank, run in best_first if rank < never}
         name = pairs.queries[pairs.query[unit]] if self._chooser.by == 'pair' else None
-        corpus, video, shot = pairs.texts[pairs.shot[at[0]]]
-        return ToJudge(corpus, video, shot, name, float(score), ranks, len(at), len(pairs.runs))
+        corpus, video, shot = pairs.texts[pairs.shot[open_pairs[0]]]
+        counts = len(open_pairs), len(pairs.runs)
+        return ToJudge(corpus, video, shot, name, float(score), rank_by_run, *counts)
 
     def after(self, judgement: Sequence[Any]) -> Queue:
-        """Return the queue once something is judged; the newest judgement of a shot counts.
+        """Return the queue after one more judgement; the newest judgement of a shot counts.
 
         Parameters
         ----------
         judgement : sequence
-            By shot: ``corpus_id video_id shot_id``, then the names that are relevant there; it was
-            looked at for all names. By pair: ``corpus_id video_id shot_id person_name relevance``,
-            with 0 or 1.
+            By shot: ``corpus_id video_id shot_id``, then the names that are relevant there; all
+            other names are not. By pair: ``corpus_id video_id shot_id person_name relevance``, with
+            0 or 1.
 
         Returns
         -------
         Queue
-            What `judge_next` would return with all judgements so far: the model of the strategy mtc
-            is fitted again.
+            The queue that `judge_next` would return with all judgements so far; the model of the
+            strategy mtc is fitted again.
 
         Raises
         ------
         ParameterError
-            When no run returned the shot, the name is no query, or the relevance not 0 or 1.
+            When no run returned the shot, the name is not a query, or the relevance not 0 or 1.
         """
         pairs = self._chooser.pairs
         by = self._chooser.by
-        shot = tuple(judgement[: len(SHOT)])
-        rest = list(judgement[len(SHOT) :])
-        names = dict.fromkeys(rest, 1)
+        shot = tuple(judgement[: len(SHOT_FIELDS)])
+        rest = list(judgement[len(SHOT_FIELDS) :])
+        relevance_by_name = dict.fromkeys(rest, 1)
         if by == 'pair':
             if len(rest) != 2 or f'{rest[1]}' not in ('0', '1'):
-                expected = f'{" ".join(SHOT)} person_name relevance, with 0 or 1'
+                expected = f'{" ".join(SHOT_FIELDS)} person_name relevance, with 0 or 1'
                 raise ParameterError(f'judgement: found {shown(judgement)}, expected {expected}')
-            names = {rest[0]: int(rest[1])}
+            relevance_by_name = {rest[0]: int(rest[1])}
         if shot not in pairs.texts:
-            found = shown('/'.join(map(str, shot)))
-            raise ParameterError(f'judgement: found {found}, expected a shot of the pool')
-        if strangers := names.keys() - set(pairs.queries):
+            unknown = shown('/'.join(map(str, shot)))
+            raise ParameterError(f'judgement: found {unknown}, expected a shot of the pool')
+        if strangers := relevance_by_name.keys() - set(pairs.queries):
             expected = 'the name of a query; leave others out'
             raise ParameterError(f'judgement: found {shown(min(strangers))}, expected {expected}')
         labels = self._labels.copy()
-        of_shot = pairs.shot == pairs.texts.index(shot)
+        is_of_shot = pairs.shot == pairs.texts.index(shot)
         if by == 'shot':
-            labels[of_shot] = 0
-        for name, is_relevant in names.items():
-            labels[of_shot & (pairs.query == pairs.queries.index(name))] = is_relevant
+            labels[is_of_shot] = 0
+        for name, relevance in relevance_by_name.items():
+            labels[is_of_shot & (pairs.query == pairs.queries.index(name))] = relevance
         return replace(self, _labels=labels)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the queue, and a manifest of what it was computed from, for JSON.
+        """Return the queue and a manifest, for JSON.
 
         Returns
         -------
         dict
-            As the schema of a queue says.
+            An object of the JSON schema of queues, ``queue-1``.
         """
         return {
-            'schema': SCHEMA,
+            'schema': QUEUE_SCHEMA,
             'version': __version__,
-            'lines': [{**asdict(each), 'reason': each.reason} for each in self.lines],
+            'lines': [{**asdict(line), 'reason': line.reason} for line in self.lines],
             'n_judged': self.n_judged,
             'n_pairs': self.n_pairs,
             'manifest': {
@@ -262,24 +265,24 @@ class Queue(Described):
         chooser = self._chooser
         judged = f'{self.n_judged:,} of {self.n_pairs:,} pool pairs are judged'
         yield Heading('What to judge next', f'{chooser.strategy}, by {chooser.by}; {judged}')
-        yield self._rows(max((each.score for each in self.lines), default=1) or 1)
+        yield self._rows(max((line.score for line in self.lines), default=1) or 1)
 
     def _rows(self, unit: float = 1) -> Grid:
-        fields = [*SHOT, *['person_name'] * (self._chooser.by == 'pair')]
+        fields = [*SHOT_FIELDS, *['person_name'] * (self._chooser.by == 'pair')]
         rows = [
-            [*(getattr(each, name) for name in fields), each.score / unit, each.reason]
-            for each in self.lines
+            [*(getattr(line, name) for name in fields), line.score / unit, line.reason]
+            for line in self.lines
         ]
         return Grid([*fields, 'score', 'reason'], rows)
 
 
 def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:
-    """Return the queue of what could be judged, before anything else is."""
+    """Return the queue by the judgements that the criteria have."""
     return Queue(
         n,
         {**pairs.parameters, 'n': n, 'by': by, 'strategy': strategy},
         pairs.inputs,
         pairs.warnings,
         _chooser=Chooser(pairs, by, strategy),
-        _labels=pairs.known(),
+        _labels=pairs.initial_labels(),
     )

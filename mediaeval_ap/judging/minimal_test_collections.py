@@ -1,12 +1,12 @@
-"""Minimal test collections: which label would most separate the expected AP of the runs.
+"""Minimal test collections: find the label that would most separate the expected AP of the runs.
 
 A logistic regression, fitted to the judgements so far, gives each pool pair the probability p that
-it is relevant. Before there are judgements, a pair has the mean of 1/rank over all runs, of which
-those that do not return it count 0. This prior stays in the fit as judgements of its own, so that
-few judgements move it and many outweigh it; the coefficient of what was found in a query has a
-log-F(1, 1) prior (S. Greenland and M. A. Mansournia, "Penalization, bias reduction, and default
-priors in logistic and related categorical and survival regressions", Statistics in Medicine 34,
-2015).
+it is relevant. Before there are judgements, p is the mean of 1/rank over all runs; a run that does
+not return the pair counts 0. This prior stays in the fit as judgements of its own, so that few
+judgements move it and many outweigh it. The coefficient of the surplus of relevant pairs in a query
+has a log-F(1, 1) prior (S. Greenland and M. A. Mansournia, "Penalization, bias reduction, and
+default priors in logistic and related categorical and survival regressions", Statistics in Medicine
+34, 2015).
 
 With independent labels, the sum of precisions S = Σ hᵢ/i (1 + Σ_{j<i} hⱼ) has the expectation
 Σ pᵢ/i (1 + Σ_{j<i} pⱼ) (B. Carterette, J. Allan and R. Sitaraman, "Minimal test collections for
@@ -22,24 +22,24 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats, run_starts
 from mediaeval_ap.definitions import depths
 from mediaeval_ap.errors import require
-from mediaeval_ap.judging.candidates import Labels, PoolPairs
+from mediaeval_ap.judging.candidates import PairLabels, PoolPairs
 from mediaeval_ap.metrics.ap_of_hits import Counts, least
 
-PRIOR_JUDGEMENTS = 20  # that the prior is worth
+PRIOR_JUDGEMENTS = 20  # the prior weighs as much as this number of judgements
 MOST_ANCHORS = 500  # pairs that carry the prior into the fit: all of them take 20 times as long
 PRIOR_BOUNDS = 0.02, 0.95
-BOUNDS = 1e-4, 1 - 1e-4  # of what is not judged: nothing is certain before somebody has looked
+PROBABILITY_BOUNDS = 1e-4, 1 - 1e-4  # without a judgement nothing is certain
 LARGEST_GRADIENT = 1e-7  # of the log-likelihood where the fit ends
-PRIOR_OF_QUERY = 2  # judgements that agree with the prior, for what was found in a query
+QUERY_PRIOR_JUDGEMENTS = 2  # in each query, as if these agreed with the prior
 
 
 class RelevanceModel:
-    """The probability that each pool pair is relevant, from what is judged so far.
+    """The probability that each pool pair is relevant, from the judgements so far.
 
-    It knows of a pair: the share of teams that return it, the mean of 1/rank over runs, its best
-    rank, the least distance of a name, the mean confidence (as a share of the run's pairs that are
-    less sure), how many pairs its query has, and how many more of its query's other judged pairs
-    are relevant than the prior said.
+    Its variables of a pair: the share of teams that return it, the mean of 1/rank over runs, its
+    best rank, the least distance of a name, the mean confidence (as the share of the run's pairs
+    with a lower one), the number of pairs of its query, and the surplus of relevant pairs among the
+    other judged pairs of its query over the prior.
     """
 
     def __init__(self, pairs: PoolPairs) -> None:
@@ -65,27 +65,28 @@ class RelevanceModel:
                 np.log(np.bincount(pairs.query)[pairs.query]),
             ]
         )
-        columns = columns[:, np.ptp(columns, axis=0) > 0]  # others are the intercept
+        columns = columns[:, np.ptp(columns, axis=0) > 0]  # a constant one repeats the intercept
         columns = (columns - columns.mean(axis=0)) / columns.std(axis=0)
         self._columns = np.column_stack([np.ones(len(pairs)), columns])
 
-    def probabilities(self, labels: Labels) -> Floats:
+    def probabilities(self, labels: PairLabels) -> Floats:
         """Fit the model to labels, and return each pair's probability, or its label."""
-        columns = np.column_stack([self._columns, self._found_in_query(labels)])
-        p: Floats = np.clip(_logistic(columns @ self._fitted(columns, labels)), *BOUNDS)
+        columns = np.column_stack([self._columns, self._surplus_in_query(labels)])
+        fitted = _logistic(columns @ self._coefficients(columns, labels))
+        p: Floats = np.clip(fitted, *PROBABILITY_BOUNDS)
         return np.where(labels >= 0, labels, p)
 
-    def _fitted(self, columns: Floats, labels: Labels) -> Floats:
+    def _coefficients(self, columns: Floats, labels: PairLabels) -> Floats:
         """Return the coefficients at which prior and labels are likeliest."""
-        known = np.flatnonzero(labels >= 0)
-        of_prior = columns[self._anchors]
-        of_prior[:, -1] = 0
-        of_coefficient = np.zeros((1, columns.shape[1]))
-        of_coefficient[0, -1] = 1
-        x = np.concatenate([of_prior, of_coefficient, columns[known]])
-        y = np.concatenate([self.prior[self._anchors], [0.5], labels[known]])
+        judged = np.flatnonzero(labels >= 0)
+        prior_rows = columns[self._anchors]
+        prior_rows[:, -1] = 0
+        surplus_row = np.zeros((1, columns.shape[1]))  # its prior: one half of a judgement each way
+        surplus_row[0, -1] = 1
+        x = np.concatenate([prior_rows, surplus_row, columns[judged]])
+        y = np.concatenate([self.prior[self._anchors], [0.5], labels[judged]])
         weights = np.ones(len(y))
-        weights[: len(of_prior)] = PRIOR_JUDGEMENTS / len(of_prior)
+        weights[: len(prior_rows)] = PRIOR_JUDGEMENTS / len(prior_rows)
 
         def loss(coefficients: Floats) -> tuple[float, Floats]:
             z = x @ coefficients
@@ -97,24 +98,24 @@ class RelevanceModel:
             matrix: Floats = (x.T * (weights * p * (1 - p))) @ x
             return matrix
 
-        fitted: Floats = self._optimize.minimize(
+        coefficients: Floats = self._optimize.minimize(
             loss,
             np.zeros(x.shape[1]),
             jac=True,
             hess=curvature,
-            method='trust-exact',  # which takes columns that depend on one another
+            method='trust-exact',  # works also where columns depend on one another
             options={'gtol': LARGEST_GRADIENT},
         ).x
-        return fitted
+        return coefficients
 
-    def _found_in_query(self, labels: Labels) -> Floats:
-        """Return how many more of a query's other judged pairs are relevant than expected."""
-        known = labels >= 0
+    def _surplus_in_query(self, labels: PairLabels) -> Floats:
+        """Return the mean of label - prior over the other judged pairs of each pair's query."""
+        is_judged = labels >= 0
         query = self._query
-        more = np.where(known, labels - self.prior, 0)
-        of_query = np.bincount(query, more, minlength=self._n_queries)[query] - more
-        n_others = np.bincount(query, known, minlength=self._n_queries)[query] - known
-        surplus: Floats = of_query / (n_others + PRIOR_OF_QUERY)
+        excess = np.where(is_judged, labels - self.prior, 0)
+        excess_of_others = np.bincount(query, excess, minlength=self._n_queries)[query] - excess
+        n_others = np.bincount(query, is_judged, minlength=self._n_queries)[query] - is_judged
+        surplus: Floats = excess_of_others / (n_others + QUERY_PRIOR_JUDGEMENTS)
         return surplus
 
 
@@ -124,13 +125,13 @@ def _logistic(z: Floats) -> Floats:
 
 
 class ExpectedAP:
-    """Expected AP of all rankings at the last cutoff: what a label of each pool pair changes."""
+    """Expected AP of all rankings at the last cutoff, and its slope in each pair's probability."""
 
-    # A shot that a ranking returns again counts where it stands first.
+    # A shot that a ranking returns again counts at its first rank alone.
 
     def __init__(self, pairs: PoolPairs) -> None:
         self._pairs = pairs
-        self._run, query, self._pair, self._rank = pairs.places
+        self._run, query, self._pair, self._rank = pairs.ranked
         self._shape = len(pairs.runs), len(pairs.queries)
         self._ranking = self._run * len(pairs.queries) + query
         (self._k,) = depths(pairs.criteria.K[-1:])
@@ -139,41 +140,41 @@ class ExpectedAP:
 
     def derivatives(self, p: Floats) -> Floats:
         """Return ∂E[S]/∂p over the expected denominator, shape (n_runs, n_pairs)."""
-        is_deep, denominators = self.counted(p)
-        ranked = np.where(is_deep, p[self._pair], 0)
-        shares = ranked / self._rank
+        is_scored, denominators = self.scored_ranks(p)
+        scored_p = np.where(is_scored, p[self._pair], 0)
+        shares = scored_p / self._rank
         total = self._per_ranking(shares).reshape(-1)[self._ranking]
-        slopes = (1 + self._before(ranked)) / self._rank  # of the pair's own precision
-        slopes += total - self._before(shares) - shares  # of those behind it
+        slopes = (1 + self._sum_above(scored_p)) / self._rank  # of the pair's own precision
+        slopes += total - self._sum_above(shares) - shares  # of the precisions below it
         scale = denominators.reshape(-1)[self._ranking]
-        found = np.zeros((self._shape[0], len(self._pairs)))
-        found[self._run, self._pair] = is_deep * slopes / np.where(scale > 0, scale, 1)
-        return found
+        derivatives = np.zeros((self._shape[0], len(self._pairs)))
+        derivatives[self._run, self._pair] = is_scored * slopes / np.where(scale > 0, scale, 1)
+        return derivatives
 
-    def counted(self, p: Floats) -> tuple[NDArray[np.bool_], Floats]:
-        """Return whether each place counts, and the expected denominators of all rankings."""
+    def scored_ranks(self, p: Floats) -> tuple[NDArray[np.bool_], Floats]:
+        """Mark the ranks within the expected depth; return also the expected denominators."""
         definition = self._pairs.criteria.definition
         query = self._pairs.query
         n_queries = self._shape[1]
         with np.errstate(divide='ignore'):
-            none = np.exp(np.bincount(query, np.log1p(-p), minlength=n_queries))  # is relevant
-        some = np.maximum(1 - none, np.finfo(float).tiny)
-        n_relevant = np.bincount(query, p, minlength=n_queries) / some
-        at: dict[str, Counts] = {
+            p_none_relevant = np.exp(np.bincount(query, np.log1p(-p), minlength=n_queries))
+        p_some_relevant = np.maximum(1 - p_none_relevant, np.finfo(float).tiny)
+        n_relevant = np.bincount(query, p, minlength=n_queries) / p_some_relevant
+        count_by_letter: dict[str, Counts] = {
             'R': np.broadcast_to(n_relevant, self._shape),
             'k': np.full(self._shape, self._k),
             'N': np.broadcast_to(self._pairs.n_returned[:, None], self._shape),
-            'H': self._per_ranking(p[self._pair]) / some,
+            'H': self._per_ranking(p[self._pair]) / p_some_relevant,
         }
-        deepest = np.maximum(least(definition.depth, at), 1).reshape(-1)
-        denominators = np.array(least(definition.denominator, at), dtype=np.float64)
+        deepest = np.maximum(least(definition.depth, count_by_letter), 1).reshape(-1)
+        denominators = np.array(least(definition.denominator, count_by_letter), dtype=np.float64)
         return self._rank <= deepest[self._ranking], denominators
 
-    def _before(self, values: Floats) -> Floats:
-        """Return the sum of what stands before each place in its ranking."""
+    def _sum_above(self, values: Floats) -> Floats:
+        """Return, for each rank, the sum of the values above it in its ranking."""
         sums = values.cumsum() - values
-        before: Floats = sums - sums[self._start]
-        return before
+        above: Floats = sums - sums[self._start]
+        return above
 
     def _per_ranking(self, values: Floats) -> Floats:
         n_runs, n_queries = self._shape

@@ -1,8 +1,8 @@
-"""The pool of a campaign: who found the relevant shots, and the runs without what one team found.
+"""The pool of a campaign: the finders of the relevant shots, and scores with each team left out.
 
-References are made from what teams returned, so a shot that only one team found counts for its own
-runs. Leaving that out says what it does to the order (J. Zobel, "How reliable are the results of
-large-scale information retrieval experiments?", SIGIR 1998).
+References are made from the shots that teams returned, so a shot that only one team returned
+favours its own runs. Leaving these shots out shows their effect on the order (J. Zobel, "How
+reliable are the results of large-scale information retrieval experiments?", SIGIR 1998).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer, Top, prepare_run, select_queries
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
-from mediaeval_ap.judging.candidates import SHOT, returned, shot_texts
+from mediaeval_ap.judging.candidates import SHOT_FIELDS, near_enough, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
@@ -36,32 +36,32 @@ from mediaeval_ap.tables import Table
 if TYPE_CHECKING:
     import altair
 
-SCHEMA = 'mediaeval-ap/pool/1'
-DIGITS = 12  # of means that are ranked: sums in another order may differ beyond
-LISTED_PAIRS = 10  # of runs, in tables
+POOL_SCHEMA = 'mediaeval-ap/pool/1'
+MEAN_DECIMALS = 12  # of means that are ranked: the last bits depend on the order of sums
+MOST_LISTED_PAIRS = 10  # of runs, in tables
 Judgement: TypeAlias = tuple[str, ...]  # corpus, video, shot and name
 
 
 @dataclass(frozen=True)
 class WithoutTeam:
-    """All runs, scored against the reference without what only one team returned; see `Pool`.
+    """All runs, scored without the relevant shots that only one team returned; see `Pool`.
 
     Parameters
     ----------
     team : str
         The team.
     n_alone : int
-        Number of relevant shots, of all queries, that no other team returned.
+        Number of relevant shots that no other team returned, over all queries.
     n_emptied : int
-        Number of queries that have no relevant shot without these.
+        Number of queries whose relevant shots were all among these.
     means : dict of str to dict of str to float
         MAP of each run at each cutoff, by the names of the run and the mean.
     ranks : dict of str to int
         The rank of each run by the last mean; equal means share the better rank.
     tau : float or None
-        Kendall's tau-b between this order of the runs and that by the whole reference.
+        Kendall's tau-b between this order of the runs and the order by the whole reference.
     reason : str
-        Why there is no tau, if there is none.
+        Why there is no tau, or ''.
     """
 
     team: str
@@ -75,7 +75,7 @@ class WithoutTeam:
 
 @dataclass(frozen=True, eq=False)
 class Pool(Described):
-    """The finders of the relevant shots of a campaign, and its runs without each team.
+    """The finders of the relevant shots of a campaign, and its runs with each team left out.
 
     `AveragePrecision.pool` makes it.
 
@@ -86,19 +86,20 @@ class Pool(Described):
     teams : dict of str to str
         The team of each run.
     means, ranks
-        MAP and rank of each run by the whole reference, as those of `WithoutTeam`.
+        MAP and rank of each run by the whole reference, named as in `WithoutTeam`.
     returned_by : dict of int to int
-        How many relevant shots so many teams returned; 0 stands for nobody.
+        Number of relevant shots by the number of teams that returned them, from 0.
     without : list of WithoutTeam
-        The runs without what only one team returned, for each team.
+        For each team, the runs without the relevant shots that only this team returned.
     definition : Definition
         Definition of average precision.
     parameters, counts, inputs, warnings
-        Of the manifest, and what there was to warn of.
+        The settings, numbers and files for the manifest, and the warnings.
     bounds : dict of str to Bounds
-        What each run could have if all shots of the pool were judged; empty without judgements.
+        The bounds of each run over all labels of the unjudged shots; empty without judgements.
     certain : list of CertainOrder
-        The pairs of runs whose order by the last mean cannot turn then; likewise.
+        The pairs of runs whose order by the last mean is the same for all these labels; empty
+        without judgements.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Pool(Described):
     >>> pool = average_precision.pool(runs)
     >>> pool.returned_by
     {0: 1, 1: 2, 2: 0}
-    >>> [(each.team, each.n_alone, each.means['a_1']) for each in pool.without]
+    >>> [(team.team, team.n_alone, team.means['a_1']) for team in pool.without]
     [('a', 1, {'MAP@10': 0.0}), ('b', 1, {'MAP@10': 1.0})]
     """
 
@@ -127,15 +128,13 @@ class Pool(Described):
     certain: list[CertainOrder] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        of_teams = with_noun(len(self.without), 'team', 'teams')
-        return (
-            f'Pool of {with_noun(len(self.runs), "run", "runs")} of {of_teams} ({self.definition})'
-        )
+        teams = with_noun(len(self.without), 'team', 'teams')
+        return f'Pool of {with_noun(len(self.runs), "run", "runs")} of {teams} ({self.definition})'
 
     @property
     def notes(self) -> list[str]:
-        """Return what has to be known to read the figures."""
-        n_emptied = [each.n_emptied for each in self.without]
+        """Return the notes that a reader of the figures needs."""
+        n_emptied = [result.n_emptied for result in self.without]
         notes = [self.certainty] if self.bounds else []
         if self.definition.without_relevant and any(n_emptied):
             notes.append(
@@ -144,7 +143,7 @@ class Pool(Described):
             )
         if self.bounds and self.counts.get(SKIPPED):
             notes.append('Bounds are over the queries that have a relevant shot by now')
-        if n_wider := max((each.n_wider for each in self.bounds.values()), default=0):
+        if n_wider := max((bounds.n_wider for bounds in self.bounds.values()), default=0):
             queries = with_noun(n_wider, 'query', 'queries')
             notes.append(
                 f'Bounds hold, but may be wider than needed for up to {queries} of a run, where '
@@ -152,15 +151,15 @@ class Pool(Described):
             )
         return notes
 
-    def _about_order(self) -> Iterator[DataWarning]:
+    def _warnings_about_order(self) -> Iterator[DataWarning]:
         """Warn if the order of the two best runs could turn."""
         pair = self.runs[:2]
-        is_certain = any([each.better, each.worse] == pair for each in self.certain)
+        is_certain = any([order.better, order.worse] == pair for order in self.certain)
         if len(pair) < 2 or is_certain or not self.counts.get('unjudged'):
             return
         metric = list(self.means[pair[0]])[-1]
         first, second = (
-            f'{run} ({metric} {self.means[run][metric]:.3f}{_share(self.bounds[run])})'
+            f'{run} ({metric} {self.means[run][metric]:.3f}{_judged_share(self.bounds[run])})'
             for run in pair
         )
         yield DataWarning(
@@ -172,8 +171,8 @@ class Pool(Described):
         )
 
     @cached_property
-    def _of_team(self) -> dict[str, WithoutTeam]:
-        return {each.team: each for each in self.without}
+    def _without_by_team(self) -> dict[str, WithoutTeam]:
+        return {result.team: result for result in self.without}
 
     def without_own(self, run: str) -> dict[str, float]:
         """Return MAP of a run without the relevant shots that only its own team returned.
@@ -188,7 +187,7 @@ class Pool(Described):
         dict of str to float
             MAP at each cutoff, by the name of the mean.
         """
-        return self._of_team[self.teams[run]].means[run]
+        return self._without_by_team[self.teams[run]].means[run]
 
     @property
     def plot(self) -> PoolPlot:
@@ -197,7 +196,7 @@ class Pool(Described):
         return PoolPlot(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, and a manifest of what it was computed from, for JSON.
+        """Return all figures and a manifest, for JSON.
 
         Returns
         -------
@@ -207,12 +206,14 @@ class Pool(Described):
             and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
             (as `CertainOrder`).
         """
-        of_bounds: dict[str, Any] = {}
+        with_judgements: dict[str, Any] = {}
         if self.bounds:
-            of_bounds['bounds'] = [{'run': run, **asdict(self.bounds[run])} for run in self.runs]
-            of_bounds['certain'] = [asdict(each) for each in self.certain]
+            with_judgements = {
+                'bounds': [{'run': run, **asdict(self.bounds[run])} for run in self.runs],
+                'certain': [asdict(order) for order in self.certain],
+            }
         return {
-            'schema': SCHEMA,
+            'schema': POOL_SCHEMA,
             'version': __version__,
             'runs': [
                 {'run': run, 'team': team, 'means': self.means[run], 'rank': self.ranks[run]}
@@ -221,8 +222,8 @@ class Pool(Described):
             'returned_by': [
                 {'n_teams': n_teams, 'n_relevant': n} for n_teams, n in self.returned_by.items()
             ],
-            'without': [asdict(each) for each in self.without],
-            **of_bounds,
+            'without': [asdict(result) for result in self.without],
+            **with_judgements,
             'notes': self.notes,
             'manifest': {
                 'version': __version__,
@@ -250,14 +251,14 @@ class Pool(Described):
         yield Heading('Without what only one team returned', str(self.definition))
         yield Grid(
             ['without', 'relevant shots', 'queries emptied', 'tau-b of the runs'],
-            [[each.team, each.n_alone, each.n_emptied, each.tau] for each in self.without],
+            [[row.team, row.n_alone, row.n_emptied, row.tau] for row in self.without],
         )
         yield Heading('Each run without what only its own team returned')
         rows = []
         for run in self.runs:
             before = self.means[run][metric]
             after = self.without_own(run)[metric]
-            rank = self._of_team[self.teams[run]].ranks[run]
+            rank = self._without_by_team[self.teams[run]].ranks[run]
             rows.append([run, self.teams[run], before, after, self.ranks[run], rank])
         yield Grid(['run', 'team', metric, 'without', 'rank', 'rank without'], rows)
         if self.bounds:
@@ -267,79 +268,85 @@ class Pool(Described):
 
     def _blocks_of_bounds(self, metric: str) -> Iterator[Block]:
         n_unjudged = self.counts['unjudged']
-        n_all = self.counts['pool']
+        n_pooled = self.counts['pool']
         yield Heading(
             'Bounds: what unjudged shots could change',
-            f'{n_unjudged:,} of {n_all:,} shots of the pool, counted for each query',
+            f'{n_unjudged:,} of {n_pooled:,} shots of the pool, counted for each query',
         )
         rows: list[list[Any]] = []
-        for run, its in self.bounds.items():
-            column, share = list(its.judged.items())[-1]
-            means = self.means[run][metric], its.low[metric], its.high[metric]
-            rows.append([run, *means, share, its.n_unjudged])
+        for run, bounds in self.bounds.items():
+            column, share = list(bounds.judged.items())[-1]
+            means = self.means[run][metric], bounds.low[metric], bounds.high[metric]
+            rows.append([run, *means, share, bounds.n_unjudged])
         yield Grid(['run', metric, 'low', 'high', column, 'unjudged'], rows)
         if not (pairs := self.uncertain):
             return
         yield Heading('Orders that unjudged shots could turn', 'best runs first')
-        listed = pairs[:LISTED_PAIRS]
+        listed = pairs[:MOST_LISTED_PAIRS]
         rows = [[*pair, *(self.means[run][metric] for run in pair)] for pair in listed]
         yield Grid(['run', 'other', metric, f'{metric} of the other'], rows)
-        if len(pairs) > LISTED_PAIRS:
-            yield f'… and {len(pairs) - LISTED_PAIRS:,} more\n'
+        if len(pairs) > MOST_LISTED_PAIRS:
+            yield f'… and {len(pairs) - MOST_LISTED_PAIRS:,} more\n'
 
     @property
     def scope(self) -> str:
-        """Return the ranks that the pool is made of."""
+        """Describe the ranks that the pool is made of."""
         depth = self.parameters['depth']
-        return 'all ranks' if depth == ALL else f'the first {depth:,} ranks'
+        if depth == ALL:
+            return 'all ranks'
+        return 'the first rank' if depth == 1 else f'the first {depth:,} ranks'
 
     @property
     def certainty(self) -> str:
-        """Return over which labels bounds hold and orders are certain."""
+        """Describe the labels over which bounds hold and orders are certain."""
         depth, K, near = (self.parameters[name] for name in ('depth', 'K', 'near'))
         k = max(K, key=lambda k: depths([k]))
         n_pairs = len(self.uncertain) + len(self.certain)
         pairs = f'{len(self.certain):,} of {with_noun(n_pairs, "pair", "pairs")} of runs'
         orders = f', and the order of {pairs} is certain,' if n_pairs else ''
-        beyond = ''
+        below = ''
         if depths([depth]) < depths([k]):
-            beyond = f'ranks {depth + 1:,} to {"the last" if k == ALL else f"{k:,}"} and '
-        judged = [each.judged[judged_column(k)] for each in self.bounds.values()]
+            last = 'the last' if k == ALL else f'{k:,}'
+            below = f'rank {k:,} and ' if depth + 1 == k else f'ranks {depth + 1:,} to {last} and '
+        judged = [bounds.judged[judged_column(k)] for bounds in self.bounds.values()]
         shares = sorted(f'{share:.3f}' for share in judged if share is not None)
         ends = ' to '.join(dict.fromkeys([*shares[:1], *shares[-1:]]))
         return (
-            f'Bounds hold{orders} for all labels of the unjudged shots in {self.scope}; {beyond}'
+            f'Bounds hold{orders} for all labels of the unjudged shots in {self.scope}; {below}'
             f'names farther than {near:g} count as not relevant'
             + (f'; {judged_column(k)} is {ends}' if ends else '')
         )
 
     @property
     def uncertain(self) -> list[tuple[str, str]]:
-        """The pairs of runs, best first, whose order is not among `certain`, with judgements."""
+        """The pairs of runs, best first, whose order could turn; empty without judgements."""
         if not self.bounds:
             return []
-        certain = {(each.better, each.worse) for each in self.certain}
+        certain = {(order.better, order.worse) for order in self.certain}
         return [pair for pair in combinations(self.runs, 2) if pair not in certain]
 
     def _rows(self) -> Grid:
-        """Return a row for each run by the whole reference, with bounds, and without each team."""
-        states = [('', self.means, self.ranks)]
-        states += [(each.team, each.means, each.ranks) for each in self.without]
+        """Return one row for each run by the whole reference, then one without each team.
+
+        The first rows have the bounds.
+        """
+        references = [('', self.means, self.ranks)]
+        references += [(result.team, result.means, result.ranks) for result in self.without]
         rows: list[dict[str, Any]] = []
-        for without, means, ranks in states:
+        for without, means, ranks in references:
             for run in self.runs:
-                of_run = {'without': without, 'run': run, 'team': self.teams[run], **means[run]}
-                rows.append({**of_run, 'rank': ranks[run]})
+                row = {'without': without, 'run': run, 'team': self.teams[run], **means[run]}
+                rows.append({**row, 'rank': ranks[run]})
         for row, run in zip(rows, self.runs if self.bounds else (), strict=False):
-            its = self.bounds[run]
-            for side, values in ('low', its.low), ('high', its.high):
+            bounds = self.bounds[run]
+            for side, values in ('low', bounds.low), ('high', bounds.high):
                 row |= {f'{side} {metric}': value for metric, value in values.items()}
-            row |= {**its.judged, 'n_unjudged': its.n_unjudged}
+            row |= {**bounds.judged, 'n_unjudged': bounds.n_unjudged}
         return Grid(list(rows[0]), [list(map(row.get, rows[0])) for row in rows])
 
 
 class PoolPlot(Plot):
-    """The figure of a pool; `Pool.plot` makes it, of the pool.
+    """The figure of a pool; `Pool.plot` makes it.
 
     Examples
     --------
@@ -365,37 +372,37 @@ class PoolPlot(Plot):
         Returns
         -------
         altair.LayerChart
-            A point for each run, a tick where it would be without the relevant shots that only its
-            own team returned, and, with judgements, a bar from the lowest to the highest mean that
+            A point for each run, a tick at its mean without the relevant shots that only its own
+            team returned, and, with judgements, a bar from the lowest to the highest mean that
             unjudged shots of the pool could give it.
         """
         from mediaeval_ap.render import figures
 
         pool = self._pool
-        known = tuple(self._pool.means[self._pool.runs[0]])
-        metric = known[-1] if metric is None else check_policy('metric', metric, known)
+        metrics = tuple(pool.means[pool.runs[0]])
+        metric = metrics[-1] if metric is None else check_policy('metric', metric, metrics)
         bounds = [pool.bounds.get(run) for run in pool.runs]
         return figures.pool_leaderboard(
             pool.runs,
             [pool.means[run][metric] for run in pool.runs],
-            [each and each.low[metric] for each in bounds],
-            [each and each.high[metric] for each in bounds],
+            [limits and limits.low[metric] for limits in bounds],
+            [limits and limits.high[metric] for limits in bounds],
             [pool.without_own(run)[metric] for run in pool.runs],
             metric=metric,
         )
 
 
-def _share(bounds: Bounds) -> str:
-    """Return the share that is judged at the last cutoff, for a sentence."""
+def _judged_share(bounds: Bounds) -> str:
+    """Return Judged@k at the last cutoff as text to append, or '' if there is none."""
     column, share = list(bounds.judged.items())[-1]
     return '' if share is None else f', {column} {share:.3f}'
 
 
-def _names(K: Sequence[Cutoff]) -> list[str]:
+def _metrics(K: Sequence[Cutoff]) -> list[str]:
     return [f'M{ap_column(k)}' for k in K]
 
 
-def _means(
+def _map_by_metric(
     run: PreparedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
 ) -> dict[str, float]:
     """Return MAP of a run at each cutoff by another reference, from its rankings."""
@@ -408,11 +415,11 @@ def _means(
         for query, top in zip(queries, tops, strict=True)
     ]
     means = mean_average_precision(scorer.score_hits(queries, hits)[0]).tolist()
-    return dict(zip(_names(criteria.K), means, strict=True))
+    return dict(zip(_metrics(criteria.K), means, strict=True))
 
 
 class Pooling:
-    """Runs that are put together, one after another; `teams` has the team of each by its name."""
+    """Collects runs one after another, and makes a pool of them; `teams` has the team by run."""
 
     def __init__(
         self,
@@ -428,53 +435,60 @@ class Pooling:
                 'enters condensed lists again, so no label leaves the ranks of the others'
             )
         self.criteria = criteria
-        self._given = queries
+        self._query_table = queries
         self._teams = teams
         self._depth = depth
         self._near = near
         self.queries, self._n_skipped, about_queries, _ = select_queries(criteria, queries)
         self.deepest = max(depth, *depths(criteria.K))
         self._pooled: dict[str, tuple[PreparedRun, list[Top]]] = {}
-        self._found: dict[str, DataWarning] = {str(each): each for each in about_queries}
+        self._warning_by_text: dict[str, DataWarning] = {
+            str(warning): warning for warning in about_queries
+        }
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
         self._unjudged = None
         if criteria.judgements is not None:
             self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
 
     def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
-        """Add a run with its rankings of the queries, down to `deepest` or to all there is."""
+        """Add a run with its rankings of the queries, down to `deepest` or to their ends."""
         ranking = run.ranking
-        near_enough = [returned(run, top, self._depth, self._near) for top in tops]
-        for query, top, at in zip(self.queries, tops, near_enough, strict=True):
-            found = ranking.shot_at[top.places[np.intersect1d(at, top.hits)]]
-            for shot in shot_texts(ranking.shots, found):
+        positions_by_query = [near_enough(run, top, self._depth, self._near) for top in tops]
+        for query, top, positions in zip(self.queries, tops, positions_by_query, strict=True):
+            relevant = ranking.shot_at[top.places[np.intersect1d(positions, top.hits)]]
+            for shot in shot_texts(ranking.shots, relevant):
                 self._finders[(*shot, query)].add(self._teams[name])
         self._pooled[name] = run, [top.first(max(depths(self.criteria.K))) for top in tops]
         if self._unjudged is not None:
-            self._unjudged.add(name, run, tops, near_enough)
-        self._found |= {str(each): each for each in run.warnings_with([])}
+            self._unjudged.add(name, run, tops, positions_by_query)
+        self._warning_by_text |= {str(warning): warning for warning in run.warnings_with([])}
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
         criteria = self.criteria
-        names = self.queries
+        queries = self.queries
         pooled = self._pooled
         reference = criteria.reference
-        asked = set(names)
-        rows = list(zip(*map(reference.table.texts, (*SHOT, 'person_name')), strict=True))
-        times = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in asked)
+        rows = list(zip(*map(reference.table.texts, (*SHOT_FIELDS, 'person_name')), strict=True))
+        scored = set(queries)
+        n_teams_counts = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
         every_team = sorted(set(self._teams.values()))
-        means = {name: _means(*each, names, reference) for name, each in pooled.items()}
-        ranks = ranks_of(_last(means))
+        means = {
+            name: _map_by_metric(run, tops, queries, reference)
+            for name, (run, tops) in pooled.items()
+        }
+        ranks = competition_ranks(_last_means(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
-        sources = criteria.sources(None if self._given is None else self._given.source)
+        query_source = None if self._query_table is None else self._query_table.source
         pool = Pool(
             runs=runs,
             teams=dict(self._teams),
             means=means,
             ranks=ranks,
-            returned_by={n_teams: times[n_teams] for n_teams in range(len(every_team) + 1)},
+            returned_by={
+                n_teams: n_teams_counts[n_teams] for n_teams in range(len(every_team) + 1)
+            },
             without=list(self._without(every_team, rows, means)),
             definition=criteria.definition,
             parameters={
@@ -484,20 +498,21 @@ class Pooling:
                 **criteria.parameters,
             },
             counts={
-                'queries': len(names),
+                'queries': len(queries),
                 'runs': len(pooled),
                 'teams': len(every_team),
                 **({SKIPPED: self._n_skipped} if self._n_skipped else {}),
                 **counts,
             },
             inputs={
-                **{role: asdict(source) for role, source in sources.items()},
+                **{role: asdict(source) for role, source in criteria.sources(query_source).items()},
                 'runs': {name: asdict(run.ranking.source) for name, (run, _) in pooled.items()},
             },
             bounds=bounds,
             certain=certain,
         )
-        return replace(pool, warnings=(*self._found.values(), *pool._about_order()))
+        about_order = pool._warnings_about_order()
+        return replace(pool, warnings=(*self._warning_by_text.values(), *about_order))
 
     def _without(
         self,
@@ -505,35 +520,49 @@ class Pooling:
         rows: Sequence[Judgement],
         means: Mapping[str, Mapping[str, float]],
     ) -> Iterator[WithoutTeam]:
-        """Yield the runs without what one team found, for each team."""
+        """Yield, for each team, the runs without the relevant shots that only it returned."""
         reference = self.criteria.reference
-        names = self.queries
-        had = [name for name in names if reference.n_relevant(name)]
+        queries = self.queries
+        with_relevant = [query for query in queries if reference.n_relevant(query)]
+        names = [*reference.names, *reference.elsewhere]
+        whole = list(_last_means(means).values())
         for team in tracked(teams, 'leaving out', ' teams'):
-            alone = {row for row, of in self._finders.items() if of == {team}}
-            kept = reference.table.select(np.array([row not in alone for row in rows], np.bool_))
-            others = [*reference.names, *reference.elsewhere]
-            reduced = Reference(kept, reference.counts_again, others)
-            its = {name: _means(*each, names, reduced) for name, each in self._pooled.items()}
-            ranks = ranks_of(_last(its))
-            both = [[*_last(of).values()] for of in (means, its)]
-            order = agreement('the whole reference', both[0], f'that without {team}', both[1])
-            n_emptied = sum(not reduced.n_relevant(name) for name in had)
-            yield WithoutTeam(team, len(alone), n_emptied, its, ranks, order.tau, order.reason)
+            alone = {row for row, finders in self._finders.items() if finders == {team}}
+            is_kept = np.array([row not in alone for row in rows], np.bool_)
+            table = reference.table.select(is_kept)
+            reduced = Reference(table, reference.counts_again, names)
+            reduced_means = {
+                name: _map_by_metric(run, tops, queries, reduced)
+                for name, (run, tops) in self._pooled.items()
+            }
+            last = _last_means(reduced_means)
+            ranks = competition_ranks(last)
+            without = f'that without {team}'
+            order = agreement('the whole reference', whole, without, list(last.values()))
+            n_emptied = sum(not reduced.n_relevant(query) for query in with_relevant)
+            yield WithoutTeam(
+                team, len(alone), n_emptied, reduced_means, ranks, order.tau, order.reason
+            )
 
-    def _bounds(
-        self, runs: Sequence[str]
-    ) -> tuple[dict[str, Bounds], list[CertainOrder], dict[str, int]]:
-        """Return the bounds of runs and the orders that are certain, where something is judged."""
+    def _bounds(self, runs: Sequence[str]) -> _PoolBounds:
+        """Return the bounds of runs, best first; empty without judgements."""
         if self._unjudged is None:
-            return {}, [], {}
+            return _PoolBounds({}, [], {})
         unjudged = self._unjudged
-        reference = self._unjudged.reference
-        tracked_runs = tracked(runs, 'bounding', ' runs')
-        found = {name: unjudged.bounds_of(*self._pooled[name], reference) for name in tracked_runs}
-        metrics = _names(self.criteria.K)
-        bounds = {name: unjudged.summary(name, found[name], metrics) for name in runs}
-        return bounds, certain_orders(runs, found), unjudged.counts
+        reference = unjudged.reference
+        by_number = {
+            name: unjudged.bounds_of(*self._pooled[name], reference)
+            for name in tracked(runs, 'bounding', ' runs')
+        }
+        metrics = _metrics(self.criteria.K)
+        bounds = {name: unjudged.summary(name, by_number[name], metrics) for name in runs}
+        return _PoolBounds(bounds, certain_orders(runs, by_number), unjudged.counts)
+
+
+class _PoolBounds(NamedTuple):
+    bounds: dict[str, Bounds]
+    certain: list[CertainOrder]
+    counts: dict[str, int]
 
 
 def pool_runs(
@@ -552,13 +581,13 @@ def pool_runs(
     return pooling.result()
 
 
-def _last(means: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    return {name: list(each.values())[-1] for name, each in means.items()}
+def _last_means(means: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {name: list(by_metric.values())[-1] for name, by_metric in means.items()}
 
 
-def ranks_of(means: Mapping[str, float]) -> dict[str, int]:
-    """Return the rank of each run by its mean; equal ones share the better rank."""
-    rounded = {name: round(mean, DIGITS) for name, mean in means.items()}
+def competition_ranks(means: Mapping[str, float]) -> dict[str, int]:
+    """Return the rank of each run by its mean; equal means share the better rank."""
+    rounded = {name: round(mean, MEAN_DECIMALS) for name, mean in means.items()}
     return {
         name: 1 + sum(other > value for other in rounded.values())
         for name, value in rounded.items()

@@ -163,6 +163,12 @@ def test_an_order_is_certain_down_to_the_depth_alone(k, last, metric):
     assert alone.startswith('Bounds hold for all labels of the unjudged shots in the first 2 ranks')
 
 
+def test_one_rank_is_named_as_one_rank():
+    evaluator = AveragePrecision([(*RELEVANT, 'ann')], K=[2], judged=[RELEVANT])
+    (note,) = evaluator.pool({'b': TURNED['b']}, depth=1).notes
+    assert 'in the first rank; rank 2 and names farther than 0.2 count as not relevant' in note
+
+
 quantities = st.sampled_from('RkN'), st.sampled_from('RkNH')
 some_definitions = st.builds(
     Definition,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.judging.candidates import UNJUDGED
+from mediaeval_ap.judging.candidates import NO_LABEL
 from mediaeval_ap.judging.minimal_test_collections import PRIOR_JUDGEMENTS, ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -108,7 +108,7 @@ def labellings(pairs):
 def sums_of_precision(pairs, labels, run, query):
     at = [
         (rank, labels[pair])
-        for r, q, pair, rank in zip(*map(np.ndarray.tolist, pairs.places), strict=True)
+        for r, q, pair, rank in zip(*map(np.ndarray.tolist, pairs.ranked), strict=True)
         if (r, q) == (run, query)
     ]
     return sum(
@@ -182,11 +182,11 @@ def test_derivatives_at_known_labels(definition, reference, runs, k):
         for query, ap in enumerate(of_pool.evaluate(rows, queries).ap[:, 0].tolist()):
             R = labels[pairs.query == query].sum()
             at = {'R': R, 'k': k, 'N': pairs.n_returned[number]}
-            hits = pairs.places.rank[
-                (pairs.places.run == number)
-                & (labels[pairs.places.pair] == 1)
-                & (pairs.query[pairs.places.pair] == query)
-                & (pairs.places.rank <= min(at[each] for each in depth))
+            hits = pairs.ranked.rank[
+                (pairs.ranked.run == number)
+                & (labels[pairs.ranked.pair] == 1)
+                & (pairs.query[pairs.ranked.pair] == query)
+                & (pairs.ranked.rank <= min(at[each] for each in depth))
             ]
             sums = (np.arange(1, len(hits) + 1) / hits).sum()
             expected = ap * (2 - (1 / hits).sum() / sums) if len(hits) else 0
@@ -223,10 +223,10 @@ def test_the_fit_is_where_the_likelihood_is_largest(data):
     queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
     model, labels = queue._chooser.model, queue._labels.copy()
     for pair in range(len(labels)):
-        labels[pair] = data.draw(st.sampled_from([UNJUDGED, 0, 1]))
+        labels[pair] = data.draw(st.sampled_from([NO_LABEL, 0, 1]))
     known = labels >= 0
-    columns = np.column_stack([model._columns, model._found_in_query(labels)])
-    fit = model._fitted(columns, labels)
+    columns = np.column_stack([model._columns, model._surplus_in_query(labels)])
+    fit = model._coefficients(columns, labels)
     p = 1 / (1 + np.exp(-columns @ fit))
     of_prior = columns[model._anchors]
     of_prior[:, -1] = 0
