@@ -57,7 +57,7 @@ DEFINITION_2015 = Definition(
     repeats=Repeats.DROP,
     source='MediaEval 2015 Person Discovery',
 )
-MATCHING_SOURCES = {  # each source of evidence also counts as the others in its list
+MATCHING_SOURCES = {  # by the source in the reference: the sources of evidence that match it
     'image': ('image', 'both'),
     'audio': ('audio', 'both'),
     'both': ('image', 'audio', 'both'),
@@ -65,7 +65,7 @@ MATCHING_SOURCES = {  # each source of evidence also counts as the others in its
 
 
 class Evidence(NamedTuple):
-    """One shot that shows the name of a person, or says it."""
+    """The claim that a name is seen or heard in a shot."""
 
     name: str
     shot: int  # its number
@@ -233,14 +233,7 @@ class PersonDiscovery2015:
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             **({SKIPPED: n_skipped} if self._without_relevant == 'skip' else {}),
             'queries_without_name': names.count(None),
-            'shots': len(self._shots),
-            'shots_that_count': int(self._in_consensus.sum()),
-            'labels': len(run),
-            'labels_that_count': int(np.count_nonzero(self._in_consensus[shots])),
-            'names': len(run['person_name'].values),
-            'names_in_reference': len({*run['person_name'].values} & {*self._names.values}),
-            'shots_returned': len(np.unique(shots)),
-            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._shots))),
+            **self._run_counts(run, shots),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
         }
         evaluation = Evaluation2015(
@@ -261,6 +254,20 @@ class PersonDiscovery2015:
         warn_caller(warnings)
         return replace(evaluation, correct=correct, warnings=warnings)
 
+    def _run_counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
+        """Count shots, labels and names of a run; `shots` has the shot of each of its rows."""
+        names = run['person_name'].values
+        return {
+            'shots': len(self._shots),
+            'shots_that_count': int(self._in_consensus.sum()),
+            'labels': len(run),
+            'labels_that_count': int(np.count_nonzero(self._in_consensus[shots])),
+            'names': len(names),
+            'names_in_reference': len({*names} & {*self._names.values}),
+            'shots_returned': len(np.unique(shots)),
+            'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._shots))),
+        }
+
     def _warnings(self, evaluation: Evaluation2015) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
         name = printable(evaluation.inputs['reference'].name)
@@ -276,7 +283,7 @@ class PersonDiscovery2015:
         return warnings + no_overlap('queries', finding, cause)
 
     def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Warn of queries that are not names in the reference, unless none is: see `_warnings`."""
+        """Warn of queries that are not names in the reference; if none is, `_warnings` does."""
         code_of = self._names.code_of
         unknown = [query for query in queries if query not in code_of]
         if len(unknown) == len(queries):

@@ -187,7 +187,7 @@ class Criteria:
         n_repeated = self.reference.n_repeated
         are_kept = self.definition.counts_again
         n_rows = len(table) + (0 if are_kept else n_repeated)
-        return repeated_rows(table.source.name, n_rows, n_repeated, kept=are_kept)
+        return repeated_rows(table.source.name, n_rows, n_repeated, are_kept=are_kept)
 
     def __str__(self) -> str:
         source = shown(self.reference.table.source.name)

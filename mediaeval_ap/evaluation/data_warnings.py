@@ -63,11 +63,13 @@ _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def repeated_rows(source: str, n_rows: int, n_repeated: int, *, kept: bool) -> list[DataWarning]:
+def repeated_rows(
+    source: str, n_rows: int, n_repeated: int, *, are_kept: bool
+) -> list[DataWarning]:
     """Warn that rows of a reference or a run repeat an earlier row."""
     if not n_repeated:
         return []
-    fate = 'kept' if kept else 'counted once'
+    fate = 'kept' if are_kept else 'counted once'
     note = Note(f'repeat an earlier one exactly, and are {fate}', n_repeated, n_rows, 'rows')
     return [DataWarning('repeated-rows', printable(source), note)]
 

@@ -183,7 +183,7 @@ class PreparedRun:
         name = self.ranking.source.name
         n_hypotheses = len(self.ranking)
         warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses)
-        warnings += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, kept=True)
+        warnings += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, are_kept=True)
         warnings += about_queries
         reference = self.criteria.reference
         ranking = self.ranking

@@ -21,7 +21,7 @@ from mediaeval_ap.tables.sources import ByteSource, parsed_json
 __all__ = ['read_results']
 
 JsonObject = Mapping[str, Any]
-BYTES_TO_FIRST_KEY = 1 << 10  # white space before and in it is shorter
+BYTES_TO_FIRST_KEY = 1 << 10  # more than the white space around the first brace
 BEGIN_OF_OBJECT = re.compile(rb'\s*\{\s*"').match
 AS_WRITTEN = 'as a command writes it with --format json --per-query'
 

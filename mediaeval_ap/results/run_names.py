@@ -29,7 +29,7 @@ FILE_SUFFIXES = {
 PathParts = dict[PurePath, tuple[str, ...]]
 
 
-def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
+def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str]:
     """Return a name for each run: the given one, or the last part of its path.
 
     The names leave out the suffixes that all paths share; the name of a single path leaves out the
@@ -44,12 +44,11 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     >>> run_names(['runs/a.txt', 'runs/b.txt'], ['b', ''])
     ['b', 'b.txt']
     """
-    given_or_empty = given or [''] * len(paths)
     names = [
         name or (STANDARD_INPUT_NAME if path == '-' else '')
-        for path, name in zip(paths, given_or_empty, strict=True)
+        for path, name in zip(paths, given_names or [''] * len(paths), strict=True)
     ]
-    n_uses = Counter(filter(None, given))
+    n_uses = Counter(filter(None, given_names))
     if repeated := [name for name, times in n_uses.items() if times > 1]:
         raise repeated_name_error(repeated[0])
     unnamed: PathParts = {
