@@ -136,6 +136,7 @@ def any_session(request, average_precision):
 
 @pytest.mark.parametrize('ask', [next, lambda session: session.send(None), list, dict.fromkeys])
 def test_none_is_no_name_and_ends_nothing(any_session, ask):
+    """`next()` and `send(None)` once ended a session in silence."""
     with pytest.raises(
         errors.ParameterError, match=r'found None, .* needs no priming, and close\(\) ends'
     ):
@@ -163,6 +164,7 @@ CLOSING = {
 
 @pytest.mark.parametrize('close', CLOSING.values(), ids=CLOSING)
 def test_a_closed_session_says_so(any_session, close):
+    """A closed session once raised `StopIteration`, so that `map` came back short."""
     with any_session:
         assert any_session.send('ann').n_relevant == 2
         close(any_session)

@@ -75,6 +75,7 @@ def test_like_the_rules_as_they_are_written(reference, run, queries, least, cons
 
 
 def test_a_shot_list_that_was_read_before(tmp_path):
+    """A table of shots that was read before, with all of its fields, was once refused."""
     (tmp_path / 'all').write_text(''.join(f'{" ".join(shot)} 0 1 0 24\n' for shot in SHOTS))
     shots = read(tmp_path / 'all', SHOTS_2015)
     run = [('v', '2', 'ann', 1.0)]
@@ -83,6 +84,7 @@ def test_a_shot_list_that_was_read_before(tmp_path):
 
 @pytest.mark.parametrize('ratio', [np.float32(0.95), Fraction(19, 20)])
 def test_a_ratio_is_a_double_of_whatever_type_it_is_given(ratio):
+    """A ratio of another type was once kept, which JSON cannot hold."""
     query, name = 'a' * 20, 'a' * 19 + 'b'  # close by 38/40, which as a double is 0.95
     run = [('v', '1', name, 0.5)]
     evaluations = [
