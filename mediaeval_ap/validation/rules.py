@@ -330,7 +330,7 @@ def several_names(table: Table) -> Finding:
         first_name = f'{shown(names.text(first))} of {table.place(first)}'
         n_names = n_further_names[first] + 1
         sequence = f'{second_name} after {first_name}, {n_names} names in all'
-        return ('person_name', sequence, 'one name, or several people')
+        return ('person_name', sequence, 'one name, unless the shot shows several people')
 
     rows = further_rows[first_occurrences(first_row[further_rows])]
     return at_rows('several-names', table, rows, several)
