@@ -177,9 +177,9 @@ class Criteria:
             judged_list = Judged.read(judged).within(videos)
             table, n_dropped = judged_list.check_reference(table, drop=drop_unjudged_rows)
             judgements = Judged(judged_list.table, policy, n_dropped)
-        in_videos = Reference(table, definition.counts_again, whole['person_name'].values)
+        subset_reference = Reference(table, definition.counts_again, whole['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
-        return cls(in_videos, cutoffs, definition, videos, skip_or_count, judgements)
+        return cls(subset_reference, cutoffs, definition, videos, skip_or_count, judgements)
 
     def repeated_rows(self) -> list[DataWarning]:
         """Return the warning that the reference repeats rows, if it does."""

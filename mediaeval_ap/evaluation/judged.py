@@ -75,10 +75,10 @@ class Judged:
             )
             raise reference.error(unjudged_rows, 'shot_id', shot, expected)
         judged_rows = reference.select(~is_unjudged)
-        self._refuse_other_relevance(judged_rows)
+        self._check_relevance(judged_rows)
         return judged_rows, len(unjudged_rows) if drop else None
 
-    def _refuse_other_relevance(self, reference: Table) -> None:
+    def _check_relevance(self, reference: Table) -> None:
         """Raise FormatError if a judgement of a pair contradicts the reference."""
         if not self.is_of_pairs:
             return
