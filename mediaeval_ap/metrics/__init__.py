@@ -1,4 +1,4 @@
-"""Metrics of ranked predictions: functions for one go, and accumulators of what comes in pieces.
+"""Metrics of ranked predictions: functions for whole data, and accumulators for data in pieces.
 
 - First-hit MAP: `reciprocal_rank_at_k`, `mean_reciprocal_rank_at_k`, `ReciprocalRank`.
 - Precision, AP and MAP at k: `precision_at_k`, `relevance_at_k`, `average_precision_at_k`,
@@ -11,5 +11,5 @@
 
 from lazy_loader import attach_stub
 
-# `__init__.pyi` lists the names. Each is imported when it is first used, as a run needs one kernel.
+# `__init__.pyi` lists the names. A name is imported at its first use: a run needs only one kernel.
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

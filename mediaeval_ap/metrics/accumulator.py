@@ -1,4 +1,4 @@
-"""The interface that all metrics of data in pieces share, and sums that no order changes."""
+"""The interface of metrics that are updated piece by piece, and exact sums."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, shown
 
-# A finite double is an integer of 53 bits times a power of two. For each power that occurs, these
-# integers are added in two halves, as 64 bits would soon overflow with whole ones. A high half has
-# 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are users.
+# A finite double is an integer of 53 bits times a power of two. `ExactSums` adds these integers,
+# with a sum for each power. 64 bits would soon overflow with whole integers, so each is cut in two
+# halves. A high half has 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are
+# users.
 MANTISSA_BITS = 53
 LOW_BITS = 26
 
@@ -22,8 +23,8 @@ LOW_BITS = 26
 class Accumulator(ABC):
     """A metric that is updated piece by piece, and can be merged with another.
 
-    The value is the same, to the last bit, however the data is split and in whatever order the
-    pieces come. All attributes but the settings are sums over the data.
+    The value does not depend on the pieces or on their order, not even in its last bit. All
+    attributes except the settings are sums over the data.
 
     Examples
     --------
@@ -36,21 +37,21 @@ class Accumulator(ABC):
     0.75
     """
 
-    settings: ClassVar[tuple[str, ...]] = ()  # attributes that must be equal to be merged
+    settings: ClassVar[tuple[str, ...]] = ()  # attributes that have to be equal in `merge`
 
     @abstractmethod
     def update(self, *args: Any, **kwargs: Any) -> Any:
-        """Add data: all of it, or none if it is not valid (`ParameterError`).
+        """Add a piece of data; an invalid piece is a `ParameterError`, and adds nothing.
 
         Parameters
         ----------
         *args, **kwargs
-            As the metric says.
+            The data; each metric documents its own.
 
         Returns
         -------
         ndarray, tuple of ndarray, or None
-            As the metric says.
+            The values of the piece; each metric documents its own.
         """
 
     def merge(self, other: Self) -> None:
@@ -59,8 +60,8 @@ class Accumulator(ABC):
         Parameters
         ----------
         other : Accumulator
-            Another of the same class and settings (else `ParameterError`), which stays as it is.
-            An accumulator that is merged with itself counts twice.
+            An accumulator of the same class and settings (else `ParameterError`). It does not
+            change. An accumulator that is merged with itself counts its data twice.
         """
         self._expect_like(other)
         merged = {
@@ -77,15 +78,15 @@ class Accumulator(ABC):
         Returns
         -------
         float
-            The value; `UndefinedScoreError` where there is nothing to take the mean of.
+            The value; `UndefinedScoreError` if it would be a mean over nothing.
         """
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget all data, and keep the settings."""
+        """Forget all data, but keep the settings."""
 
     def __copy__(self) -> Self:
-        return deepcopy(self)  # a shallow copy would share sums that go on changing
+        return deepcopy(self)  # a shallow copy would share sums, which updates change
 
     def _expect_like(self, other: Self) -> None:
         if type(other) is not type(self) or self._settings() != other._settings():
@@ -100,7 +101,19 @@ class Accumulator(ABC):
 
 
 class ExactSums:
-    """Exact sums of finite doubles, one sum for each group."""
+    """Exact sums of finite doubles, one sum for each group.
+
+    Each double is split into an exponent and an integer mantissa, whose halves are added to the
+    sums of that exponent: 1.5 is 0.75·2**1, so exponent 1 gets the mantissa 0.75·2**53.
+
+    Examples
+    --------
+    >>> values = np.array([1e16, 1.0, -1e16])
+    >>> sums = ExactSums()
+    >>> sums.add(values)
+    >>> float(values.cumsum()[-1]), float(sums.fraction())
+    (0.0, 1.0)
+    """
 
     def __init__(self, n_groups: int = 1) -> None:
         self.n_groups = n_groups
@@ -108,16 +121,16 @@ class ExactSums:
 
     def add(self, values: NDArray[np.float64], groups: NDArray[np.integer] | None = None) -> None:
         """Add each value to the sum of its group, by default to the first sum."""
-        some = np.flatnonzero(values != 0)
-        if not len(some):
+        nonzero = np.flatnonzero(values != 0)
+        if not len(nonzero):
             return
-        fractions, exponents = np.frexp(values[some])
+        fractions, exponents = np.frexp(values[nonzero])
         mantissas = np.ldexp(fractions, MANTISSA_BITS).astype(np.int64)
         lowest = int(exponents.min())
         shape = (int(exponents.max()) - lowest + 1, self.n_groups)
         cells = (exponents.astype(np.int64) - lowest) * self.n_groups
         if groups is not None:
-            cells += groups[some]
+            cells += groups[nonzero]
         sums = np.zeros((2, *shape), dtype=np.int64)
         np.add.at(sums[0].reshape(-1), cells, mantissas >> LOW_BITS)
         np.add.at(sums[1].reshape(-1), cells, mantissas & ((1 << LOW_BITS) - 1))
@@ -126,8 +139,8 @@ class ExactSums:
 
     def __add__(self, other: ExactSums) -> ExactSums:
         total = ExactSums(self.n_groups)
-        for each in (self, other):
-            for exponent, halves in each._halves.items():
+        for sums in (self, other):
+            for exponent, halves in sums._halves.items():
                 total._add_halves(exponent, halves)
         return total
 
@@ -144,4 +157,4 @@ class ExactSums:
         if exponent in self._halves:
             self._halves[exponent] += halves
         elif halves.any():
-            self._halves[exponent] = halves.copy()  # which may be those of another
+            self._halves[exponent] = halves.copy()  # `halves` may belong to another object

@@ -1,4 +1,4 @@
-"""Average precision from the ranks of hits, of many rankings at once."""
+"""Average precision of many rankings at once, from the ranks of their hits."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ def precision_at_hits(
     ranks : ndarray of int, shape (n_hits,)
         Ranks of the hits, from 1, ascending in each ranking.
     rankings : ndarray of int, shape (n_hits,), optional
-        The ranking of each hit, from 0, ascending. By default there is only one ranking.
+        The index of the ranking of each hit, from 0, ascending. By default, all hits belong to one
+        ranking.
 
     Returns
     -------
     ndarray of float64, shape (n_hits,)
-        The share of hits among all ranks from 1 to that of the hit.
+        The share of hits among the ranks from 1 to the rank of the hit.
 
     Examples
     --------
+    Ranking 0 has hits at ranks 1 and 4, ranking 2 at rank 4:
+
     >>> precision_at_hits(np.array([1, 4, 4]), np.array([0, 0, 2])).tolist()
     [1.0, 0.5, 0.25]
     """
@@ -51,16 +54,16 @@ def average_precision_of_hits(
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Return average precision of rankings at several cutoffs.
+    """Return the average precision of each ranking at each cutoff.
 
     Parameters
     ----------
     rankings, ranks : ndarray of int, shape (n_hits,)
         As for `precision_at_hits`. Hits beyond the largest cutoff may be left out.
     n_relevant : ndarray of int, shape (n_rankings,)
-        Number of relevant items, returned or not.
+        Number of relevant items of each ranking, returned or not.
     n_returned : ndarray of int, shape (n_rankings,), or int
-        Number of returned items.
+        Number of returned items of each ranking, or of every ranking.
     K : sequence of int
         Cutoffs, in any order.
     definition : Definition
@@ -70,7 +73,7 @@ def average_precision_of_hits(
     -------
     ndarray of float64, shape (n_rankings, n_cutoffs)
         Average precision. Precisions are added in the order of the ranks, so that the value of a
-        ranking does not depend on the others.
+        ranking does not depend on the other rankings.
 
     Examples
     --------
@@ -92,22 +95,33 @@ def average_precision_of_terms(
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Return AP from what each rank adds to the sum: precision × relevance, or its expectation."""
-    # A definition that divides by the number of hits takes each term for a hit.
+    """Return AP from the terms of its sum: precision × relevance at a rank, or the expectation.
+
+    For a definition that divides by the number of hits, each term counts as a hit.
+
+    Examples
+    --------
+    One relevant item, equally likely at rank 1 and at rank 2, has an expected AP@2 of 3/4:
+
+    >>> from mediaeval_ap.definitions import get
+    >>> zeros, ranks, terms = np.array([0, 0]), np.array([1, 2]), np.array([1 / 2, 1 / 4])
+    >>> average_precision_of_terms(zeros, ranks, terms, np.array([1]), 2, [1, 2], get('trec'))
+    array([[0.5 , 0.75]])
+    """
     n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))
     for column, k in enumerate(K):
         hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
-        at: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
-        depth = least(definition.depth, at)
-        deep = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
-        sums = np.bincount(rankings[deep], weights=terms[deep], minlength=n_rankings)
-        denominator = least(definition.denominator, at)
+        quantities: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
+        depth = least(definition.depth, quantities)
+        is_within = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
+        sums = np.bincount(rankings[is_within], weights=terms[is_within], minlength=n_rankings)
+        denominator = least(definition.denominator, quantities)
         np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
     values[n_relevant == 0] = definition.without_relevant
     return values
 
 
-def least(quantities: Sequence[str], at: Mapping[str, Counts]) -> Counts:
-    """Return the least of some of the quantities R, k, N and H, as a definition names them."""
-    return reduce(np.minimum, map(at.__getitem__, quantities))
+def least(names: Sequence[str], quantities: Mapping[str, Counts]) -> Counts:
+    """Return the minimum of the named quantities, of R, k, N and H."""
+    return reduce(np.minimum, map(quantities.__getitem__, names))

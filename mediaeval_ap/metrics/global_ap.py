@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,22 +48,22 @@ def global_average_precision(
     ties: Ties = 'expected',
     return_frame: bool = False,
 ) -> float | tuple[float, pandas.DataFrame]:
-    """Return the average precision of one list that holds the predictions of all queries.
+    """Return the average precision of one list of the predictions of all queries.
 
     Parameters
     ----------
     y_true : sequence of str or int, shape (n_queries,)
-        True label of each query. If it is missing (``None``, ``NaN``, ``NA``), a prediction is
+        True label of each query. If it is missing (``None``, ``NaN``, ``NA``), any prediction is
         wrong.
     y_pred : sequence of str or int, shape (n_queries,)
-        Predicted label of each query; missing if there is none.
+        Predicted label of each query; missing if the query has no prediction.
     confidence : sequence of float, shape (n_queries,)
-        Confidence of each prediction; ignored where there is no prediction.
+        Confidence of each prediction; ignored for queries without a prediction.
     ties : {'expected', 'stable', 'best', 'worst'}
-        How to break ties between equal confidences: the mean over all orders, the order of the
-        input, correct predictions first, or correct predictions last.
+        The rule for equal confidences: the mean over all orders, the order of the input, correct
+        predictions first, or correct predictions last.
     return_frame : bool
-        Return the list, too.
+        Return the ranked list, too.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def global_average_precision(
         (1/M) Σ P(i)·rel(i) over the predictions by descending confidence, where M is the number of
         queries with a true label.
     frame : pandas.DataFrame
-        With `return_frame`: the predictions in rank order, with their position in the input as
-        index. The terms add up to the value; with ``ties='expected'``, precision is the mean over
-        all orders.
+        With `return_frame`: the predictions in rank order, indexed by their position in the input.
+        The terms add up to the value; with ``ties='expected'``, each precision is the mean over all
+        orders.
 
     Raises
     ------
@@ -84,8 +84,8 @@ def global_average_precision(
 
     Notes
     -----
-    Arguments need their names: other metrics take the truth first, the published `GAP_vector` last,
-    and an exchange would be another number and no error.
+    The arguments are keyword-only: other metrics take the truth first, the published `GAP_vector`
+    takes it last, and swapped arguments would give a wrong number without an error.
 
     From Perronnin, Liu and Renders, "A family of contextual measures of similarity between
     distributions with application to image retrieval", CVPR 2009; also known as micro-AP. Takes
@@ -101,16 +101,32 @@ def global_average_precision(
     0.5
     """
     metric = GlobalAveragePrecision(ties)
-    predicted, truth, rows, confidences, correct = metric._add(y_true, y_pred, confidence)
+    queries = metric._add(y_true, y_pred, confidence)
     gap = metric.compute()
     if not return_frame:
         return gap
     import pyarrow
 
-    columns = [predicted.take(rows), confidences, truth.take(rows), correct]
+    rows = queries.rows
+    columns = [
+        queries.predicted.take(rows),
+        queries.confidence,
+        queries.truth.take(rows),
+        queries.correct,
+    ]
     table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
     frame = table.to_pandas(integer_object_nulls=True).set_index(rows)
     return gap, in_rank_order(frame, metric.ties, metric.n_true)
+
+
+class _Queries(NamedTuple):
+    """Labels of all queries, and of those with a prediction the row, confidence and correctness."""
+
+    predicted: Any  # pyarrow array, shape (n_queries,)
+    truth: Any  # pyarrow array, shape (n_queries,)
+    rows: NDArray[np.int64]  # shape (n_predictions,), like the next two
+    confidence: NDArray[np.float64]
+    correct: NDArray[np.bool_]
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -124,11 +140,11 @@ class GlobalAveragePrecision(Accumulator):
     Attributes
     ----------
     n_queries, n_predictions, n_true : int
-        Number of queries so far, of those with a prediction, and of those with a true label.
+        Number of queries so far, of queries with a prediction, and of queries with a true label.
 
     Notes
     -----
-    Keeps nine bytes for each prediction, as the rank of a prediction depends on all others. With
+    The accumulator keeps nine bytes per prediction, as the rank of one depends on all others. With
     ``ties='stable'``, the order of the updates matters, and accumulators cannot be merged.
 
     Examples
@@ -167,8 +183,8 @@ class GlobalAveragePrecision(Accumulator):
 
     def _add(
         self, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
-    ) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Add queries; return labels and truth of all, and of predictions rows and the rest."""
+    ) -> _Queries:
+        """Add queries, and return them."""
         from pyarrow import compute
 
         predicted, truth = same_kind(
@@ -176,14 +192,14 @@ class GlobalAveragePrecision(Accumulator):
         )
         numbers = _numbers(confidence)
         if not len(predicted) == len(numbers) == len(truth):
-            found = f'{len(truth)} y_true, {len(predicted)} y_pred and {len(numbers)} confidence'
-            raise ParameterError(f'found {found}, expected as many of each')
+            actual = f'{len(truth)} y_true, {len(predicted)} y_pred and {len(numbers)} confidence'
+            raise ParameterError(f'found {actual}, expected equal lengths')
         rows = np.flatnonzero(predicted.is_valid().to_numpy(zero_copy_only=False))
         numbers = numbers[rows]
         if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
-            found = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
+            actual = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
             expected = 'a finite number with each prediction'
-            raise ParameterError(f'confidence: found {found}, expected {expected}')
+            raise ParameterError(f'confidence: found {actual}, expected {expected}')
         equal = compute.equal(predicted, truth).fill_null(False)
         correct = equal.to_numpy(zero_copy_only=False)[rows]
         self.n_queries += len(truth)
@@ -191,13 +207,13 @@ class GlobalAveragePrecision(Accumulator):
         self.n_true += len(truth) - truth.null_count
         self._confidence.append(numbers)
         self._correct.append(correct)
-        return predicted, truth, rows, numbers, correct
+        return _Queries(predicted, truth, rows, numbers, correct)
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
         if self.ties == 'stable':
-            needed = "needs the input order across parts; use 'expected', 'best' or 'worst'"
-            raise ParameterError(f"merge: ties='stable' {needed}")
+            reason = "needs the input order across parts; use 'expected', 'best' or 'worst'"
+            raise ParameterError(f"merge: ties='stable' {reason}")
 
     def compute(self) -> float:
         if not self.n_true:
@@ -224,10 +240,10 @@ def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
 
 
 def in_rank_order(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
-    """Put predictions, in the order of the input, in rank order; add their precision and term."""
+    """Sort predictions from input order into rank order; add columns of precision and term."""
     confidence, correct = (predictions[name].to_numpy() for name in ('confidence', 'correct'))
-    second = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))
-    order = np.lexsort((second, -confidence))
+    tie_breaker = {'best': ~correct, 'worst': correct}.get(ties, np.arange(len(correct)))
+    order = np.lexsort((tie_breaker, -confidence))
     correct = correct[order]
     if ties == 'expected':
         precision = mean_precisions(confidence[order], correct)

@@ -16,9 +16,9 @@ from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.label_lists import LabelLists, label_array, map_blocks, match
 from mediaeval_ap.tables.table import Labels, Lists
 
-FIRST_HIT_K = 5  # as in Humpback Whale Identification, whose metric first-hit MAP is
-K = 12  # as in H&M Personalized Fashion Recommendations, whose metric MAP@12 is
-DEFINITION = 'kaggle'
+FIRST_HIT_K = 5  # the cutoff of Humpback Whale Identification
+K = 12  # the cutoff of H&M Personalized Fashion Recommendations
+KAGGLE = 'kaggle'  # the definition of H&M Personalized Fashion Recommendations
 
 
 def reciprocal_rank_at_k(y_true: str | int, y_pred: Labels, k: int = FIRST_HIT_K) -> float:
@@ -41,7 +41,7 @@ def reciprocal_rank_at_k(y_true: str | int, y_pred: Labels, k: int = FIRST_HIT_K
     Raises
     ------
     ParameterError
-        When k is not a positive integer, or the labels are not of one kind.
+        When k is not a positive integer, or some labels are text and others integers.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
         Predicted labels of each image, best first.
     k
-        As for `reciprocal_rank_at_k`, like the errors.
+        As for `reciprocal_rank_at_k`, which lists the errors, too.
 
     Returns
     -------
     float
-        The mean over all images; `UndefinedScoreError` if there is none.
+        The mean over all images; `UndefinedScoreError` without images.
 
     Examples
     --------
@@ -129,17 +129,17 @@ class ReciprocalRank(Accumulator):
 
         def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
             hits = match(truth, predictions, Repeats.IRRELEVANT)
-            first = np.zeros(len(truth), dtype=np.int64)  # where no prediction is correct
-            first[hits.rankings] = hits.ranks
-            return first
+            ranks = np.zeros(len(truth), dtype=np.int64)  # 0 if no prediction is correct
+            ranks[hits.rankings] = hits.ranks
+            return ranks
 
         truth = label_array(y_true, 'y_true')
         lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
         ranks: NDArray[np.int64] = np.concatenate(map_blocks(score, lists, y_pred))
-        hits = (ranks > 0) & (ranks <= self.k)
+        is_hit = (ranks > 0) & (ranks <= self.k)
         self.n_images += len(ranks)
-        self.n_first_hits.update(ranks[hits].tolist())
-        return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=hits)
+        self.n_first_hits.update(ranks[is_hit].tolist())
+        return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=is_hit)
 
     def compute(self) -> float:
         if not self.n_images:
@@ -153,12 +153,13 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> float:
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`, like the errors.
+        As for `average_precision_at_k`, which lists the errors, too.
 
     Returns
     -------
     float
-        Number of distinct relevant labels among the first k, divided by k even if fewer are there.
+        Number of distinct relevant labels among the first k, divided by k. The divisor is k even if
+        fewer labels are predicted.
 
     Examples
     --------
@@ -174,12 +175,12 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`, like the errors.
+        As for `average_precision_at_k`, which lists the errors, too.
 
     Returns
     -------
     int
-        1 or 0; 0 if fewer than k labels are predicted, or the label was predicted before.
+        1 or 0; 0 if fewer than k labels are predicted, or the k-th repeats an earlier one.
 
     Examples
     --------
@@ -190,9 +191,9 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
 
 
 def average_precision_at_k(
-    y_true: Labels, y_pred: Labels, k: int = K, definition: str | Definition = DEFINITION
+    y_true: Labels, y_pred: Labels, k: int = K, definition: str | Definition = KAGGLE
 ) -> float:
-    """Return average precision at k of one ranking of labels.
+    """Return the average precision at k of one ranking of labels.
 
     Parameters
     ----------
@@ -208,12 +209,13 @@ def average_precision_at_k(
     Returns
     -------
     float
-        Average precision. If no label is relevant, the value that the definition gives for this.
+        Average precision; `Definition.without_relevant` if no label is relevant.
 
     Raises
     ------
     ParameterError
-        When k is no positive integer, the definition is unknown, or labels are not of one kind.
+        When k is not a positive integer, the definition is unknown, or some labels are text and
+        others integers.
 
     Examples
     --------
@@ -225,9 +227,9 @@ def average_precision_at_k(
 
 
 def mean_average_precision_at_k(
-    y_true: Lists, y_pred: Lists, k: int = K, definition: str | Definition = DEFINITION
+    y_true: Lists, y_pred: Lists, k: int = K, definition: str | Definition = KAGGLE
 ) -> float:
-    """Return the mean of average precision at k over all users with a relevant label.
+    """Return the mean average precision at k over all users with a relevant label.
 
     Parameters
     ----------
@@ -236,13 +238,13 @@ def mean_average_precision_at_k(
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
         Predicted labels of each user, best first.
     k, definition
-        As for `average_precision_at_k`, like the errors.
+        As for `average_precision_at_k`, which lists the errors, too.
 
     Returns
     -------
     float
         The mean. Users without a relevant label are left out (`MeanAveragePrecision` counts them);
-        `UndefinedScoreError` if all are.
+        `UndefinedScoreError` if no user has one.
 
     Examples
     --------
@@ -265,7 +267,7 @@ class MeanAveragePrecision(Accumulator):
     Attributes
     ----------
     n_users, n_without_truth : int
-        Number of users in the mean so far, and left out, as they have no relevant label.
+        Number of users in the mean so far, and of users left out, without a relevant label.
 
     Examples
     --------
@@ -280,7 +282,7 @@ class MeanAveragePrecision(Accumulator):
 
     settings = ('k', 'definition')
 
-    def __init__(self, k: int = K, definition: str | Definition = DEFINITION) -> None:
+    def __init__(self, k: int = K, definition: str | Definition = KAGGLE) -> None:
         self.k = check_cutoff(k)
         self.definition = definitions.get(definition)
         self.reset()
@@ -301,36 +303,39 @@ class MeanAveragePrecision(Accumulator):
         Returns
         -------
         ap : ndarray of float64, shape (n_users,)
-            Average precision of each user, also of those who are left out of the mean.
+            Average precision of each user, including users left out of the mean.
         n_relevant : ndarray of int64, shape (n_users,)
-            Number of relevant labels. A repeated one counts as a repeated prediction does.
+            Number of relevant labels. Repeated labels count again only if the definition counts
+            repeated predictions again.
         """
 
         def score(
             truth: LabelLists, predictions: LabelLists
         ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-            found = match(truth, predictions, self.definition.repeats)
-            values = average_precision_of_hits(*found, [self.k], self.definition)[:, 0]
-            return values, found.n_relevant
+            matches = match(truth, predictions, self.definition.repeats)
+            values = average_precision_of_hits(*matches, [self.k], self.definition)[:, 0]
+            return values, matches.n_relevant
 
         values, n_relevant = map(
             np.concatenate, zip(*map_blocks(score, y_true, y_pred), strict=True)
         )
-        counted = values[n_relevant > 0]
-        self._sum.add(counted)
-        self.n_users += len(counted)
-        self.n_without_truth += len(values) - len(counted)
+        averaged = values[n_relevant > 0]
+        self._sum.add(averaged)
+        self.n_users += len(averaged)
+        self.n_without_truth += len(values) - len(averaged)
         return values, n_relevant
 
     def compute(self) -> float:
         if not self.n_users:
             raise UndefinedScoreError(
-                f'MAP@{self.k}: nothing is relevant for any of {self.n_without_truth} users'
+                f'MAP@{self.k}: none of {self.n_without_truth} users has a relevant label'
             )
         return float(self._sum.fraction() / self.n_users)
 
 
 def _hit_ranks(y_true: Labels, y_pred: Labels) -> NDArray[np.int64]:
+    """Return the ranks of the hits of one list; repeated predictions are not hits."""
+
     def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
         return match(truth, predictions, Repeats.IRRELEVANT).ranks
 

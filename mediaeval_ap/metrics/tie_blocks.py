@@ -1,4 +1,16 @@
-"""Precision where confidences are equal: blocks of ties, and means over all their orders."""
+"""Expected precision over ties of one list: means over all orders of equal confidences.
+
+A *tie block* is a set of predictions of equal confidence. Only blocks with a correct prediction add
+to global AP, so `tie_blocks` returns only these. In this list of four predictions, it returns the
+blocks of 0.9 and 0.5::
+
+    rank         1     2     3     4
+    confidence   0.9   0.5   0.5   0.2
+    correct      yes   one of two  no
+
+Rank 2 is correct in half of the orders, with precision 2/2: it adds 1/2. Rank 3 is correct in the
+other half, with precision 2/3: it adds 1/3. So the expected sum is 1 + 1/2 + 1/3.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +25,15 @@ from mediaeval_ap.choices import Ties
 from mediaeval_ap.cores import on_all_cores, own_cores
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 
-WORTH_SHARING = 1 << 16  # predictions: one core sorts these in a few milliseconds
-SAMPLED = 1000  # half and twice as many cut ranges that take as long
-MOST_RANGES = 4  # each core looks at all predictions, to find those of its range
+WORTH_SHARING = 1 << 16  # predictions; one core sorts fewer in a few milliseconds
+SAMPLE_SIZE = 1000  # half and twice as many give ranges that take as long
+MOST_RANGES = 4  # not more, as each core has to read all predictions to find its range
 
 
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Return the terms of global AP: precision at each rank that can be correct, in order."""
+    """Return the terms of global AP: (expected) precision at each rank that can be correct."""
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
@@ -45,51 +57,73 @@ class TieBlocks(NamedTuple):
 
 
 def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
-    """Sort a few ranges of confidence, each on a core of its own."""
+    """Return the tie blocks that have a correct prediction, sorted on several cores.
 
-    def between(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
+    Each core sorts one range of confidences.
+
+    Examples
+    --------
+    The blocks of 0.9 and 0.5; one prediction, a correct one, is above the second block:
+
+    >>> confidence = np.array([0.9, 0.5, 0.5, 0.2])
+    >>> blocks = tie_blocks(confidence, np.array([True, True, False, False]))
+    >>> blocks.size.tolist(), blocks.n_correct.tolist()
+    ([1, 2], [1, 1])
+    >>> blocks.above.tolist(), blocks.correct_above.tolist()
+    ([0, 1], [0, 1])
+    """
+
+    def sort_range(edges: tuple[float, float]) -> _SortedRange:
         high, low = edges
-        inside = (low <= confidence) & (confidence < high)
-        right = confidence[inside & correct]
-        wrong = confidence[inside & ~correct]
-        return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
+        is_inside = (low <= confidence) & (confidence < high)
+        right = confidence[is_inside & correct]
+        wrong = confidence[is_inside & ~correct]
+        return _SortedRange(_sorted_blocks(right, wrong), len(right) + len(wrong), len(right))
 
-    ranges = list(pairwise(_edges(confidence)))
-    parts, totals, rights = zip(*on_all_cores(between, ranges), strict=True)
-    above = np.cumsum([0, *totals])
-    correct_above = np.cumsum([0, *rights])
+    sorted_ranges = on_all_cores(sort_range, list(pairwise(_edges(confidence))))
+    above = np.cumsum([0, *(part.n_predictions for part in sorted_ranges)])
+    correct_above = np.cumsum([0, *(part.n_correct for part in sorted_ranges)])
     shifted = [
-        part._replace(above=part.above + n, correct_above=part.correct_above + n_correct)
-        for part, n, n_correct in zip(parts, above, correct_above, strict=False)
+        part.blocks._replace(
+            above=part.blocks.above + n, correct_above=part.blocks.correct_above + n_correct
+        )
+        for part, n, n_correct in zip(sorted_ranges, above, correct_above, strict=False)
     ]
     return TieBlocks(*map(np.concatenate, zip(*shifted, strict=True)))
 
 
+class _SortedRange(NamedTuple):
+    """The tie blocks of a range of confidences; `above` counts only predictions of the range."""
+
+    blocks: TieBlocks
+    n_predictions: int
+    n_correct: int
+
+
 def _edges(confidence: NDArray[np.float64]) -> list[float]:
-    """Return confidences, descending, that cut the predictions into ranges of similar size."""
+    """Return descending confidences that cut the predictions into ranges of similar size."""
     n_ranges = min(own_cores(), MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
-    sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLED)])[::-1]
+    sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLE_SIZE)])[::-1]
     pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
     return [np.inf, *pivots, -np.inf]
 
 
 def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> TieBlocks:
-    """Return the tie blocks of correct and of wrong confidences."""
-    # Sorted apart and compared by bisection: faster than one sort that moves along which prediction
-    # is correct.
+    """Return the tie blocks of the confidences of correct (`right`) and wrong predictions."""
+    # Two sorts and a bisection are faster than one sort of pairs of confidence and correctness.
     right.sort()
     wrong.sort()
     starts = run_starts([right])
-    levels = right[starts]
+    levels = right[starts]  # the confidence of each block, ascending
     n_correct = np.diff(starts, append=len(right))
-    upto = wrong.searchsorted(levels, side='right')
-    tied = np.flatnonzero(upto)
-    tied = tied[wrong[upto[tied] - 1] == levels[tied]]
-    n_wrong = np.zeros_like(upto)
-    n_wrong[tied] = upto[tied] - wrong.searchsorted(levels[tied])
+    n_wrong_up_to = wrong.searchsorted(levels, side='right')
+    tied = np.flatnonzero(n_wrong_up_to)
+    tied = tied[wrong[n_wrong_up_to[tied] - 1] == levels[tied]]
+    n_wrong = np.zeros_like(n_wrong_up_to)
+    n_wrong[tied] = n_wrong_up_to[tied] - wrong.searchsorted(levels[tied])
     n_correct = n_correct[::-1]
     n_wrong = n_wrong[::-1]
-    wrong_above = len(wrong) - upto[::-1]
+    wrong_above = len(wrong) - n_wrong_up_to[::-1]
     correct_above = n_correct.cumsum() - n_correct
     return TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
 
@@ -97,19 +131,27 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> Ti
 def expected_precisions(
     blocks: TieBlocks, n_ranks: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the mean of precision × relevance over all orders of ties, at each rank of blocks.
+    """Return the mean of precision × relevance over all orders of ties, at each rank of the blocks.
 
-    A rank of a block of n predictions, r of them correct, is correct in r/n of the orders; in
-    these, (r - 1)/(n - 1) of the ranks before it in the block are. With `n_ranks`, so many first
-    ranks of each block are returned.
+    In a block of n predictions, r of them correct, a rank is correct in r/n of the orders. In these
+    orders, a rank before it in the block is correct with probability (r - 1)/(n - 1). `n_ranks`
+    limits the result to the first ranks of each block.
+
+    Examples
+    --------
+    One correct prediction among three of equal confidence is at each rank in 1/3 of the orders:
+
+    >>> block = tie_blocks(np.array([0.5, 0.5, 0.5]), np.array([False, True, False]))
+    >>> expected_precisions(block).round(3).tolist()  # 1/1, 1/2 and 1/3, times 1/3
+    [0.333, 0.167, 0.111]
     """
     size = blocks.size
-    shown = blocks.size if n_ranks is None else n_ranks
-    before = ranges(np.zeros_like(shown), shown)
+    n_ranks = blocks.size if n_ranks is None else n_ranks
+    before = ranges(np.zeros_like(n_ranks), n_ranks)  # number of ranks before it in its block
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
-    hits = np.repeat(blocks.correct_above + 1, shown) + before * np.repeat(share, shown)
-    ranks = np.repeat(blocks.above + 1, shown) + before
-    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, shown)
+    hits = np.repeat(blocks.correct_above + 1, n_ranks) + before * np.repeat(share, n_ranks)
+    ranks = np.repeat(blocks.above + 1, n_ranks) + before
+    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, n_ranks)
     return precisions
 
 
@@ -118,8 +160,17 @@ def mean_precisions(
 ) -> NDArray[np.float64]:
     """Return the mean precision at each prediction, correct or wrong, over all orders of ties.
 
-    With c of m predictions correct above the block of n, and o of the n - 1 others in it, that is
-    the mean of (c + own + j·o/(n - 1)) / (m + 1 + j) for j = 0 … n - 1.
+    A prediction has m predictions above its block of n, c of them correct, and n - 1 others in its
+    block, o of them correct; h is 1 if it is itself correct, else 0. Its mean precision is the mean
+    of (c + h + j·o/(n - 1)) / (m + 1 + j) over j = 0 … n - 1, the number of others ranked before
+    it.
+
+    Examples
+    --------
+    The correct one of two ties has precision 1/1 or 1/2, the wrong one 0/1 or 1/2:
+
+    >>> mean_precisions(np.array([0.5, 0.5]), np.array([True, False])).tolist()
+    [0.75, 0.25]
     """
     starts = run_starts([descending])
     size = np.diff(starts, append=len(correct))
@@ -128,8 +179,8 @@ def mean_precisions(
     ranks = np.arange(1, len(correct) + 1)
     reciprocals = np.bincount(block, weights=1 / ranks)[block]
     shares = np.bincount(block, weights=(ranks - 1 - starts[block]) / ranks)[block]
-    others = (n_correct[block] - correct) / np.maximum(size[block] - 1, 1)
+    correct_share = (n_correct[block] - correct) / np.maximum(size[block] - 1, 1)  # of the others
     correct_above = (n_correct.cumsum() - n_correct)[block]
-    sums: NDArray[np.float64] = (correct_above + correct) * reciprocals + others * shares
+    sums: NDArray[np.float64] = (correct_above + correct) * reciprocals + correct_share * shares
     sums /= size[block]
     return sums

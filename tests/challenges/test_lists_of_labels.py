@@ -43,7 +43,7 @@ def test_users_without_truth_are_left_out_and_counted():
     assert score.value == (1 + 1 / 4) / 2
     assert score.counts == {'queries': 3, 'without_truth': 1, 'missing': 0, 'unknown': 0}
     assert list(score.notes) == ['1 of 3 queries have no relevant label, and are left out']
-    with pytest.raises(UndefinedScoreError, match='nothing is relevant for any of 1 users'):
+    with pytest.raises(UndefinedScoreError, match='none of 1 users has a relevant label'):
         challenges.evaluate_map(truth[1:2], predictions[1:2])
 
 
