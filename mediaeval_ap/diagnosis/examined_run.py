@@ -43,7 +43,7 @@ from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.result import notes_of_judged
-from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 
 class ExaminedQueries(NamedTuple):
@@ -308,7 +308,7 @@ def relevant_shots(
     if query not in column.code_of:
         return []
     rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
-    ids: list[Any] = list(zip(*map(rows.texts, HYPOTHESIS.texts[:3]), strict=True))
+    ids: list[Any] = list(zip(*map(rows.texts, SHOT_FIELDS), strict=True))
     numbers = run.ranking.shots.find(rows)
     id_of = dict(zip(numbers.tolist(), ids, strict=True))
     hypotheses = examined.hypotheses

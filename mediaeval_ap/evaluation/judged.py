@@ -14,11 +14,9 @@ from mediaeval_ap.choices import Unjudged
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, NumberedShots, ShotsByName
 from mediaeval_ap.tables import REFERENCE, Table
-from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, QRELS
+from mediaeval_ap.tables.layouts import JUDGED, JUDGED_SHOTS, QRELS, SHOT_FIELDS
 from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import column_of, consistent
-
-SHOT = JUDGED_SHOTS.texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,9 @@ class Judged:
 
     def unjudged_rows_of(self, reference: Table) -> NDArray[np.bool_]:
         """Return a mask of the unjudged rows of a reference; placeholders need no judgement."""
-        is_unjudged = ~reference.within(self.table, REFERENCE.texts if self.is_of_pairs else SHOT)
+        is_unjudged = ~reference.within(
+            self.table, REFERENCE.texts if self.is_of_pairs else SHOT_FIELDS
+        )
         if self.is_of_pairs:
             name = reference['person_name']
             is_person = [not value.startswith(PLACEHOLDER) for value in name.values]
@@ -67,7 +67,7 @@ class Judged:
         unjudged_rows = np.flatnonzero(is_unjudged)
         if len(unjudged_rows) and not drop:
             first = unjudged_rows[0]
-            shot = shown('/'.join(reference[field].text(first) for field in SHOT))
+            shot = shown('/'.join(reference[field].text(first) for field in SHOT_FIELDS))
             for_name = f' for {shown(reference["person_name"].text(first))}' * self.is_of_pairs
             expected = (
                 f'a shot that {printable(self.table.source.name)} lists{for_name}; drop such rows '
@@ -129,7 +129,7 @@ def _from_qrels(table: Table) -> Table:
         )
     columns = {
         field: column_of([unquote(shot[part]) for shot in shots], documents.codes)
-        for part, field in enumerate(SHOT)
+        for part, field in enumerate(SHOT_FIELDS)
     }
     qid = table['qid']
     columns['person_name'] = column_of(list(map(unquote, qid.values)), qid.codes)

@@ -19,10 +19,9 @@ from mediaeval_ap.evaluation.scoring import PreparedRun, Top, prepare_run, selec
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
-from mediaeval_ap.tables.layouts import JUDGED_SHOTS
+from mediaeval_ap.tables.layouts import JUDGED_SHOTS, SHOT_FIELDS
 
 NO_LABEL = -1  # among labels, which are 1 for relevant and 0 for not relevant
-SHOT_FIELDS = JUDGED_SHOTS.texts
 # Kinds of warnings that say nothing where judging begins with an empty reference.
 WARNINGS_OF_REFERENCE = 'no-overlap', 'unknown-queries'
 PairLabels: TypeAlias = NDArray[np.int8]

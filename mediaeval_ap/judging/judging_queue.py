@@ -14,10 +14,11 @@ from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
-from mediaeval_ap.judging.candidates import NO_LABEL, SHOT_FIELDS, PairLabels, PoolPairs
+from mediaeval_ap.judging.candidates import NO_LABEL, PairLabels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 QUEUE_SCHEMA = 'mediaeval-ap/queue/1'
 MOST_RUNS_AFTER_FIRST = 2  # named in a reason; of more, the first and the last

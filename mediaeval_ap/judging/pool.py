@@ -25,13 +25,14 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer, Top, prepare_run, select_queries
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
-from mediaeval_ap.judging.candidates import SHOT_FIELDS, near_enough, shot_texts
+from mediaeval_ap.judging.candidates import near_enough, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
 from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 if TYPE_CHECKING:
     import altair

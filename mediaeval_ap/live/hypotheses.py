@@ -20,6 +20,7 @@ from mediaeval_ap.ranking.edit_distances import DistinctNames
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 from mediaeval_ap.tables import HYPOTHESIS, Column, Provenance, Table
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.rows import explain_row
 from mediaeval_ap.tables.table import column_of
 
@@ -195,7 +196,7 @@ class Hypotheses:
 
     def extend(self, table: Table) -> None:
         names = list(map(self.names.code, table.texts('person_name')))
-        shots = list(map(self.shots.number, *map(table.texts, HYPOTHESIS.texts[:3])))
+        shots = list(map(self.shots.number, *map(table.texts, SHOT_FIELDS)))
         for shot in shots:
             self.shots.count_hypotheses(shot, 1)
         self.changed.update(names)

@@ -16,7 +16,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.reading import is_rows
 from mediaeval_ap.tables.table import Names
 
@@ -73,7 +73,7 @@ class Live(Session):
         if criteria.judgements is not None:
             tables.append(criteria.judgements.table)
         for table in tables:
-            for shot in zip(*map(table.texts, HYPOTHESIS.texts[:3]), strict=True):
+            for shot in zip(*map(table.texts, SHOT_FIELDS), strict=True):
                 shots.number(*shot)
         self._relevance = Relevance(criteria.reference, shots)
         self._hypotheses = Hypotheses(shots)

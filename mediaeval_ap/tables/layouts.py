@@ -143,7 +143,9 @@ def column_at(position: int) -> str:
     return f'column {position}'
 
 
-REFERENCE = Layout('reference', ('corpus_id', 'video_id', 'shot_id', 'person_name'))
+SHOT_FIELDS = ('corpus_id', 'video_id', 'shot_id')  # they identify a shot
+
+REFERENCE = Layout('reference', (*SHOT_FIELDS, 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
 SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
@@ -155,11 +157,11 @@ RUN = Layout(
 )
 
 # What was looked at: shots, for all names; or pairs of a shot and a name, and what was found.
-JUDGED_SHOTS = Layout('judged list', REFERENCE.texts[:3])
+JUDGED_SHOTS = Layout('judged list', SHOT_FIELDS)
 JUDGED = Layout('judged list', REFERENCE.texts, 'relevance', integers=True)
 
 # Other files of a campaign; times are kept as text.
-SHOTS = Layout('shot list', ('corpus_id', 'video_id', 'shot_id', 'start_time', 'end_time'))
+SHOTS = Layout('shot list', (*SHOT_FIELDS, 'start_time', 'end_time'))
 EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')
 
 # The campaign of 2015 had one corpus, and did not name it.

@@ -19,10 +19,9 @@ from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer
-from mediaeval_ap.tables import HYPOTHESIS
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import texts_at
 
-SHOT = HYPOTHESIS.texts[:3]
 NO_SHOTS = np.empty(0, dtype=np.int32)
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
@@ -62,7 +61,7 @@ def topics(
     name = table['person_name']
     codes = name.positions(distinct)
     rows = np.isin(name.codes, codes).nonzero()[0]
-    columns = [table[field] for field in SHOT]
+    columns = [table[field] for field in SHOT_FIELDS]
     documents = _documents((column.values, column.codes[rows]) for column in columns)
     relevant: dict[int, dict[str, None]] = {code: {} for code in codes}
     for code, document in zip(name.codes[rows].tolist(), documents, strict=True):
@@ -77,7 +76,7 @@ def topics(
     shots, numbers = np.unique(np.concatenate([NO_SHOTS, *ranked]), return_inverse=True)
     ids = ranking.shots.ids
     shot_codes = ranking.shots.codes_of(shots)
-    documents = _documents((ids[field], shot_codes[field]) for field in SHOT)
+    documents = _documents((ids[field], shot_codes[field]) for field in SHOT_FIELDS)
     of_rank = iter([documents[number] for number in numbers.tolist()])
     documents_of = _judged_documents(run.criteria.judgements)
     found = []
@@ -98,7 +97,7 @@ def _judged_documents(judgements: Judged | None) -> Callable[[str], Iterable[str
     if judgements is None:
         return lambda query: ()
     table = judgements.table
-    columns = [table[field] for field in SHOT]
+    columns = [table[field] for field in SHOT_FIELDS]
     documents = _documents((column.values, column.codes) for column in columns)
     if not judgements.is_of_pairs:
         of_all = dict.fromkeys(documents)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.choices import Campaign
 from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.text.line_rules import (
     FINITE_DECIMAL,
@@ -32,7 +33,6 @@ from mediaeval_ap.validation.problems import (
 )
 
 VIDEO_FIELDS = ('corpus_id', 'video_id')  # files of 2015 have no corpus
-SHOT_FIELDS = (*VIDEO_FIELDS, 'shot_id')
 NAME_FIELDS = ('person_name',)
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
 # The words by their field, which is named differently in the campaigns of 2015 and 2016.
