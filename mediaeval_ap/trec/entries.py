@@ -1,8 +1,8 @@
 """Qrels and runs of TREC as columns, from files, tables, dictionaries and other libraries.
 
-Short documents are in an array of fixed width, filled up with NUL bytes, which no text of a table
-holds. So equal texts are equal in arrays of any width, and the order of the bytes is kept. Where
-one is longer than `WIDEST`, the array holds a `bytes` object for each.
+Short documents are in an array of fixed width, padded with NUL bytes, which no text of a table
+holds. So equal texts are equal in arrays of any width, and sort by their bytes. Where one is longer
+than `WIDEST`, the array holds a `bytes` object for each.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from mediaeval_ap.trec.other_tools import (
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
 TOPIC = 'qid'
 DOCUMENT = 'docno'
-BLOCK_BYTES = 3 << 16  # twice as many take 8 MiB more memory; half, a tenth more time
-MARKS_FOR_EACH = 16  # this makes one key in 16 or fewer a candidate without reason
+TREC_BLOCK_BYTES = 3 << 16  # twice as many take 8 MiB more memory; half, a tenth more time
+MARKS_PER_KEY = 16  # so at most one of 16 other keys is a false candidate
 ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
 NO_ROWS = np.empty(0, dtype=np.int64)
 # Odd, so that no bit of a product is lost.
@@ -51,7 +51,7 @@ _FACTORS = [pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, WIDEST
 
 @dataclass(frozen=True, eq=False)
 class Entries(NumberedRows):
-    """Rows of a TREC file: a topic, a document and a number each."""
+    """Rows of a TREC file, each a topic, a document and a number."""
 
     layout = QRELS  # a run has the same two fields of text
     topic: Column
@@ -76,38 +76,37 @@ class Entries(NumberedRows):
     def _keys(self) -> NDArray[np.int64]:
         return pair_keys(self.topic.codes, self.document)
 
-    def rows_of(self, others: Entries, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows with the topic and document of one of some rows of another file.
+    def rows_of(self, other: Entries, other_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows whose topic and document some given row of another file has.
 
-        The other has no document twice for a topic.
+        The other file has no document twice for a topic.
         """
-        if self.document.dtype.kind != others.document.dtype.kind:  # their keys would differ
-            one, other = (
-                replace(each, document=each.document.astype(object)) for each in (self, others)
-            )
-            return one.rows_of(other, rows)
-        topic = self.topic.find(others.topic)[rows]
-        rows = rows[topic >= 0]
+        if self.document.dtype.kind != other.document.dtype.kind:  # their keys would differ
+            own_objects = replace(self, document=self.document.astype(object))
+            other_objects = replace(other, document=other.document.astype(object))
+            return own_objects.rows_of(other_objects, other_rows)
+        topic = self.topic.find(other.topic)[other_rows]
+        other_rows = other_rows[topic >= 0]
         topic = topic[topic >= 0]
-        keys = pair_keys(topic, others.document[rows])
+        keys = pair_keys(topic, other.document[other_rows])
         order = keys.argsort()
-        candidates = _maybe_in(keys, self._keys)
-        places = find(keys[order], self._keys[candidates])
-        candidates = candidates[places >= 0]
-        same = order[places[places >= 0]]
-        is_same = self.topic.codes[candidates] == topic[same]
-        is_same &= self.document[candidates] == others.document[rows[same]]
+        candidates = _candidate_positions(keys, self._keys)
+        positions = find(keys[order], self._keys[candidates])
+        candidates = candidates[positions >= 0]
+        partners = order[positions[positions >= 0]]  # with the same key
+        is_same = self.topic.codes[candidates] == topic[partners]
+        is_same &= self.document[candidates] == other.document[other_rows[partners]]
         if not is_same.all():  # different pairs have one key
-            pairs = set(zip(topic.tolist(), others.documents(rows), strict=True))
-            own = zip(
+            pairs = set(zip(topic.tolist(), other.documents(other_rows), strict=True))
+            own_pairs = zip(
                 self.topic.codes[candidates].tolist(), self.documents(candidates), strict=True
             )
-            is_same = np.array([pair in pairs for pair in own])
-        found: NDArray[np.int64] = candidates[is_same]
-        return found
+            is_same = np.array([pair in pairs for pair in own_pairs])
+        matching: NDArray[np.int64] = candidates[is_same]
+        return matching
 
     def select(self, rows: NDArray[np.bool_]) -> Entries:
-        """Return some rows, which keep their line numbers, and all topics."""
+        """Return some rows with their line numbers; all topics stay."""
         return replace(
             self,
             topic=Column(self.topic.codes[rows], self.topic.values),
@@ -117,89 +116,92 @@ class Entries(NumberedRows):
         )
 
     def refuse_repeated(self) -> None:
-        """Refuse a document that a topic has twice."""
+        """Raise FormatError if a topic has a document twice."""
         keys = np.sort(self._keys)
         repeated = keys[1:][keys[1:] == keys[:-1]]
         if not len(repeated):
             return
         rows = np.flatnonzero(np.isin(self._keys, repeated))
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
+        topics = self.topic.values
         seen: set[tuple[int, str]] = set()
         pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
-                found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
-                raise self.error([row], DOCUMENT, found, 'each document once')
+                repeated_document = f'{shown(text)} again for topic {shown(topics[topic])}'
+                raise self.error([row], DOCUMENT, repeated_document, 'each document once')
             seen.add((topic, text))
 
-    def expect_nonrelevant(self, level: int, what_for: str) -> None:
-        """Refuse qrels in which no document is judged not relevant."""
+    def expect_nonrelevant(self, level: int, purpose: str) -> None:
+        """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
-            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
-            expected = f'documents that are judged not relevant, {what_for}'
-            raise FormatError(self.source.name, '', str(QRELS.number), found, expected)
+            lack = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            expected = f'documents that are judged not relevant, {purpose}'
+            raise FormatError(self.source.name, '', str(QRELS.number), lack, expected)
 
 
-def _maybe_in(wanted: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the positions of keys that may be among some wanted ones, and of all that are."""
-    marks = np.zeros(1 << (MARKS_FOR_EACH * len(wanted)).bit_length(), dtype=np.bool_)
-    marks[wanted & (len(marks) - 1)] = True
-    found = [NO_ROWS]
+def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions of all keys that are among the searched ones, and of a few others."""
+    marks = np.zeros(1 << (MARKS_PER_KEY * len(searched)).bit_length(), dtype=np.bool_)
+    marks[searched & (len(marks) - 1)] = True
+    positions = [NO_ROWS]
     for begin in range(0, len(keys), ROWS_AT_ONCE):
         block = keys[begin : begin + ROWS_AT_ONCE]
-        found.append(begin + np.flatnonzero(marks[block & (len(marks) - 1)]))
-    return np.concatenate(found)
+        positions.append(begin + np.flatnonzero(marks[block & (len(marks) - 1)]))
+    return np.concatenate(positions)
 
 
-def is_large(given: TableInput) -> bool:
-    """Return whether a file is so large that importing pyarrow to read it pays."""
-    with suppress(ReadError):  # who reads it says why, in the order of the files
-        return given.kind is InputKind.TEXT and given.value.size() > reading.BULK_BYTES
+def is_large(table_input: TableInput) -> bool:
+    """Return True if a file is so large that importing pyarrow to read it pays."""
+    with suppress(ReadError):  # reading it raises the same error, in the order of the files
+        return table_input.kind is InputKind.TEXT and table_input.value.size() > reading.BULK_BYTES
     return False
 
 
 def read_entries(
     origin: Any, layout: Layout, *, in_blocks: bool = False, part: str | None = None
 ) -> Entries:
-    """Read qrels or a run; tables and tuples need no more than topic, document and number.
+    """Read qrels or a run; tables and tuples need only topic, document and number.
 
-    A file is read in blocks by pyarrow if it is large, or if `in_blocks` says that pyarrow is
-    needed anyway. `part` is the subset, split or both of a file of MTEB.
+    A file is read in blocks by pyarrow if it is large, or if `in_blocks`: pyarrow is then imported
+    in any case. `part` is the subset, split or both of a file of MTEB.
     """
-    given = TableInput.of(origin)
-    is_stored = given.kind is InputKind.TEXT and given.value.is_stored
-    if part is None and (is_large(given) or (in_blocks and is_stored)):
-        entries = _read_blocks(given.value, layout)
+    table_input = TableInput.of(origin)
+    is_stored = table_input.kind is InputKind.TEXT and table_input.value.is_stored
+    if part is None and (is_large(table_input) or (in_blocks and is_stored)):
+        entries = _read_blocks(table_input.value, layout)
         if entries is not None:
             return entries
-    if given.kind is InputKind.TEXT:
-        table = _read_text(given.value, layout, part)
+    if table_input.kind is InputKind.TEXT:
+        table = _read_lines(table_input.value, layout, part)
     else:
         refuse_part(part)
-        is_table = given.kind is InputKind.TABLE
-        table = read(given, layout) if is_table else _read_in_memory(given, layouts_of(layout)[0])
+        if table_input.kind is InputKind.TABLE:
+            table = read(table_input, layout)
+        else:
+            table = _read_in_memory(table_input, layouts_of(layout)[0])
     fields = table.layout.texts
     topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
     texts = table[document]
     documents = array_of([value.encode() for value in texts.values])[texts.codes]
-    names = {topic: TOPIC, document: DOCUMENT}
-    integers = frozenset(names.get(field, field) for field in table.integers)
+    trec_names = {topic: TOPIC, document: DOCUMENT}
+    integers = frozenset(trec_names.get(field, field) for field in table.integers)
     return Entries(table[topic], documents, table.confidence, table.source, table.lines, integers)
 
 
-def _read_text(source: ByteSource, layout: Layout, part: str | None) -> Table:
-    """Read lines of TREC, or what another tool wrote."""
+def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
+    """Read lines of TREC, or the file of another tool."""
     with source.open() as opened:
         line, stream = with_first_line(opened, MOST_LOOKED_AT)
-        if reads := reader_of(line, source.name, part):
-            table = reads(stream, layouts_of(layout)[0], source)
+        if tool_reader := reader_of(line, source.name, part):
+            table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
             table = parse(whole_lines(stream.read), layout, source.name, by_python(source))
     return replace(table, source=source.described())
 
 
 def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
-    """Read lines in blocks, without a string for each document, or return None on any doubt."""
+    """Read lines in blocks, with no string per document; return None for anything unusual."""
     import pyarrow
 
     counter = LineCounter()
@@ -207,10 +209,10 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     topics: list[NDArray[Any]] = []
     documents: list[Documents] = []
     numbers: list[NDArray[np.float64]] = []
-    # One thread, as memory that several free is hardly used again; none would leave signals to
-    # pyarrow. What is kept is made here.
+    # One thread: memory that several threads free is hardly used again, and with none, pyarrow
+    # would handle signals. All arrays that outlive a block are made on the calling thread.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
-        blocks = whole_lines(stream.read, BLOCK_BYTES)
+        blocks = whole_lines(stream.read, TREC_BLOCK_BYTES)
         prove = partial(arrow_reader.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
         for piece in arrow_reader.results_of(prove, blocks, thread):
             if piece is None:
@@ -239,14 +241,14 @@ def _documents_of(texts: Any) -> Documents:
     sizes = np.diff(ends)
     if sizes.max(initial=0) > WIDEST:
         return array_of([text.encode() for text in texts.to_pylist()])
-    # So a whole window around the last text is in the buffer.
+    # The padding gives the last text a whole window of the buffer, too.
     buffer = np.concatenate([np.frombuffer(content, np.uint8), np.zeros(WIDEST, np.uint8)])
     words = words_at(buffer, ends[:-1], sizes)
     return words.view(f'S{words.shape[1] * WORD}')[:, 0]
 
 
 def array_of(texts: list[bytes]) -> Documents:
-    """Return an array of some texts."""
+    """Return texts as an array of fixed width, or of objects if one is long."""
     longest = max(map(len, texts), default=1)
     if longest <= WIDEST:
         return np.array(texts, dtype=f'S{width_for(longest)}')
@@ -258,7 +260,7 @@ def array_of(texts: list[bytes]) -> Documents:
 def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.int64]:
     """Return hashes of topics and documents: equal pairs have equal keys, others hardly ever.
 
-    Documents of two arrays can be compared so if both or neither are objects.
+    Keys of two arrays can be compared if both or neither hold objects.
     """
     keys = topic.astype(np.uint64)
     keys *= np.uint64(_FACTORS[-1])
@@ -275,41 +277,41 @@ def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.in
     return keys.view(np.int64)
 
 
-def descending(documents: Documents) -> NDArray[np.int64]:
-    """Return a number for each document, by which they are in descending order of their bytes."""
+def descending_keys(documents: Documents) -> NDArray[np.int64]:
+    """Return sort keys that put documents in descending order of their bytes."""
     return -np.unique(documents, return_inverse=True)[1]
 
 
-def compared(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
-    """Return scores in the precision in which they are compared."""
+def comparable_scores(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
+    """Return scores in the precision of their comparison."""
     if ties != 'trec_eval-9':
         return score
-    with np.errstate(over='ignore'):  # what single precision does not hold is infinite, as in C
+    with np.errstate(over='ignore'):  # too large for single precision is infinite, as in C
         return score.astype(np.float32)
 
 
-def _read_in_memory(given: TableInput, layout: Layout) -> Table:
+def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
-    value = given.value
+    value = table_input.value
     if isinstance(value, Mapping):
         return from_mapping(value, layout, '<dict>')
     expected, other = (getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run'))
     if layout.number != QRELS.number:
         expected, other = other, expected
     if isinstance(value, other):
-        found = f'{layout.name}: found {type(value).__name__} of ranx'
-        raise ParameterError(f'{found}: are qrels and run exchanged?')
+        wrong_object = f'{layout.name}: found {type(value).__name__} of ranx'
+        raise ParameterError(f'{wrong_object}: are qrels and run exchanged?')
     if isinstance(value, expected):
         return from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
-    if given.kind is InputKind.ROWS:
-        return from_rows(_by_attribute(value, layout), layout)
-    if given.kind in (InputKind.COLUMNAR, InputKind.FRAME):
-        return read_one_of(given, layouts_of(layout))
-    return read(given, layout)
+    if table_input.kind is InputKind.ROWS:
+        return from_rows(_with_plain_tuples(value, layout), layout)
+    if table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME):
+        return read_one_of(table_input, layouts_of(layout))
+    return read(table_input, layout)
 
 
-def _by_attribute(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
-    """Yield named tuples of ir_measures in the order of the layout, and all else as it is."""
+def _with_plain_tuples(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
+    """Yield rows; those of ir_measures as plain tuples in the order of the layout."""
     attribute = str(layout.number)
     for number, row in enumerate(rows, 1):
         if not (hasattr(row, 'query_id') and hasattr(row, 'doc_id')):
@@ -317,6 +319,6 @@ def _by_attribute(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
         elif hasattr(row, attribute):
             yield row.query_id, row.doc_id, getattr(row, attribute)
         else:
-            found = f'{type(row).__name__} without it'
+            wrong_row = f'{type(row).__name__} without it'
             expected = f'a {attribute}: are qrels and run exchanged?'
-            raise FormatError('<rows>', f'row {number}', attribute, found, expected)
+            raise FormatError('<rows>', f'row {number}', attribute, wrong_row, expected)

@@ -1,4 +1,4 @@
-"""Measures of ir_measures for a run of a campaign as TREC sees it, and for files of TREC."""
+"""Measures of ir_measures for the topics of a campaign's run, and for files of TREC."""
 
 from __future__ import annotations
 
@@ -16,75 +16,77 @@ from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import ParameterError, require, shown
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.trec.entries import Entries, compared, descending
+from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
 from mediaeval_ap.trec.topics import Topic, as_word
 
 # trec_eval's time grows with the square of the largest relevance; far beyond, it ends the process,
-# or takes one for another.
+# or mistakes one relevance for another.
 LARGEST_MEASURED_RELEVANCE = 1000
 
-# White space or commas, unless parentheses are around them.
-_split = re.compile(r'[\s,]+(?![^()]*\))').split
+# White space or commas, but not between parentheses.
+_split_names = re.compile(r'[\s,]+(?![^()]*\))').split
 
 
 def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``."""
     require('ir_measures', 'trec', 'measures')
-    given = [measures] if isinstance(measures, str) else measures
-    if not isinstance(given, Iterable):
-        raise ParameterError(f'measures: found {shown(measures)}, expected names as nDCG@10')
+    inputs = [measures] if isinstance(measures, str) else measures
+    if not isinstance(inputs, Iterable):
+        raise ParameterError(f'measures: found {shown(measures)}, expected names such as nDCG@10')
     names: list[Any] = []
-    for each in given:
-        text = plain_text(each)
-        names += [each] if text is None else filter(None, _split(text))
+    for name_or_measure in inputs:
+        text = plain_text(name_or_measure)
+        names += [name_or_measure] if text is None else filter(None, _split_names(text))
     if not names:
-        raise ParameterError("measures: found none, expected names as 'nDCG@10 P@5 RR'")
-    return list(dict.fromkeys(map(_parsed, names)))
+        raise ParameterError("measures: found none, expected names such as 'nDCG@10 P@5 RR'")
+    return list(dict.fromkeys(map(_checked_measure, names)))
 
 
 def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
-    """Refuse a measure that is named as a column of average precision beside it."""
-    taken = set(map(ap_column, K))
-    if clashing := [str(each) for each in measures if str(each) in taken]:
+    """Refuse a measure that has the name of a column of average precision."""
+    columns = set(map(ap_column, K))
+    if clashing := [str(measure) for measure in measures if str(measure) in columns]:
         raise ParameterError(
-            f'measures: found {clashing[0]}, which is a column of the definition already; it is '
-            'the definition trec'
+            f'measures: found {clashing[0]}, which is already a column of the definition; AP of '
+            'ir_measures is the definition trec'
         )
 
 
 def depth_of(measures: Sequence[Any]) -> int:
-    """Return how many documents measures need: some look below their own cutoff."""
-    return max(TREC_DEPTH, *(int(each.params.get('cutoff', 0)) for each in measures))
+    """Return the number of documents that measures need: some look below their own cutoff."""
+    return max(TREC_DEPTH, *(int(measure.params.get('cutoff', 0)) for measure in measures))
 
 
-def _parsed(name: Any) -> Any:
+def _checked_measure(name: Any) -> Any:
+    """Parse a measure; raise ParameterError if tools behind ir_measures could not compute it."""
+
     def wrong(expected: str) -> ParameterError:
         return ParameterError(f'measures: found {shown(name)}, expected {expected}')
 
     try:
-        parsed = _read_measure(name)
+        measure = _parse_measure(name)
     except MemoryError:
         raise
-    except Exception as error:  # whatever the other library makes of what somebody typed
-        raise wrong('a measure of ir_measures, as nDCG@10') from error
-    if parsed.params.keys() - parsed.SUPPORTED_PARAMS.keys():
-        raise wrong(f'none but these parameters: {", ".join(parsed.SUPPORTED_PARAMS) or "none"}')
-    for parameter, info in parsed.SUPPORTED_PARAMS.items():
-        if info.required and parameter not in parsed.params:
+    except Exception as error:  # ir_measures raises any type for a mistyped name
+        raise wrong('a measure of ir_measures, such as nDCG@10') from error
+    if measure.params.keys() - measure.SUPPORTED_PARAMS.keys():
+        raise wrong(f'only these parameters: {", ".join(measure.SUPPORTED_PARAMS) or "none"}')
+    for parameter, info in measure.SUPPORTED_PARAMS.items():
+        if info.required and parameter not in measure.params:
             raise wrong(f'its {parameter} as well')
-    cutoff = parsed.params.get('cutoff', 1)
-    # One below would end the process, and tools behind it take one beyond 2**31 for another.
+    cutoff = measure.params.get('cutoff', 1)
+    # A lower one would end the process, and the tools mistake one beyond 2**31 for another.
     is_integer = isinstance(cutoff, int) and not isinstance(cutoff, bool)
     if not is_integer or not 0 < cutoff <= LARGEST_TREC_DEPTH:
         raise wrong(f'a cutoff from 1 to {LARGEST_TREC_DEPTH}')
-    rel = parsed.params.get('rel', 1)
+    rel = measure.params.get('rel', 1)
     if not isinstance(rel, int) or abs(rel) > LARGEST_MEASURED_RELEVANCE:
         raise wrong(f'an integer of at most {LARGEST_MEASURED_RELEVANCE} as its rel')
-    return parsed
+    return measure
 
 
-def _read_measure(name: Any) -> Any:
-    """Return a measure by a name as ``AP(rel=2)@10``, or as it is."""
+def _parse_measure(name: Any) -> Any:
+    """Return the measure of a name such as ``AP(rel=2)@10``; a measure stays the same."""
     # parse_measure of ir_measures does this, but needs node types that Python 3.14 no longer has.
     import ir_measures
 
@@ -92,49 +94,49 @@ def _read_measure(name: Any) -> Any:
         return name
     node = ast.parse(name, mode='eval').body
     parameters: dict[Any, Any] = {}
-    at = None
+    cutoff = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        at = node.right
+        cutoff = node.right
         node = node.left
     if isinstance(node, ast.Call):
         if node.args:
             raise TypeError('expected parameters with their names')
-        parameters = {each.arg: _value(each.value) for each in node.keywords}
+        parameters = {keyword.arg: _constant(keyword.value) for keyword in node.keywords}
         node = node.func
     measure = ir_measures.measures.registry[ast.unparse(node)]
-    if at is not None:
-        parameters[measure.AT_PARAM] = _value(at)
+    if cutoff is not None:
+        parameters[measure.AT_PARAM] = _constant(cutoff)
     return measure(**parameters)
 
 
-def _value(node: ast.expr | None) -> Any:
+def _constant(node: ast.expr | None) -> Any:
     """Return a constant, or a dictionary of constants."""
     if isinstance(node, ast.Dict):
-        return dict(zip(map(_value, node.keys), map(_value, node.values), strict=True))
+        return dict(zip(map(_constant, node.keys), map(_constant, node.values), strict=True))
     if not isinstance(node, ast.Constant):
         raise TypeError('expected a constant')
     return node.value
 
 
 def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
-    """Refuse a measure whose level of relevance is 1 by default where another one is asked for."""
-    for each in measures if relevance_level != 1 else ():
-        rel = each.SUPPORTED_PARAMS.get('rel')
-        if rel is not None and rel.default == 1 and 'rel' not in each.params:
+    """Refuse a measure that uses its default level of relevance, 1, beside another level."""
+    for measure in measures if relevance_level != 1 else ():
+        rel = measure.SUPPORTED_PARAMS.get('rel')
+        if rel is not None and rel.default == 1 and 'rel' not in measure.params:
             raise ParameterError(
-                f'measures: found {each}, which has the level 1, beside relevance_level '
+                f'measures: found {measure}, which has the level 1, beside relevance_level '
                 f'{relevance_level}, expected its rel as well, such as P(rel=2)@5'
             )
 
 
 def needs_nonrelevant(measure: Any) -> bool:
-    """Return whether a measure changes if unjudged documents are judged not relevant."""
-    is_of_judged = measure.NAME in {'Bpref', 'Judged', 'infAP'}
-    return is_of_judged or measure.params.get('judged_only') is True or counts_nonrelevant(measure)
+    """Return True if a measure changes when unjudged documents are judged not relevant."""
+    uses_judged = measure.NAME in {'Bpref', 'Judged', 'infAP'}
+    return uses_judged or measure.params.get('judged_only') is True or counts_nonrelevant(measure)
 
 
 def counts_nonrelevant(measure: Any) -> bool:
-    """Return whether documents that are judged not relevant count as others do that are."""
+    """Return True if documents that are judged not relevant count as relevant ones do."""
     parameters = measure.params
     gains = measure.params.get('gains') or {}
     return (
@@ -145,32 +147,32 @@ def counts_nonrelevant(measure: Any) -> bool:
 
 
 def refuse_nonrelevant(measures: Sequence[Any]) -> None:
-    """Refuse measures that need judgements which a reference of names does not have."""
-    for each in filter(needs_nonrelevant, measures):
+    """Refuse measures that need documents judged not relevant; a reference of names has none."""
+    for measure in filter(needs_nonrelevant, measures):
         raise ParameterError(
-            f'measures: found {each}, which needs documents that are judged not relevant, and a '
-            'reference has relevant shots alone; expected what was judged, by --judged FILE, in '
-            'Python judged=…, or another measure'
+            f'measures: found {measure}, which needs documents that are judged not relevant, but a '
+            'reference has only relevant shots; give the judged ones by --judged FILE, in Python '
+            'judged=…, or choose another measure'
         )
 
 
 def check_judged(measures: Sequence[Any], judged: Entries) -> None:
     """Refuse measures that need documents judged not relevant if the qrels have none."""
-    for each in filter(needs_nonrelevant, measures):
-        level = max(1, each.params.get('rel', 1))
-        judged.expect_nonrelevant(level, f'for {each}; or leave it out')
+    for measure in filter(needs_nonrelevant, measures):
+        level = max(1, measure.params.get('rel', 1))
+        judged.expect_nonrelevant(level, f'for {measure}; or leave it out')
 
 
 def with_measures(
     evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
 ) -> Evaluation:
-    """Return an evaluation with measures of its topics beside average precision.
+    """Add measures of its topics to an evaluation.
 
-    A value is not a number where nothing is relevant, and 0 where ir_measures gives none.
+    A value is NaN for a topic without judgements, and 0 where ir_measures gives none.
     """
     import ir_measures
 
-    # Topics are their numbers here, which every tool behind ir_measures takes.
+    # A topic's id is its number, as every tool behind ir_measures takes numbers.
     qrels = [
         ir_measures.Qrel(str(row), document, relevance)
         for row, topic in enumerate(topics)
@@ -183,11 +185,12 @@ def with_measures(
         for rank, document in enumerate(topic.returned)
     ]
     is_judged = [topic.relevant or topic.nonrelevant for topic in topics]
-    nothing = np.array([0.0 if judged else np.nan for judged in is_judged])
-    values = _values(measures, qrels, run, nothing)
-    row_of = {topic.query: row for row, topic in enumerate(topics)}
-    rows = [row_of[query] for query in evaluation.queries]
-    return replace(evaluation, measures={name: each[rows] for name, each in values.items()})
+    defaults = np.array([0.0 if judged else np.nan for judged in is_judged])
+    values_by_measure = _values_by_measure(measures, qrels, run, defaults)
+    row_by_query = {topic.query: row for row, topic in enumerate(topics)}
+    rows = [row_by_query[query] for query in evaluation.queries]
+    selected = {name: values[rows] for name, values in values_by_measure.items()}
+    return replace(evaluation, measures=selected)
 
 
 def measures_of_files(
@@ -198,7 +201,7 @@ def measures_of_files(
     kept: NDArray[np.int64],
     ties: TrecTies,
 ) -> dict[str, NDArray[np.float64]]:
-    """Return measures of the judged topics that are kept; `topic` is that of each returned row."""
+    """Compute measures for the judged topics `kept`; `topic` has the topic of each returned row."""
     import ir_measures
 
     rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
@@ -210,60 +213,64 @@ def measures_of_files(
         for (code, document), number in relevance.items()
     ]
     rows = np.flatnonzero(np.isin(topic, kept))
-    of_row = topic[rows]
+    topic_by_row = topic[rows]
     returned_documents = returned.documents(rows)
-    lowest = -LARGEST_MEASURED_RELEVANCE - 1  # of what is not judged
-    pairs = zip(of_row.tolist(), returned_documents, strict=True)
-    grades = np.array([relevance.get(pair, lowest) for pair in pairs], dtype=np.int64)
+    unjudged_grade = -LARGEST_MEASURED_RELEVANCE - 1
+    pairs = zip(topic_by_row.tolist(), returned_documents, strict=True)
+    grades = np.array([relevance.get(pair, unjudged_grade) for pair in pairs], dtype=np.int64)
     # Among equal scores, the documents of equal relevance are in descending order.
     sign = {'best': -1, 'worst': 1}.get(ties, 0)
-    within = descending(returned.document[rows])
-    score = compared(returned.number[rows], ties)
-    order = np.lexsort((within, sign * grades, -score, of_row))
+    document_keys = descending_keys(returned.document[rows])
+    score = comparable_scores(returned.number[rows], ties)
+    order = np.lexsort((document_keys, sign * grades, -score, topic_by_row))
     run = []
-    for code, places in groupby(order.tolist(), of_row.tolist().__getitem__):
-        ranking = list(places)
-        if len(ranking) > LARGEST_TREC_DEPTH:
-            found = f'{len(ranking)} documents for topic {shown(judged.topic.values[code])}'
-            raise ParameterError(f'measures: found {found}, expected at most {LARGEST_TREC_DEPTH}')
+    for code, group in groupby(order.tolist(), topic_by_row.tolist().__getitem__):
+        ranked_rows = list(group)
+        if len(ranked_rows) > LARGEST_TREC_DEPTH:
+            number = f'{len(ranked_rows)} documents for topic {shown(judged.topic.values[code])}'
+            raise ParameterError(f'measures: found {number}, expected at most {LARGEST_TREC_DEPTH}')
         run += [
-            ir_measures.ScoredDoc(str(code), as_word(returned_documents[place]), float(score))
-            for score, place in zip(range(len(ranking), 0, -1), ranking, strict=True)
+            ir_measures.ScoredDoc(str(code), as_word(returned_documents[row]), float(score))
+            for score, row in zip(range(len(ranked_rows), 0, -1), ranked_rows, strict=True)
         ]
-    values = _values(measures, qrels, run, np.zeros(len(judged.topic.values)))
-    return {name: each[kept] for name, each in values.items()}
+    defaults = np.zeros(len(judged.topic.values))
+    values_by_measure = _values_by_measure(measures, qrels, run, defaults)
+    return {name: values[kept] for name, values in values_by_measure.items()}
 
 
 def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     """Refuse relevance that tools behind ir_measures could not take."""
     largest = np.full(len(judged.topic.values), -np.inf)
     np.maximum.at(largest, judged.topic.codes[rows], judged.number[rows])
-    # pytrec_eval counts in an array of as many as the largest, which may end the process.
+    # pytrec_eval counts in an array as long as the largest; a negative one may end the process.
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
-        found = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
+        lack = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
         expected = 'at least one, for measures of ir_measures'
-        raise judged.error(below[:1], 'relevance', found, expected)
+        raise judged.error(below[:1], 'relevance', lack, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
-        found = str(int(judged.number[large[0]]))
-        expected = f'at most {LARGEST_MEASURED_RELEVANCE} up or down, for measures of ir_measures'
-        raise judged.error(large, 'relevance', found, expected)
+        too_large = str(int(judged.number[large[0]]))
+        expected = (
+            f'-{LARGEST_MEASURED_RELEVANCE} to {LARGEST_MEASURED_RELEVANCE} for measures of '
+            'ir_measures'
+        )
+        raise judged.error(large, 'relevance', too_large, expected)
 
 
-def _values(
-    measures: Sequence[Any], qrels: list[Any], run: list[Any], by_default: NDArray[np.float64]
+def _values_by_measure(
+    measures: Sequence[Any], qrels: list[Any], run: list[Any], defaults: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return what ir_measures computes for topics that are numbers, by the names of measures."""
+    """Compute measures by ir_measures; a topic's id is its number among the defaults."""
     import ir_measures
 
-    values = {str(each): by_default.copy() for each in measures}
+    values_by_measure = {str(measure): defaults.copy() for measure in measures}
     try:
         for value in ir_measures.iter_calc(measures, qrels, run):
-            values[str(value.measure)][int(value.query_id)] = value.value
+            values_by_measure[str(value.measure)][int(value.query_id)] = value.value
     except MemoryError:
         raise
-    except Exception as error:  # of any of the tools behind it
+    except Exception as error:  # each tool behind it raises its own
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
-    return values
+    return values_by_measure

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
     TrecTies,
@@ -39,19 +38,24 @@ from mediaeval_ap.evaluation.data_warnings import (
     without_relevant,
 )
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
-from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import SKIPPED
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows, consistent
-from mediaeval_ap.trec.entries import TOPIC, Entries, compared, descending, is_large, read_entries
+from mediaeval_ap.trec.entries import (
+    TOPIC,
+    Entries,
+    comparable_scores,
+    descending_keys,
+    is_large,
+    read_entries,
+)
+from mediaeval_ap.trec.expected_over_ties import PrecisionTerms, expected_terms
 from mediaeval_ap.trec.other_tools import file_in
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
-# Topic, rank, and what the hit adds to the sum of precisions.
-Terms: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 
 def evaluate_trec(
@@ -80,41 +84,42 @@ def evaluate_trec(
         relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A table may have the names of BEIR,
         Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON.
     run : like qrels
-        The run: a file of ``qid Q0 docno rank score tag``; a table with these columns, of which
-        qid, docno and score are used, or tuples of these three; a dictionary ``{qid: {docno:
-        score}}``; `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A
-        file may also be what ranx (JSON) or sentence-transformers (`write_predictions`) wrote, or
-        the predictions of MTEB, or the folder of their one file.
+        The run: a file of ``qid Q0 docno rank score tag``; a table with the columns ``qid``,
+        ``docno`` and ``score``, or tuples of these three; a dictionary ``{qid: {docno: score}}``;
+        `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A file may
+        also come from ranx (JSON) or sentence-transformers (`write_predictions`), or hold the
+        predictions of MTEB; of these, the folder will do if it has one such file.
     K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
-        their bytes, as trec_eval 10 does. ``'trec_eval-9'``: the same where scores are compared in
-        single precision, as by trec_eval 9, pytrec_eval and ir_measures. All others compare in
-        double precision: the mean over all orders, relevant documents first, or last.
+        their bytes, as in trec_eval 10. ``'trec_eval-9'``: the same, but scores are compared in
+        single precision, as in trec_eval 9, pytrec_eval and ir_measures; all others compare in
+        double precision. ``'expected'``: the mean over all orders of ties. ``'best'`` and
+        ``'worst'``: relevant documents first, or last.
     relevance_level : int
         The least relevance at which a document is relevant.
     missing : {'error', 'zero', 'skip'}
-        What to do about topics that the run lacks: raise an error, score them as if nothing were
+        How to treat topics that the run lacks: raise an error, score them as if nothing were
         returned, or leave them out.
     unknown : {'error', 'drop'}
-        What to do about topics of the run that the qrels lack: raise an error, or leave them out.
+        How to treat topics of the run that the qrels lack: raise an error, or leave them out.
     measures : str or iterable of str
-        Measures of ir_measures to add, between spaces or commas, such as ``'nDCG@10 P@5 RR'``, with
-        graded relevance and ties broken as `ties` says. Not with ``'expected'``. Those that need
-        documents judged not relevant, as Bpref, are refused if the qrels have none.
+        Measures of ir_measures to add, separated by spaces or commas, such as ``'nDCG@10 P@5 RR'``.
+        They use graded relevance, and `ties`, which may not be ``'expected'``. A measure that needs
+        documents judged not relevant, such as Bpref, is refused if the qrels have none.
     queries_without_relevant : {'count', 'skip'}
-        As for `AveragePrecision`, of topics without a relevant document.
+        As for `AveragePrecision`, for topics without a relevant document.
     unjudged : {'nonrelevant', 'skip'}
-        As for `AveragePrecision`, of documents that the qrels lack for the topic, or have with a
-        negative relevance.
+        As for `AveragePrecision`. A document is unjudged if the qrels lack it for the topic, or
+        give it a negative relevance.
     name : str, optional
         As for `AveragePrecision.evaluate`.
     part : str, optional
-        Of a run of MTEB with several subsets or splits, the one to score: ``'en/test'``, or
-        ``'en'`` or ``'test'`` where this names one alone.
+        The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
+        ``'test'`` if only one part has this name.
 
     Returns
     -------
@@ -124,18 +129,20 @@ def evaluate_trec(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a relevance is no integer, a topic has a document twice, topics
-        are missing or unknown that may not be, or measures need rows that the qrels lack.
+        When a file cannot be read, a relevance is not an integer, a topic has a document twice, a
+        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures need rows
+        that the qrels lack.
     ParameterError, MissingExtraError
-        When a parameter is none of these; for expected values of a definition that divides by hits,
-        or beside measures; when the extra ``trec`` that measures need is not installed.
+        When a parameter has another value; when ties are ``'expected'`` and there are measures, or
+        the definition divides by hits; when measures need the extra ``trec``, and it is not
+        installed.
     UndefinedScoreError
         When no topic is left to score.
 
     Warns
     -----
     DataWarning, NoOverlapWarning, WithoutRelevantWarning
-        As `AveragePrecision.evaluate`; when topics are missing or unknown without an error.
+        As `AveragePrecision.evaluate`; when topics are missing or unknown, and this is no error.
 
     Notes
     -----
@@ -153,58 +160,51 @@ def evaluate_trec(
     cutoffs = check_cutoffs(K, definition)
     ties = check_policy('ties', ties, choices.TREC_TIES)
     if ties == 'expected' and 'H' in definition.denominator:
-        raise ParameterError(f'ties: found expected, which {definition} is not defined for')
+        raise ParameterError(
+            f'ties: found expected, which {definition} is not defined for, as it divides by hits'
+        )
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     run_name = check_name(name)
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
-    parsed = _check_measures(measures, cutoffs, ties, level)
-    returned_by = TableInput.of(file_in(run))
-    judged, returned = _read(TableInput.of(qrels), returned_by, part)
-    if parsed:
+    parsed_measures = _check_measures(measures, cutoffs, ties, level)
+    run_input = TableInput.of(file_in(run))
+    judged, returned = _read_files(TableInput.of(qrels), run_input, part)
+    if parsed_measures:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
-        check_judged(parsed, judged)
+        check_judged(parsed_measures, judged)
     topics = judged.topic.values
     judged_name = judged.source.name
-    topic = judged.topic.find(returned.topic).astype(np.int32)  # -1 where it is not judged
     is_relevant = judged.number >= level
-    hit = np.zeros(len(returned), dtype=np.bool_)
-    hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
-    n_returned = np.bincount(topic + 1, minlength=len(topics) + 1)[1:]
     n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
-    scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
-    n_skipped = int(np.count_nonzero(~scored))
+    rows = _matched_rows(judged, returned, is_relevant)
+    is_scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
+    n_skipped = int(np.count_nonzero(~is_scored))
     # Where nothing is relevant this raises, before any error about the run.
     about_skipped = skipped_queries(
         judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
     )
-    lacking = (n_returned == 0) & scored
-    warnings = [] if hit.any() else _no_overlap(judged, returned)
-    warnings += _topics_of_one_file(judged, returned, topic, lacking, policy)
-    ranked = returned
-    of_ranked = topic
-    n_ranked = n_returned
-    if unjudged == 'skip':
-        is_judged = _are_judged(judged, returned, level)
-        ranked = returned.select(is_judged)
-        of_ranked = topic[is_judged]
-        hit = hit[is_judged]
-        n_ranked = np.bincount(of_ranked + 1, minlength=len(topics) + 1)[1:]
-    terms = precisions(ranked, of_ranked, hit, n_ranked, ties)
+    is_missing = (rows.n_by_topic == 0) & is_scored
+    warnings = [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
+    warnings += _topics_of_one_file(judged, returned, rows.topic, is_missing, policy)
+    ranked = _judged_rows(judged, rows, level) if unjudged == 'skip' else rows
+    terms = precision_terms(ranked, ties)
+    n_ranked = ranked.n_by_topic
     ap = average_precision_of_terms(*terms, n_relevant, n_ranked, depths(cutoffs), definition)
-    kept = np.flatnonzero(scored & ~(lacking & (policy.missing == 'skip')))
+    kept = np.flatnonzero(is_scored & ~(is_missing & (policy.missing == 'skip')))
     if not len(kept):
-        cause = likely_cause(returned.topic.values, topics)
-        which = ' and has a relevant document' if n_skipped else ''
-        finding = f'{printable(returned.source.name)}: no topic of this run is judged{which}'
-        raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
+        raise _nothing_to_score(judged, returned, n_skipped)
     n_relevant = n_relevant[kept]
     warnings += without_relevant(printable(judged_name), n_relevant, definition)
     warnings += about_skipped
+    values_by_measure = {}
+    if parsed_measures:
+        entries, topic = ranked.entries, ranked.topic
+        values_by_measure = measures_of_files(parsed_measures, judged, entries, topic, kept, ties)
     evaluation = Evaluation(
-        [topics[place] for place in kept.tolist()],
+        [topics[code] for code in kept.tolist()],
         cutoffs,
         ap[kept],
         n_relevant,
@@ -215,13 +215,13 @@ def evaluate_trec(
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             'judgements': len(judged),
             'hypotheses': len(returned),
-            'missing': int(np.count_nonzero(lacking)),
-            'unknown': len(returned.topic.values) - int(np.count_nonzero(n_returned)),
+            'missing': int(np.count_nonzero(is_missing)),
+            'unknown': len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic)),
             'relevant': int(n_relevant.sum()),
-            'relevant_returned': int(np.count_nonzero(hit)),
+            'relevant_returned': int(np.count_nonzero(ranked.is_hit)),
             **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
         },
-        measures_of_files(parsed, judged, ranked, of_ranked, kept, ties) if parsed else {},
+        values_by_measure,
         {
             'ties': ties,
             'relevance_level': level,
@@ -237,12 +237,42 @@ def evaluate_trec(
     return evaluation
 
 
-def _are_judged(judged: Entries, returned: Entries, level: int) -> NDArray[np.bool_]:
-    """Find the returned rows that are judged: as in trec_eval, with a relevance from 0."""
+class MatchedRows(NamedTuple):
+    """Rows of a run beside the qrels."""
+
+    entries: Entries
+    topic: NDArray[np.int32]  # among the judged topics, of each row; -1 if it is not judged
+    is_hit: NDArray[np.bool_]  # of each row
+    n_by_topic: NDArray[np.int64]  # rows of each judged topic
+
+
+def _matched_rows(
+    judged: Entries, returned: Entries, is_relevant: NDArray[np.bool_]
+) -> MatchedRows:
+    n_topics = len(judged.topic.values)
+    topic = judged.topic.find(returned.topic).astype(np.int32)
+    is_hit = np.zeros(len(returned), dtype=np.bool_)
+    is_hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
+    n_by_topic = np.bincount(topic + 1, minlength=n_topics + 1)[1:]
+    return MatchedRows(returned, topic, is_hit, n_by_topic)
+
+
+def _judged_rows(judged: Entries, rows: MatchedRows, level: int) -> MatchedRows:
+    """Keep the rows whose document is judged: as in trec_eval, with a relevance from 0."""
     judged.expect_nonrelevant(level, 'to leave out those that are not judged')
+    returned = rows.entries
     is_judged = np.zeros(len(returned), dtype=np.bool_)
     is_judged[returned.rows_of(judged, np.flatnonzero(judged.number >= min(level, 0)))] = True
-    return is_judged
+    topic = rows.topic[is_judged]
+    n_by_topic = np.bincount(topic + 1, minlength=len(rows.n_by_topic) + 1)[1:]
+    return MatchedRows(returned.select(is_judged), topic, rows.is_hit[is_judged], n_by_topic)
+
+
+def _nothing_to_score(judged: Entries, returned: Entries, n_skipped: int) -> UndefinedScoreError:
+    cause = likely_cause(returned.topic.values, judged.topic.values)
+    condition = ' and has a relevant document' if n_skipped else ''
+    finding = f'{printable(returned.source.name)}: no topic of this run is judged{condition}'
+    return UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
 
 
 def _check_level(level: Any) -> int:
@@ -260,8 +290,8 @@ def _check_measures(
         return []
     if ties == 'expected':
         raise ParameterError(
-            'measures: found ties expected beside them, expected another order of equal scores: '
-            'a measure of ir_measures has no mean over all orders here'
+            "measures: use another order of ties; with ties='expected', measures of ir_measures "
+            'have no values'
         )
     from mediaeval_ap.trec.measures import check_columns, check_levels, parse_measures
 
@@ -271,12 +301,13 @@ def _check_measures(
     return parsed
 
 
-def _read(qrels: TableInput, run: TableInput, part: str | None) -> tuple[Entries, Entries]:
+def _read_files(qrels: TableInput, run: TableInput, part: str | None) -> tuple[Entries, Entries]:
+    """Read qrels and run; raise FormatError if their ids or numbers are not fit to be scored."""
     judged = read_entries(qrels, QRELS, in_blocks=is_large(run))
-    fractions = np.flatnonzero(judged.number != np.trunc(judged.number))
-    if len(fractions):
-        found = str(judged.number[fractions[0]])
-        raise judged.error(fractions[:1], str(QRELS.number), found, 'an integer')
+    fraction_rows = np.flatnonzero(judged.number != np.trunc(judged.number))
+    if len(fraction_rows):
+        fraction = str(judged.number[fraction_rows[0]])
+        raise judged.error(fraction_rows[:1], str(QRELS.number), fraction, 'an integer')
     returned = read_entries(run, RUN, in_blocks=is_large(qrels), part=part)
     consistent(judged, returned)
     judged.refuse_repeated()
@@ -284,111 +315,84 @@ def _read(qrels: TableInput, run: TableInput, part: str | None) -> tuple[Entries
     return judged, returned
 
 
-def _no_overlap(judged: Entries, returned: Entries) -> list[DataWarning]:
-    """Return the warning that no topic of the run is judged, or else no document."""
-    here = set(returned.topic.values)
-    there = set(judged.topic.values)
-    what = 'topics'
-    if here & there:
-        here, there = (
-            set(map(bytes.decode, set(each.document.tolist()))) for each in (returned, judged)
-        )
-        what = 'returned documents'
-    if here & there:
+def _overlap_warnings(judged: Entries, returned: Entries) -> list[DataWarning]:
+    """Warn if no topic of the run is judged, or else if none of its documents is."""
+    returned_ids = set(returned.topic.values)
+    judged_ids = set(judged.topic.values)
+    noun = 'topics'
+    if returned_ids & judged_ids:
+        returned_ids = set(map(bytes.decode, set(returned.document.tolist())))
+        judged_ids = set(map(bytes.decode, set(judged.document.tolist())))
+        noun = 'returned documents'
+    if returned_ids & judged_ids:
         return []
-    finding = f'0 of {len(here):,} {what} occur in {printable(judged.source.name)}'
-    return no_overlap(returned.source.name, finding, likely_cause(here, there))
+    finding = f'0 of {len(returned_ids):,} {noun} occur in {printable(judged.source.name)}'
+    return no_overlap(returned.source.name, finding, likely_cause(returned_ids, judged_ids))
 
 
 def _topics_of_one_file(
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
-    lacking: NDArray[np.bool_],
+    is_missing: NDArray[np.bool_],
     policy: IdPolicy,
 ) -> list[DataWarning]:
-    """Refuse topics that are in one file alone, or warn of them where they may be."""
+    """Raise for a topic that is in one file alone, or warn of it, as the policy says."""
     run = printable(returned.source.name)
     truth = printable(judged.source.name)
-    found: list[DataWarning] = []
+    warnings: list[DataWarning] = []
     unknown = np.flatnonzero(topic < 0)
-    missing = np.flatnonzero(lacking)
+    missing = np.flatnonzero(is_missing)
     if len(unknown):
-        all_are = len(unknown) == len(topic)
-        cause = likely_cause(returned.topic.values, judged.topic.values) if all_are else ''
+        is_disjoint = len(unknown) == len(topic)
+        cause = likely_cause(returned.topic.values, judged.topic.values) if is_disjoint else ''
         first = returned.topic.text(unknown[0])
         policy.refuse_unknown(returned, unknown, TOPIC, first, truth, cause)
     if len(missing):
         first = judged.topic.values[missing[0]]
         policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
-        zero = policy.missing == 'zero'
-        scored = 'scored as if nothing were returned' if zero else 'left out'
+        is_zero = policy.missing == 'zero'
+        treatment = 'scored as if nothing were returned' if is_zero else 'left out'
         n_topics = len(judged.topic.values)
-        note = Note(f'are missing, and {scored}', len(missing), n_topics, f'topics of {truth}')
-        found.append(DataWarning('missing-ids', run, note))
+        note = Note(f'are missing, and {treatment}', len(missing), n_topics, f'topics of {truth}')
+        warnings.append(DataWarning('missing-ids', run, note))
     if len(unknown):
         n_unknown = len(np.unique(returned.topic.codes[unknown]))
         n_topics = len(returned.topic.values)
         note = Note(f'are not in {truth}, and left out', n_unknown, n_topics, 'topics')
-        found.append(DataWarning('unknown-ids', run, note))
-    return found
+        warnings.append(DataWarning('unknown-ids', run, note))
+    return warnings
 
 
-def precisions(
-    returned: Entries,
-    topic: NDArray[np.int32],
-    hit: NDArray[np.bool_],
-    n_returned: NDArray[np.int64],
-    ties: TrecTies,
-) -> Terms:
-    """Return the precisions of hits by topic and rank; a topic that is not judged is -1."""
-    score = compared(returned.number, ties)
+def precision_terms(rows: MatchedRows, ties: TrecTies) -> PrecisionTerms:
+    """Return the precision at each hit, by topic and rank; with expected ties, its mean."""
+    returned, topic, is_hit, n_by_topic = rows
+    score = comparable_scores(returned.number, ties)
     order = None
-    later = topic[1:] > topic[:-1]
-    equal = topic[1:] == topic[:-1]
-    if not (later | (equal & (score[1:] <= score[:-1]))).all():  # most runs stand so already
+    is_later = topic[1:] > topic[:-1]
+    is_same = topic[1:] == topic[:-1]
+    if not (is_later | (is_same & (score[1:] <= score[:-1]))).all():  # most runs are sorted
         order = np.lexsort((-score, topic))
         topic = topic[order]
         score = score[order]
-        hit = hit[order]
+        is_hit = is_hit[order]
     ties_with_last = np.zeros(len(topic), dtype=np.bool_)
     ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
-    begins = len(topic) - n_returned[::-1].cumsum()[::-1]  # for each judged topic, its first row
+    # Rows of unjudged topics, -1, come first.
+    topic_starts = len(topic) - n_by_topic[::-1].cumsum()[::-1]
     if ties == 'expected':
-        return _expected(topic, hit, ties_with_last, begins)
-    in_block = ties_with_last.copy()
-    in_block[:-1] |= ties_with_last[1:]
-    tied = in_block.nonzero()[0]
+        return expected_terms(topic, is_hit, ties_with_last, topic_starts)
+    is_tied = ties_with_last.copy()
+    is_tied[:-1] |= ties_with_last[1:]
+    tied = is_tied.nonzero()[0]
     block = (~ties_with_last[tied]).cumsum()
     if ties in ('best', 'worst'):
-        within = hit[tied] != (ties == 'best')
+        key = is_hit[tied] != (ties == 'best')
     else:
-        within = descending(returned.document[tied if order is None else order[tied]])
-    ranked = hit.copy()
-    ranked[tied] = hit[tied[np.lexsort((within, block))]]
-    hits = ranked.nonzero()[0]
+        key = descending_keys(returned.document[tied if order is None else order[tied]])
+    is_hit_at_rank = is_hit.copy()
+    is_hit_at_rank[tied] = is_hit[tied[np.lexsort((key, block))]]
+    hits = is_hit_at_rank.nonzero()[0]
     topic = topic[hits]
-    ranks = hits - begins[topic] + 1
-    return topic, ranks, precision_at_hits(ranks, topic)
-
-
-def _expected(
-    topic: NDArray[np.int32],
-    hit: NDArray[np.bool_],
-    ties_with_last: NDArray[np.bool_],
-    begins: NDArray[np.int64],
-) -> Terms:
-    """Return what ranks of tie blocks add in the mean over all orders of equal scores."""
-    starts = (~ties_with_last).nonzero()[0]
-    size = np.diff(starts, append=len(hit))
-    n_hits = np.add.reduceat(hit, starts, dtype=np.int64)
-    held = n_hits > 0
-    starts = starts[held]
-    size = size[held]
-    n_hits = n_hits[held]
-    topic = topic[starts]
-    by_topic = np.bincount(topic, weights=n_hits, minlength=len(begins)).astype(np.int64)
-    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
-    above = starts - begins[topic]
-    terms = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
-    return topic.repeat(size), ranges(above + 1, size), terms
+    ranks = hits - topic_starts[topic] + 1
+    return PrecisionTerms(topic, ranks, precision_at_hits(ranks, topic))

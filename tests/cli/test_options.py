@@ -60,7 +60,7 @@ def test_integers_out_of_bounds(folder, arguments, bounds):
     ('measures', 'message'),
     [
         ('P@5,foo', "found 'foo', expected a measure of ir_measures"),
-        ('AP@10', 'found AP@10, which is a column of the definition already'),
+        ('AP@10', 'found AP@10, which is already a column of the definition'),
     ],
 )
 def test_measures_that_are_no_use(folder, command, measures, message):

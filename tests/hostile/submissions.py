@@ -68,7 +68,7 @@ def entries(layout, data):
     path = folder() / 'entries'
     path.write_bytes(data)
     fast = outcome(lambda: rows_of_entries(read_entries(path, layout)))
-    blocks = patch.object(trec_entries, 'BLOCK_BYTES', 40)  # of a line or two
+    blocks = patch.object(trec_entries, 'TREC_BLOCK_BYTES', 40)  # of a line or two
     with blocks, patch.object(reading, 'BULK_BYTES', 0):
         by_blocks = outcome(lambda: rows_of_entries(read_entries(path, layout)))
     slow = outcome(lambda: rows_of_entries(read_entries(io.BytesIO(data), layout)))

@@ -68,7 +68,7 @@ LONG = 'x' * WIDEST
 def test_large_runs_are_as_pytrec_eval(returned_long, judged_long, tmp_path, monkeypatch):
     """Blocks of lines, topics between one another, ties, very long text."""
     monkeypatch.setattr(reading, 'BULK_BYTES', 0)
-    monkeypatch.setattr(entries, 'BLOCK_BYTES', 1 << 10)
+    monkeypatch.setattr(entries, 'TREC_BLOCK_BYTES', 1 << 10)
     random = np.random.default_rng(4)  # fixed: one run, not a search
     pairs = sorted({(int(t), int(d)) for t, d in random.integers(0, (20, 600), (5000, 2))})
     order = random.permutation(len(pairs))
@@ -136,7 +136,7 @@ def right_lines(draw):
 
 def read_in_blocks(path, layout, n_bytes):
     """The columns of a file as they are read in blocks, and None where one is in doubt."""
-    with patch.object(entries, 'BLOCK_BYTES', n_bytes):
+    with patch.object(entries, 'TREC_BLOCK_BYTES', n_bytes):
         found = entries._read_blocks(ByteSource(path), layout)
     return None if found is None else rows_of(found.topic, found.texts('docno'), found)
 

@@ -1,0 +1,55 @@
+"""The expected AP of a TREC list over all orders of equal scores, as terms by rank."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import ranges
+from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
+
+
+class PrecisionTerms(NamedTuple):
+    """Addends of the sums of precisions, one for each topic and rank that has one."""
+
+    topic: NDArray[np.int32]
+    rank: NDArray[np.int64]  # from 1
+    value: NDArray[np.float64]
+
+
+def expected_terms(
+    topic: NDArray[np.int32],
+    is_hit: NDArray[np.bool_],
+    ties_with_last: NDArray[np.bool_],
+    topic_starts: NDArray[np.int64],
+) -> PrecisionTerms:
+    """Return the mean addend of each rank of the tie blocks that hold a hit.
+
+    Rows are sorted by topic and descending score; `ties_with_last` marks a row with the topic and
+    score of the row before it. `topic_starts` has the first row of each topic.
+
+    One topic whose first two documents tie, one of them a hit. It is first or second, with
+    precision 1 or 1/2, each in one of the two orders:
+
+    >>> topic = np.zeros(3, dtype=np.int32)
+    >>> terms = expected_terms(
+    ...     topic, np.array([True, False, False]), np.array([False, True, False]), np.array([0])
+    ... )
+    >>> terms.rank.tolist(), terms.value.tolist()
+    ([1, 2], [0.5, 0.25])
+    """
+    starts = (~ties_with_last).nonzero()[0]
+    size = np.diff(starts, append=len(is_hit))
+    n_hits = np.add.reduceat(is_hit, starts, dtype=np.int64)
+    has_hit = n_hits > 0
+    starts = starts[has_hit]
+    size = size[has_hit]
+    n_hits = n_hits[has_hit]
+    topic = topic[starts]
+    by_topic = np.bincount(topic, weights=n_hits, minlength=len(topic_starts)).astype(np.int64)
+    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+    above = starts - topic_starts[topic]
+    values = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+    return PrecisionTerms(topic.repeat(size), ranges(above + 1, size), values)
