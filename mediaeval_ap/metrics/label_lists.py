@@ -1,6 +1,17 @@
-"""Lists of labels, in whatever container, matched as integers to find the hits.
+"""Lists of labels from containers of any kind, and their hits, found by matching integers.
 
-Text is never equal to integers: input that mixes the two is an error, not a silent score of 0.
+Text is never equal to an integer: input that mixes the two is an error, not a silent score of 0.
+
+Each label becomes a code; together with the index of its list, the code makes a *key*. A prediction
+is a hit if a true label has the same key. With two codes, a = 0 and b = 1, two lists become::
+
+    true         [a, b]   [b]        codes 0 1  1        keys 0 1  3       (list · 2 + code)
+    predictions  [b, a]   [a, b]     codes 1 0  0 1      keys 1 0  2 3     hits: all but key 2
+
+There are two ways to get codes. `label_lists` uses integers as they are, and numbers the distinct
+texts. `hashed_lists` is faster for short texts: it packs their bytes into words of 8 bytes, and
+hashes these. Two texts may share a hash. So `match` compares the words of all labels with equal
+keys; if any differ, it raises `Unproved`, and `map_blocks` starts again with `label_lists`.
 """
 
 from __future__ import annotations
@@ -21,31 +32,31 @@ from mediaeval_ap.errors import ParameterError, shown
 if TYPE_CHECKING:
     import pyarrow
 
-Result = TypeVar('Result')
+BlockScore = TypeVar('BlockScore')
 
 ORDERED: frozenset[type] = frozenset({list, tuple})
 NUL = '\0'
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads bits upwards
-# Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_); then the system maps arrays of
-# 128 KiB and more anew, page by page. With few such arrays in a block this takes half the time, and
-# elsewhere no longer than with larger blocks.
+# Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_). Then the system maps each array
+# of 128 KiB and more anew, page by page. Blocks of this size have few such arrays: they take half
+# the time of larger blocks there, and the same time elsewhere.
 LABELS_IN_BLOCK = 1 << 17
-FILTERED_AT_ONCE = 15_000  # of 8 bytes each
+FILTERED_AT_ONCE = 15_000  # labels; each takes 8 bytes
 USERS_AT_ONCE = 1 << 12  # their lists stay in the cache: 1 << 14 took a third longer to join
 TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters, six times as much for the longest
-LOW_SIX_BITS = 63  # of a code: the number of a bit in a filter of 64 bits
+LOW_SIX_BITS = 63  # mask of a code; the result is the number of a bit in a filter of 64 bits
 
 
 @dataclass(frozen=True)
 class LabelLists:
-    """Lists of labels as integers, one list after another; equal labels have equal codes.
+    """Lists of labels as integer codes, one list after another; equal labels have equal codes.
 
-    If there are words, codes are hashes, and only labels with equal words are equal.
+    With words, codes are hashes: labels are equal only if all their words are equal, too.
     """
 
     codes: NDArray[np.integer]  # shape (n_labels,)
-    offsets: NDArray[np.int64]  # shape (n_lists + 1,): where each list begins, and the last ends
-    words: Sequence[NDArray[np.uint64]] = ()  # each of shape (n_labels,)
+    offsets: NDArray[np.int64]  # shape (n_lists + 1,): start of each list, and end of the last
+    words: Sequence[NDArray[np.uint64]] = ()  # first words of all labels, second words, and so on
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -62,15 +73,15 @@ class LabelLists:
         return np.diff(self.offsets)
 
 
-def collected(lists: Any) -> Any:
+def reusable(lists: Any) -> Any:
     """Return lists in a container that can be read twice."""
-    if hasattr(lists, 'iloc'):  # of pandas: a frame, or a column of lists
+    if hasattr(lists, 'iloc'):  # a frame of pandas, or a column of lists
         return lists.to_numpy()
     return list(lists) if isinstance(lists, Iterator) else lists
 
 
 def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
-    """Return true and predicted lists with one coding; both are as `collected` gives them."""
+    """Return true and predicted lists of `reusable` containers, with codes in common."""
     if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
         raise ParameterError('y_pred: found a set, expected labels in an order')
     truth, truth_offsets = _flattened(y_true, 'y_true')
@@ -83,16 +94,16 @@ def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
         import pyarrow
 
         codes = pyarrow.concat_arrays([truth, predictions]).dictionary_encode().indices.to_numpy()
-        of_truth = codes[: len(truth)]
-        of_predictions = codes[len(truth) :]
+        true_codes = codes[: len(truth)]
+        predicted_codes = codes[len(truth) :]
     else:
-        of_truth = truth.to_numpy()
-        of_predictions = predictions.to_numpy()
-    return LabelLists(of_truth, truth_offsets), LabelLists(of_predictions, offsets)
+        true_codes = truth.to_numpy()
+        predicted_codes = predictions.to_numpy()
+    return LabelLists(true_codes, truth_offsets), LabelLists(predicted_codes, offsets)
 
 
 def arrow_array(values: Any, name: str) -> pyarrow.Array:
-    """Return a sequence as one pyarrow array, in which ``None``, ``NaN`` and ``NA`` are null."""
+    """Convert a sequence to one pyarrow array; ``None``, ``NaN`` and ``NA`` become null."""
     import pyarrow
 
     if not _is_sequence(values):
@@ -110,7 +121,7 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
 
 
 def label_array(values: Any, name: str) -> pyarrow.Array:
-    """Return labels as one pyarrow array of large strings or integers; missing ones are null."""
+    """Convert labels to one pyarrow array of large strings or integers; missing ones are null."""
     import pyarrow
 
     array = arrow_array(values, name)
@@ -134,26 +145,26 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
 def same_kind(
     one: pyarrow.Array, other: pyarrow.Array, one_name: str, other_name: str
 ) -> tuple[pyarrow.Array, pyarrow.Array]:
-    """Return two arrays of labels that can be compared, or refuse text beside integers."""
+    """Return two arrays of labels, both text or both integers; refuse text beside integers."""
     import pyarrow
 
-    # An array without a label has no kind of its own, and gets that of the other.
+    # An array of nulls alone has no kind of its own, and is cast to the kind of the other array.
     null = pyarrow.null()
     text = pyarrow.large_string()
-    kind = next((each.type for each in (one, other) if each.type != null), pyarrow.int64())
-    one, other = (each.cast(kind) if each.type == null else each for each in (one, other))
-    expected, found = ('text' if each.type == text else 'integers' for each in (one, other))
-    if found != expected:
-        raise ParameterError(f'{other_name}: found {found}, expected {expected} as in {one_name}')
+    kind = next((labels.type for labels in (one, other) if labels.type != null), pyarrow.int64())
+    one, other = (labels.cast(kind) if labels.type == null else labels for labels in (one, other))
+    expected, actual = ('text' if labels.type == text else 'integers' for labels in (one, other))
+    if actual != expected:
+        raise ParameterError(f'{other_name}: found {actual}, expected {expected} as in {one_name}')
     return one, other
 
 
 def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
-    """Return floats as integers, which pandas makes floats of where some are missing."""
+    """Convert floats back to integers: pandas stores integers as floats if some are missing."""
     import pyarrow
 
     floats = array.to_numpy(zero_copy_only=False)
-    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)  # from here on, one stands for several
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)  # from here up, a float may be a rounded one
     missing = np.isnan(floats)
     numbers = np.where(missing, 0, floats).astype(np.float64)
     if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
@@ -166,7 +177,7 @@ def _is_sequence(values: Any) -> bool:
 
 
 def _kinds(lists: Any) -> set[type]:
-    """Return the types of lists that are objects of Python, in whatever container."""
+    """Return the types of the elements of a container of Python objects; else an empty set."""
     import pyarrow
 
     if isinstance(lists, pyarrow.Array | pyarrow.ChunkedArray) or not _is_sequence(lists):
@@ -198,14 +209,14 @@ def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]
             raise ParameterError(f'{name}: found a missing list, expected lists of labels')
         labels = label_array(array.flatten(), name)
         offsets = array.offsets.to_numpy().astype(np.int64)
-        offsets -= offsets[0]  # those of a slice begin later
+        offsets -= offsets[0]  # the offsets of a slice do not begin at 0
     if labels.null_count:
         raise ParameterError(f'{name}: found a missing label, expected text or integers')
     return labels, offsets
 
 
 class Unproved(Exception):
-    """Raised where the fast path cannot prove its input; the slow path decides then."""
+    """Raised if the fast path cannot prove its result; then the slow path is used."""
 
 
 def lists_of_python(lists: Any) -> Sequence[Any]:
@@ -218,32 +229,43 @@ def lists_of_python(lists: Any) -> Sequence[Any]:
 
 
 def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArray[np.int64]:
-    """Return the number of labels of each list; refuse lists of other kinds."""
+    """Return the number of labels of each list; raise `Unproved` for lists of other kinds."""
     if not kinds.issuperset(map(type, lists)):
         raise Unproved
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def joined(n_labels: int, *lists: Sequence[Any]) -> bytes:
+def joined_text(n_labels: int, *lists: Sequence[Any]) -> bytes:
     """Return the text of all labels of some sequences of lists, with NUL between labels."""
-    filled = filter(None, chain(*lists))
+    non_empty = filter(None, chain(*lists))
     try:
-        text = NUL.join(map(NUL.join, filled)).encode()
-    except (TypeError, UnicodeEncodeError):  # no text; surrogates
+        text = NUL.join(map(NUL.join, non_empty)).encode()
+    except (TypeError, UnicodeEncodeError):  # labels that are not text; surrogates
         raise Unproved from None
-    if len(text) > n_labels * (WIDEST + 1):  # found now, before more such text is kept
+    if len(text) > n_labels * (WIDEST + 1):  # labels are too long; checked before more are kept
         raise Unproved
     return text
 
 
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
-    """Return joined lists of some lengths, with hashes of their words of 8 bytes as codes."""
+    """Return the lists of a `joined_text`, with hashes of words of 8 bytes as codes.
+
+    Examples
+    --------
+    Labels of at most 8 letters have one word; equal labels have equal words and codes:
+
+    >>> lists = hashed_lists(joined_text(3, [['a', 'b'], ['a']]), np.array([2, 1]))
+    >>> len(lists), lists.offsets.tolist(), lists.words[0].tolist()
+    (2, [0, 2, 3], [97, 98, 97])
+    >>> (lists.codes == lists.codes[0]).tolist()
+    [True, False, True]
+    """
     hashes = np.zeros(int(lengths.sum()), dtype=np.uint64)
-    words: list[NDArray[np.uint64]] = []  # the first ones of all labels, the second ones, and on
+    words: list[NDArray[np.uint64]] = []
     if len(hashes):
         buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
         ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
-        if len(ends) != len(hashes):  # NUL in a label
+        if len(ends) != len(hashes):  # a label contains NUL
             raise Unproved
         starts = np.append(0, ends[:-1] + 1)
         if (ends - starts).max() > WIDEST:
@@ -252,22 +274,30 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     for word in words:
         hashes = (hashes ^ word) * ODD
         hashes ^= hashes >> np.uint64(32)
-    n_bits = 1 + len(lengths).bit_length()  # bits freed for the number of the list
+    n_bits = 1 + len(lengths).bit_length()  # left free for the sign and the index of the list
     codes = (hashes >> np.uint64(n_bits)).view(np.int64)
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
 
 
 class Matches(NamedTuple):
-    """Hits, list after list, and the counts that average precision needs."""
+    """The hits, list after list, and the counts that average precision needs."""
 
-    rankings: NDArray[np.int64]  # of each hit, from 0, ascending
-    ranks: NDArray[np.int64]  # of each hit, from 1, ascending in each ranking
-    n_relevant: NDArray[np.int64]  # of each ranking: true labels, predicted or not
-    n_returned: NDArray[np.int64]  # of each ranking: predictions
+    rankings: NDArray[np.int64]  # for each hit, the index of its ranking, ascending
+    ranks: NDArray[np.int64]  # for each hit, from 1, ascending in each ranking
+    n_relevant: NDArray[np.int64]  # for each ranking, true labels, predicted or not
+    n_returned: NDArray[np.int64]  # for each ranking, predictions
 
 
 def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Matches:
-    """Find the hits in each list of predictions, in O(n log n) for n labels in all."""
+    """Find the hits in each list of predictions, in O(n log n) time for n labels in total.
+
+    Examples
+    --------
+    >>> truth, predictions = label_lists([['a', 'b'], ['b']], [['b', 'x', 'a'], ['a', 'b']])
+    >>> hits = match(truth, predictions, Repeats.IRRELEVANT)
+    >>> hits.rankings.tolist(), hits.ranks.tolist()
+    ([0, 0, 1], [1, 3, 2])
+    """
     if repeats is Repeats.DROP:
         predictions = _distinct(predictions)
     hits = _possible_hits(truth, predictions)
@@ -277,16 +307,16 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
     keys = codes[len(truth.codes) :]
     true_keys += np.repeat(np.arange(len(truth)) * n_codes, truth.lengths)
     keys += rows * n_codes
-    ascending = np.sort(true_keys, kind='stable')  # fast: only labels of one short list are moved
-    found = np.flatnonzero(find(ascending, keys) >= 0)
+    ascending = np.sort(true_keys, kind='stable')  # fast, as labels move only within a short list
+    matching = np.flatnonzero(find(ascending, keys) >= 0)
     if truth.words:
         pairs = zip(truth.words, predictions.words, strict=True)
-        words = [np.append(word, other[hits[found]]) for word, other in pairs]
-        _expect_equal(np.append(true_keys, keys[found]), words)
+        words = [np.append(true, predicted[hits[matching]]) for true, predicted in pairs]
+        _expect_equal(np.append(true_keys, keys[matching]), words)
     if repeats is Repeats.IRRELEVANT:
-        found = found[first_occurrences(keys[found])]
-    hits = hits[found]
-    rows = rows[found]
+        matching = matching[first_occurrences(keys[matching])]
+    hits = hits[matching]
+    rows = rows[matching]
     n_relevant = truth.lengths  # repeated labels count again only if repeated predictions do
     if repeats is not Repeats.COUNT:
         repeated = ascending[1:][ascending[1:] == ascending[:-1]]
@@ -296,57 +326,59 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
 
 
 def map_blocks(
-    score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
-) -> list[Result]:
-    """Score blocks of lists on all cores, and return the results in order: at least one."""
-    y_true = collected(y_true)
-    y_pred = collected(y_pred)
+    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Any, y_pred: Any
+) -> list[BlockScore]:
+    """Score lists block by block on all cores; return at least one result, in order."""
+    y_true = reusable(y_true)
+    y_pred = reusable(y_pred)
     try:
         return _map_text(score, y_true, y_pred)
     except Unproved:
         truth, predictions = label_lists(y_true, y_pred)
-    blocks = list(_blocks(truth.offsets + predictions.offsets, LABELS_IN_BLOCK)) or [slice(0)]
+    offsets = truth.offsets + predictions.offsets
+    blocks = list(_blocks_of_lists(offsets, LABELS_IN_BLOCK)) or [slice(0)]
     return on_all_cores(lambda block: score(truth[block], predictions[block]), blocks)
 
 
 def _map_text(
-    score: Callable[[LabelLists, LabelLists], Result], y_true: Any, y_pred: Any
-) -> list[Result]:
+    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Any, y_pred: Any
+) -> list[BlockScore]:
     """Score lists of short text as hashes; raise `Unproved` for anything else."""
 
-    def score_text(text_and_lengths: tuple[bytes, NDArray[np.int64]]) -> Result:
+    def score_text(text_and_lengths: tuple[bytes, NDArray[np.int64]]) -> BlockScore:
         text, lengths = text_and_lengths
         lists = hashed_lists(text, lengths.ravel())
         n_users = lengths.shape[1]
         return score(lists[:n_users], lists[n_users:])
 
-    results: list[Result] = []
+    results: list[BlockScore] = []
     texts = _texts(lists_of_python(y_true), lists_of_python(y_pred))
-    # Several texts are joined before threads begin: joining holds the interpreter, so beside it
-    # each step of numpy would wait for a whole text.
-    while some := list(islice(texts, TEXTS_AT_ONCE)):
-        results += on_all_cores(score_text, some)
+    # Several texts are joined before threads begin. Joining holds the interpreter: beside it, each
+    # step of numpy would wait until a text is joined.
+    while batch := list(islice(texts, TEXTS_AT_ONCE)):
+        results += on_all_cores(score_text, batch)
     return results
 
 
 def _texts(
     y_true: Sequence[Any], y_pred: Sequence[Any]
 ) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
-    """Give the text of blocks of users, and the lengths of their true and predicted lists."""
+    """Yield the joined text of each block of users, and the lengths of both lists of each user."""
     if not len(y_true) == len(y_pred) > 0:
         raise Unproved
     for begin in range(0, len(y_true), USERS_AT_ONCE):
-        some = slice(begin, begin + USERS_AT_ONCE)
-        truth = y_true[some]
-        predictions = y_pred[some]
+        users = slice(begin, begin + USERS_AT_ONCE)
+        truth = y_true[users]
+        predictions = y_pred[users]
         lengths = np.array([lengths_of(truth, ORDERED | {set}), lengths_of(predictions)])
-        for block in _blocks(np.append(0, lengths.sum(axis=0).cumsum()), LABELS_IN_BLOCK):
+        offsets = np.append(0, lengths.sum(axis=0).cumsum())
+        for block in _blocks_of_lists(offsets, LABELS_IN_BLOCK):
             n_labels = int(lengths[:, block].sum())
-            yield joined(n_labels, truth[block], predictions[block]), lengths[:, block]
+            yield joined_text(n_labels, truth[block], predictions[block]), lengths[:, block]
 
 
-def _blocks(offsets: NDArray[np.int64], n_labels: int) -> Iterator[slice]:
-    """Cut lists into blocks of about so many labels."""
+def _blocks_of_lists(offsets: NDArray[np.int64], n_labels: int) -> Iterator[slice]:
+    """Cut lists into blocks of about `n_labels` labels; no list is cut."""
     begin = 0
     while begin < len(offsets) - 1:
         end = int(np.searchsorted(offsets, offsets[begin] + n_labels))
@@ -356,7 +388,7 @@ def _blocks(offsets: NDArray[np.int64], n_labels: int) -> Iterator[slice]:
 
 
 def _distinct(lists: LabelLists) -> LabelLists:
-    """Drop each label that stands before in its list."""
+    """Drop each label that repeats an earlier label of its list."""
     rows = np.repeat(np.arange(len(lists)), lists.lengths)
     codes, n_codes = _small(lists.codes, len(lists))
     keys = rows * n_codes + codes
@@ -365,25 +397,25 @@ def _distinct(lists: LabelLists) -> LabelLists:
         return lists
     if lists.words:
         _expect_equal(keys, lists.words)
-    kept = first_occurrences(keys)
-    lengths = np.bincount(rows[kept], minlength=len(lists))
-    words = [word[kept] for word in lists.words]
-    return LabelLists(lists.codes[kept], np.concatenate([[0], lengths.cumsum()]), words)
+    first = first_occurrences(keys)
+    lengths = np.bincount(rows[first], minlength=len(lists))
+    words = [word[first] for word in lists.words]
+    return LabelLists(lists.codes[first], np.concatenate([[0], lengths.cumsum()]), words)
 
 
 def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) -> None:
     """Raise `Unproved` if labels with equal keys have different words."""
     order = np.argsort(keys, kind='stable')
     ascending = keys[order]
-    again = np.flatnonzero(ascending[1:] == ascending[:-1])
-    one = order[again]
-    other = order[again + 1]
+    repeats = np.flatnonzero(ascending[1:] == ascending[:-1])
+    one = order[repeats]
+    other = order[repeats + 1]
     if any((word[one] != word[other]).any() for word in words):
         raise Unproved
 
 
 def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64], int]:
-    """Return codes from 0 and their number, such that `list * number + code` fits in 64 bits."""
+    """Return codes from 0, and their number n; ``index_of_list * n + code`` fits in 64 bits."""
     low = int(codes.min(initial=0))
     high = int(codes.max(initial=0))
     if (high - low + 1) * n_lists > np.iinfo(np.int64).max:
@@ -394,17 +426,21 @@ def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64],
 
 
 def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
-    """Return where predictions are that can be hits, ascending."""
-    # Most cannot. A filter of 64 bits for each list, of which each true label sets one, proves it
-    # of nearly all of them without looking them up.
+    """Return the positions of predictions that may be hits, ascending; others cannot be.
+
+    Each list has a filter of 64 bits. A true label sets the bit that the last six bits of its code
+    number; a prediction whose bit is not set is not a true label. True codes 3 and 70 set bits 3
+    and 6: predicted code 4 cannot be a hit, codes 3, 6 and 70 may be. Most predictions are not
+    hits; this filter leaves them out without a search.
+    """
     bits = np.int64(1) << np.append(truth.codes & LOW_SIX_BITS, 0)
     filters = np.bitwise_or.reduceat(bits, truth.offsets[:-1])
     filters[truth.lengths == 0] = 0  # reduceat gives an empty list the bit of the next label
     possible = np.empty(len(predictions.codes), dtype=np.bool_)
-    for some in _blocks(predictions.offsets, FILTERED_AT_ONCE):
-        labels = slice(*predictions.offsets[[some.start, some.stop]])
-        filter_of_each = np.repeat(filters[some], predictions.lengths[some])
-        filter_of_each >>= predictions.codes[labels] & LOW_SIX_BITS
-        filter_of_each &= 1
-        possible[labels] = filter_of_each
+    for block in _blocks_of_lists(predictions.offsets, FILTERED_AT_ONCE):
+        labels = slice(*predictions.offsets[[block.start, block.stop]])
+        filter_bits = np.repeat(filters[block], predictions.lengths[block])
+        filter_bits >>= predictions.codes[labels] & LOW_SIX_BITS
+        filter_bits &= 1
+        possible[labels] = filter_bits
     return possible.nonzero()[0]

@@ -18,43 +18,47 @@ from mediaeval_ap.tables.reading import is_arrow
 from mediaeval_ap.tables.table import Matrix
 from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER, LARGEST_INTEGER
 
-SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long, a quarter a fifth longer
+SCORES_IN_BLOCK = 1 << 16  # half and twice as many take as long; a quarter takes a fifth longer
 
 
 def label_ranking_average_precision(
     y_true: Matrix, y_score: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Return the mean over samples of how well true labels are ranked above the others.
+    """Return the mean over samples of precision at the ranks of true labels (LRAP).
 
     Parameters
     ----------
-    y_true, y_score : array of 0 and 1, array of float, both of shape (n_samples, n_classes)
-        The true labels of each sample, as an array or a sparse matrix of scipy, and the score of
-        each label, as an array.
+    y_true : array or sparse matrix of 0 and 1, shape (n_samples, n_classes)
+        1 for each true label of each sample.
+    y_score : array of float, shape (n_samples, n_classes)
+        The score of each label.
     sample_weight : array of float, shape (n_samples,), optional
         Weight of each sample in the mean; by default 1.
 
     Returns
     -------
     float
-        The mean of ``(1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ`` over the true labels j of sample i: rank is the
-        number of labels with at least the score of j, and ``|L|`` the number of true ones among
-        these. A sample without a true label counts 1.
+        The mean over samples i of ``(1/‖yᵢ‖₀) Σ |Lᵢⱼ| / rankᵢⱼ``, with the sum over the true labels
+        j of the sample. ``rankᵢⱼ`` is the number of labels that score at least as high as j, and
+        ``|Lᵢⱼ|`` the number of true labels among these. A sample without a true label counts 1.
 
     Raises
     ------
     ParameterError
-        When shapes differ, a label is not 0 or 1, a score not finite, or a weight not from 0.
+        When shapes differ, a label is not 0 or 1, a score is not finite, or a weight is negative or
+        not finite.
     UndefinedScoreError
-        When there is no sample, or none has a weight.
+        When there is no sample, or no weight above 0.
 
     Notes
     -----
-    The formula is that of the user guide of scikit-learn, "Label ranking average precision". Takes
+    The formula is from the user guide of scikit-learn, "Label ranking average precision". It takes
     O(n_samples · n_classes · log n_classes) time, and O(n_samples) memory beside the input.
 
     Examples
     --------
+    Each sample has one true label, at rank 2:
+
     >>> label_ranking_average_precision([[1, 0, 0], [0, 1, 0]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.5
     """
@@ -78,12 +82,12 @@ def label_weighted_label_ranking_average_precision(
 def label_weighted_label_ranking_average_precision(
     y_true: Matrix, y_score: ArrayLike, *, return_per_class: bool = False
 ) -> float | tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean over true labels of how well they are ranked above the others (lwlrap).
+    """Return the mean over true labels of precision at their ranks (lwlrap).
 
     Parameters
     ----------
     y_true, y_score
-        As for `label_ranking_average_precision`, like the errors.
+        As for `label_ranking_average_precision`, which lists the errors, too.
     return_per_class : bool
         Return the precision and the weight of each class, too.
 
@@ -91,10 +95,10 @@ def label_weighted_label_ranking_average_precision(
     -------
     lwlrap : float
         The mean of ``|Lᵢⱼ| / rankᵢⱼ``, as in `label_ranking_average_precision`, over all true
-        labels; `UndefinedScoreError` if there is none.
+        labels; `UndefinedScoreError` without true labels.
     precision, weight : ndarray of float64, shape (n_classes,)
-        With `return_per_class`: the same mean for each class, NaN for one that is never true; and
-        the share of each class of all true labels.
+        With `return_per_class`: for each class, the same mean over its true labels, NaN if it is
+        never true; and its share of all true labels.
 
     Notes
     -----
@@ -124,7 +128,7 @@ class LabelRankingAveragePrecision(Accumulator):
     Attributes
     ----------
     n_samples, n_without_label : int
-        Number of samples so far, and of those without a true label.
+        Number of samples so far, and of samples without a true label.
 
     Examples
     --------
@@ -165,7 +169,7 @@ class LabelRankingAveragePrecision(Accumulator):
         Parameters
         ----------
         y_true, y_score
-            As for `label_ranking_average_precision`, with as many classes as before.
+            As for `label_ranking_average_precision`, with the same number of classes each time.
         sample_weight : array of float, shape (n_samples,), optional
             Weight of each sample; by default 1. Not allowed with `label_weighted`.
 
@@ -176,25 +180,26 @@ class LabelRankingAveragePrecision(Accumulator):
         """
         truth, scores = _matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
-            raise ParameterError('sample_weight: found some, expected none with label_weighted')
+            raise ParameterError('give sample_weight or label_weighted, not both')
         weights = _weights(sample_weight, len(scores))
-        # A later block may be wrong: a piece is merged when all of it was right.
+        # A later block may be invalid, so blocks are added to a piece, which is merged at the end.
         piece = self._piece(truth)
         n_classes = truth.shape[1]
         values = np.ones(len(scores))
         step = max(1, SCORES_IN_BLOCK // n_classes)
         for begin in range(0, len(scores), step):
             block = slice(begin, begin + step)
-            true = truth[block]
-            some = scores[block]
-            if is_sparse(true):
-                true = true.toarray()
-            _refuse(some, ~np.isfinite(some), begin, 'y_score', 'a finite number')
-            _refuse_labels(true, begin)
-            rows, classes = (true != 0).nonzero()  # sooner than of integers
-            precisions = _precisions(some, rows, classes)
-            n_labels = np.bincount(rows, minlength=len(some))
-            sums = np.bincount(rows, weights=precisions, minlength=len(some))
+            block_truth = truth[block]
+            block_scores = scores[block]
+            if is_sparse(block_truth):
+                block_truth = block_truth.toarray()
+            not_finite = ~np.isfinite(block_scores)
+            _refuse_cells(block_scores, not_finite, begin, 'y_score', 'a finite number')
+            _refuse_labels(block_truth, begin)
+            rows, classes = (block_truth != 0).nonzero()  # faster on booleans than on integers
+            precisions = _precisions(block_scores, rows, classes)
+            n_labels = np.bincount(rows, minlength=len(block_scores))
+            sums = np.bincount(rows, weights=precisions, minlength=len(block_scores))
             np.divide(sums, n_labels, out=values[block], where=n_labels > 0)
             piece.n_without_label += int(np.count_nonzero(n_labels == 0))
             piece._n_labels += np.bincount(classes, minlength=n_classes)
@@ -206,14 +211,14 @@ class LabelRankingAveragePrecision(Accumulator):
         return values
 
     def update_missing(self, y_true: Matrix) -> None:
-        """Add samples without scores: each counts 0, and each of its true labels precision 0.
+        """Add samples without scores: each counts 0, and each of its true labels has precision 0.
 
         Parameters
         ----------
         y_true : array of 0 and 1, shape (n_samples, n_classes)
-            The true labels, with as many classes as before.
+            The true labels, with the same number of classes each time.
         """
-        truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
+        truth = _with_classes(dense_numbers(y_true, 'y_true', 2, 'biuf'))
         piece = self._piece(truth)
         _refuse_labels(truth)
         piece.n_samples = len(truth)
@@ -224,23 +229,24 @@ class LabelRankingAveragePrecision(Accumulator):
 
     def merge(self, other: Self) -> None:
         self._expect_like(other)
-        if other.n_samples:  # else it has no number of classes
+        if other.n_samples:  # without samples, the number of classes is unknown
             self._make_room(len(other._n_labels))
             super().merge(other)
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
-        found = len(other._n_labels)
+        actual = len(other._n_labels)
         expected = len(self._n_labels)
-        if self.n_samples and other.n_samples and found != expected:
-            raise ParameterError(f'merge: found {found} classes, expected {expected}')
+        if self.n_samples and other.n_samples and actual != expected:
+            raise ParameterError(f'merge: found {actual} classes, expected {expected}')
 
     def compute(self) -> float:
         if self.label_weighted:
             n_labels = int(self._n_labels.sum())
             if not n_labels:
-                found = f'none of {self.n_samples} samples has a true label'
-                raise UndefinedScoreError(f'lwlrap: {found}')
+                raise UndefinedScoreError(
+                    f'lwlrap: none of {self.n_samples} samples has a true label'
+                )
             return float(sum(map(self._by_class.fraction, range(len(self._n_labels)))) / n_labels)
         weight = self._by_weight.fraction()
         if not weight:
@@ -248,7 +254,7 @@ class LabelRankingAveragePrecision(Accumulator):
         return float(self._by_sample.fraction() / weight)
 
     def per_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what each class contributes to lwlrap.
+        """Return the precision and the weight of each class; lwlrap is their weighted mean.
 
         Returns
         -------
@@ -263,44 +269,45 @@ class LabelRankingAveragePrecision(Accumulator):
         return np.array(precision), self._n_labels / n_labels
 
     def _piece(self, truth: Any) -> Self:
-        """Return an empty accumulator of as many classes, which must be as many as before."""
+        """Return an empty accumulator for `truth`; refuse another number of classes than before."""
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
-            found = truth.shape[1]
+            actual = truth.shape[1]
             expected = len(self._n_labels)
-            raise ParameterError(f'y_true: found {found} classes, expected {expected} as before')
+            raise ParameterError(f'y_true: found {actual} classes, expected {expected} as before')
         piece = type(self)(label_weighted=self.label_weighted)
         piece._make_room(truth.shape[1])
         return piece
 
     def _make_room(self, n_classes: int) -> None:
-        """Take the number of classes from the first samples."""
+        """Prepare empty sums, if there are no samples yet."""
         if not self.n_samples:
             self._n_labels = np.zeros(n_classes, dtype=np.int64)
             self._by_class = ExactSums(n_classes)
 
 
 def _with_classes(truth: Any) -> Any:
+    """Return a matrix; refuse one without columns."""
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
     return truth
 
 
 def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+    """Return both arguments as matrices of one shape; a sparse truth stays sparse."""
     if is_sparse(y_true):
         if y_true.ndim != 2 or y_true.dtype.kind not in 'biuf':
             kind = f'{y_true.ndim} dimensions of {y_true.dtype}'
             raise ParameterError(f'y_true: found {kind}, expected 2 of numbers')
         truth = _with_classes(y_true.tocsr())
     else:
-        truth = _with_classes(number_array(y_true, 'y_true', 2, 'biuf'))
-    scores = number_array(y_score, 'y_score', 2, 'iuf')
-    names = [list(each.columns) for each in (y_true, y_score) if hasattr(each, 'columns')]
+        truth = _with_classes(dense_numbers(y_true, 'y_true', 2, 'biuf'))
+    scores = dense_numbers(y_score, 'y_score', 2, 'iuf')
+    names = [list(frame.columns) for frame in (y_true, y_score) if hasattr(frame, 'columns')]
     if len(names) == 2 and names[0] != names[1]:
         raise ParameterError('y_score: found other columns, expected those of y_true, in order')
     if truth.shape != scores.shape:
-        found = scores.shape
-        expected = truth.shape
-        raise ParameterError(f'y_score: found shape {found}, expected {expected} as y_true')
+        expected = f'{truth.shape} as y_true'
+        raise ParameterError(f'y_score: found shape {scores.shape}, expected {expected}')
     return truth, scores
 
 
@@ -308,47 +315,59 @@ def _weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.floa
     if sample_weight is None:
         return np.ones(n_samples)
     name = 'sample_weight'
-    weights = doubles(number_array(sample_weight, name, 1, 'iuf'), name)
+    weights = doubles(dense_numbers(sample_weight, name, 1, 'iuf'), name)
     if len(weights) != n_samples:
         raise ParameterError(f'sample_weight: found {len(weights)} numbers, expected {n_samples}')
     if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
-        raise ParameterError(f'sample_weight: found {wrong[0]}, expected finite numbers from 0')
+        raise ParameterError(f'sample_weight: found {wrong[0]}, expected finite numbers, 0 or more')
     return weights
 
 
 def _refuse_labels(truth: NDArray[Any], begin: int = 0) -> None:
-    """Refuse labels that are not 0 or 1, in rows from `begin` on."""
-    _refuse(truth, (truth != 0) & (truth != 1), begin, 'y_true', '0 or 1')
+    """Refuse labels other than 0 and 1; the first row of `truth` is row `begin` of the input."""
+    _refuse_cells(truth, (truth != 0) & (truth != 1), begin, 'y_true', '0 or 1')
 
 
-def _refuse(
-    values: NDArray[Any], wrong: NDArray[np.bool_], begin: int, name: str, expected: str
+def _refuse_cells(
+    values: NDArray[Any], is_wrong: NDArray[np.bool_], begin: int, name: str, expected: str
 ) -> None:
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        found = f'{values[row, column]} in row {begin + row}, column {column}'
-        raise ParameterError(f'{name}: found {found}, expected {expected}')
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
+        actual = f'{values[row, column]} in row {begin + row}, column {column}'
+        raise ParameterError(f'{name}: found {actual}, expected {expected}')
 
 
 def _precisions(
     scores: NDArray[Any], rows: NDArray[np.int64], classes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return |L| / rank of the true labels at some rows and classes, row by row."""
-    at = scores[rows, classes]
-    # The rank is the number of scores that are at least as high: a bisection of all rows in step.
+    """Return |L| / rank of each true label, given its row and class; rows ascend.
+
+    Examples
+    --------
+    Classes 1 and 2 are true. Class 2 has rank 1; class 1 ties with class 0, so both have rank 3:
+
+    >>> scores = np.array([[0.5, 0.5, 0.9, 0.1]])
+    >>> _precisions(scores, np.array([0, 0]), np.array([1, 2])).round(3).tolist()  # 2/3 and 1/1
+    [0.667, 1.0]
+    """
+    label_scores = scores[rows, classes]
+    # The rank of a label is the number of scores in its row that are at least as high. All labels
+    # are searched for at once, by a bisection whose steps they share.
     ascending = np.sort(scores, axis=1)
     n_classes = scores.shape[1]
     low = np.zeros(len(rows), dtype=np.int64)
     high = np.full(len(rows), n_classes)
     for _ in range(n_classes.bit_length()):
         middle = (low + high) // 2
-        # A search that has ended may stand behind the last score, and is not moved by any.
-        below = ascending[rows, np.minimum(middle, n_classes - 1)] < at
-        low = np.where(below, middle + 1, low)
-        high = np.where(below, high, middle)
-    # |L| is the number of true labels among these: those from the first of equal ones on.
-    order = np.lexsort((at, rows))
-    starts = run_starts([rows, at[order]])  # rows ascend
+        # A search may have ended after the last score; `minimum` keeps its index valid, and the
+        # comparison leaves it there.
+        is_below = ascending[rows, np.minimum(middle, n_classes - 1)] < label_scores
+        low = np.where(is_below, middle + 1, low)
+        high = np.where(is_below, high, middle)
+    # |L| is the number of true labels of the row that score at least as high. Sorted by score, they
+    # start at the first label with an equal score, and end with the row.
+    order = np.lexsort((label_scores, rows))
+    starts = run_starts([rows, label_scores[order]])
     first = np.repeat(starts, np.diff(starts, append=len(rows)))
     n_true = np.empty_like(rows)
     n_true[order] = np.bincount(rows).cumsum()[rows] - first
@@ -357,79 +376,83 @@ def _precisions(
 
 
 def is_sparse(values: object) -> bool:
-    """Return whether values are a sparse matrix of scipy; if it is not imported, nothing is one."""
+    """Return True for a sparse matrix of scipy, without importing scipy."""
     scipy_sparse = sys.modules.get('scipy.sparse')
     return scipy_sparse is not None and bool(scipy_sparse.issparse(values))
 
 
-def number_array(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
-    """Return numbers as an array whose type is one of `kinds` of numpy, integers as integers."""
+def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
+    """Convert numbers to an array of one of numpy's `kinds`; integers stay integers."""
     expected = f'expected {n_dimensions} of numbers'
     if is_sparse(values):
         raise ParameterError(f'{name}: found a sparse matrix, expected a dense array')
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterError(f'{name}: found a masked array, {expected}')
     try:
-        array = np.asarray(_of_lists(values, name) if _is_list_array(values) else values)
+        array = np.asarray(_matrix_of_lists(values, name) if _is_list_array(values) else values)
     except ParameterError:
         raise
     except ValueError:
         raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
     if array.ndim != n_dimensions or array.dtype.kind not in kinds:
         raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
-    # Of integers beside floats, or of int64 beside uint64, numpy makes doubles. (Of smaller types
-    # it makes smaller floats only where these are exact.)
+    # numpy converts integers beside floats, and int64 beside uint64, to doubles, which may round
+    # them. (It converts smaller types to smaller floats only if these are exact.)
     if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):
-        large = np.abs(array) >= LARGEST_INTEGER
-        if large.any():
-            given = _before_conversion(values)[large]
-            _refuse_rounded(given, array[large], name, ' beside numbers of other types')
+        is_large = np.abs(array) >= LARGEST_INTEGER
+        if is_large.any():
+            unconverted = _before_conversion(values)[is_large]
+            suffix = ' beside numbers of other types'
+            _refuse_rounded(unconverted, array[is_large], name, suffix)
     return array
 
 
 def _is_list_array(values: object) -> bool:
-    """Return whether values are lists in an array of pyarrow; if not imported, nothing is one."""
+    """Return True for an array of lists of pyarrow, without importing pyarrow."""
     pyarrow = sys.modules.get('pyarrow')
     arrays = () if pyarrow is None else (pyarrow.Array, pyarrow.ChunkedArray)
     return isinstance(values, arrays) and is_list(values)
 
 
-def _of_lists(lists: Any, name: str) -> NDArray[Any]:
-    """Return lists of numbers in an array of pyarrow as an array of two dimensions."""
+def _matrix_of_lists(lists: Any, name: str) -> NDArray[Any]:
+    """Convert a pyarrow array of lists of numbers to an array of two dimensions."""
     from pyarrow import ChunkedArray, compute
 
     if isinstance(lists, ChunkedArray):
         lists = lists.combine_chunks()
     numbers = lists.flatten()
     if lists.null_count or numbers.null_count:
-        what = 'list' if lists.null_count else 'number'
-        raise ParameterError(f'{name}: found a missing {what}, expected numbers')
+        kind = 'list' if lists.null_count else 'number'
+        raise ParameterError(f'{name}: found a missing {kind}, expected numbers')
     lengths = compute.list_value_length(lists).to_numpy()
     length = int(lengths[0]) if len(lengths) else max(0, getattr(lists.type, 'list_size', 0))
     if (lengths != length).any():
-        raise ValueError('rows of different lengths')  # as numpy says it of lists of Python
+        raise ValueError('rows of different lengths')  # as numpy does for Python lists
     array: NDArray[Any] = numbers.to_numpy(zero_copy_only=False)
     return array.reshape(len(lists), length)
 
 
 def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Return numbers in double precision, and refuse an integer that no double holds."""
+    """Convert numbers to doubles; refuse an integer that a double cannot hold."""
     numbers = array.astype(np.float64)
-    large = np.abs(numbers) >= LARGEST_INTEGER
-    if large.any():
-        _refuse_rounded(array[large], numbers[large], name, '')
+    is_large = np.abs(numbers) >= LARGEST_INTEGER
+    if is_large.any():
+        _refuse_rounded(array[is_large], numbers[is_large], name, '')
     return numbers
 
 
-def _refuse_rounded(given: NDArray[Any], rounded: NDArray[Any], name: str, where: str) -> None:
-    for number, other in zip(given.tolist(), rounded.tolist(), strict=True):
-        if isinstance(number, Integral) and math.isfinite(other) and int(number) != int(other):
-            raise ParameterError(f'{name}: found {int(number)}{where}, expected {EXACT_NUMBER}')
+def _refuse_rounded(
+    unconverted: NDArray[Any], converted: NDArray[Any], name: str, suffix: str
+) -> None:
+    """Refuse an integer that its conversion rounded; a suffix of the integer tells the cause."""
+    for number, double in zip(unconverted.tolist(), converted.tolist(), strict=True):
+        if isinstance(number, Integral) and math.isfinite(double) and int(number) != int(double):
+            raise ParameterError(f'{name}: found {int(number)}{suffix}, expected {EXACT_NUMBER}')
 
 
 def _before_conversion(values: Any) -> NDArray[np.object_]:
-    """Return numbers as the objects that they were before numpy found one type for all."""
-    if hasattr(values, 'iloc'):  # of pandas
+    """Return numbers as the objects before numpy converted all to one type."""
+    if hasattr(values, 'iloc'):  # a frame or series of pandas
         values = values.astype(object).to_numpy()
     elif is_arrow(values):
         columns = (column.to_pylist() for column in to_arrow(values).columns)

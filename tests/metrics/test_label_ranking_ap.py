@@ -143,7 +143,7 @@ def test_undefined_label_rankings():
         label_weighted_label_ranking_average_precision([[0, 0]], [[1, 2]])
     with pytest.raises(UndefinedScoreError, match='LRAP: none of 1 samples has a weight'):
         label_ranking_average_precision([[1, 0]], [[1, 2]], [0])
-    with pytest.raises(ParameterError, match='expected none with label_weighted'):
+    with pytest.raises(ParameterError, match='give sample_weight or label_weighted, not both'):
         LabelRankingAveragePrecision(label_weighted=True).update([[1]], [[1]], [1])
 
 
