@@ -1,4 +1,4 @@
-"""What this package computes, in other libraries."""
+"""Average precision of this package as measures of other libraries."""
 
 from mediaeval_ap.compat import ir_measures
 

@@ -1,4 +1,4 @@
-"""The provider of ir_measures behind `mediaeval_ap.compat.ir_measures`; its import registers it."""
+"""The provider for ir_measures; importing this module registers it."""
 
 from __future__ import annotations
 
@@ -47,20 +47,27 @@ class DefinedAPEvaluator(providers.Evaluator):  # type: ignore[misc]
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Score the run once for all measures that differ in their cutoffs alone."""
         run = RunConverter(run).as_dict_of_dict()
-        of_settings = defaultdict(list)
-        for each in self.measures if any(run.values()) and self._qrels else ():
-            of_settings[each['definition'], each['ties'], each['rel']].append(each)
-        for (definition, ties, level), group in of_settings.items():
-            cutoffs = [each.params.get('cutoff', 'all') for each in group]
-            given = {'definition': definition, 'ties': ties, 'relevance_level': level}
+        measures_by_settings = defaultdict(list)
+        for measure in self.measures if any(run.values()) and self._qrels else ():
+            settings = measure['definition'], measure['ties'], measure['rel']
+            measures_by_settings[settings].append(measure)
+        for (definition, ties, level), group in measures_by_settings.items():
+            cutoffs = [measure.params.get('cutoff', 'all') for measure in group]
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore', DataWarning)  # ir_measures counts missing topics 0
                 evaluation = evaluate_trec(
-                    self._qrels, run, cutoffs, missing='zero', unknown='drop', **given
+                    self._qrels,
+                    run,
+                    cutoffs,
+                    definition=definition,
+                    ties=ties,
+                    relevance_level=level,
+                    missing='zero',
+                    unknown='drop',
                 )
             for topic, values in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
-                for each, value in zip(group, values, strict=True):
-                    yield ir_measures.Metric(topic, each, value)
+                for measure, value in zip(group, values, strict=True):
+                    yield ir_measures.Metric(topic, measure, value)
 
 
 DefinedAP = _DefinedAP()

@@ -1,4 +1,4 @@
-"""AP of ir_measures by any definition and order of ties."""
+"""AP by any definition and order of ties as a measure of ir_measures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ['register']
 def register() -> Any:
     """Register AP by any definition with ir_measures, and return it as a measure.
 
-    From then on all of ir_measures computes ``DefinedAP``, also by that name, with the parameters
-    `definition` (``'trec'``), `ties` (``'trec_eval'``), `rel` (1) and `cutoff`, as
-    `mediaeval_ap.evaluate_trec` has them. `AP` stays what it was.
+    After that, all functions of ir_measures compute ``DefinedAP``, also by this name. It has the
+    parameters `definition` (``'trec'``), `ties` (``'trec_eval'``), `rel` (1) and `cutoff`, with the
+    meaning of `mediaeval_ap.evaluate_trec`. `AP` stays unchanged.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""TREC files: what others wrote, scored; runs of a campaign, written for others."""
+"""Scores of plain TREC files, and exports of campaign runs in the formats of TREC."""
 
 from mediaeval_ap.trec.topic_scores import evaluate_trec
 

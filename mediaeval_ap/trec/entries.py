@@ -31,7 +31,7 @@ from mediaeval_ap.tables.text import arrow_reader
 from mediaeval_ap.tables.text.line_rules import whole_lines
 from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import (
-    MOST_LOOKED_AT,
+    MOST_FIRST_BYTES,
     from_mapping,
     layouts_of,
     reader_of,
@@ -192,7 +192,7 @@ def read_entries(
 def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
     """Read lines of TREC, or the file of another tool."""
     with source.open() as opened:
-        line, stream = with_first_line(opened, MOST_LOOKED_AT)
+        line, stream = with_first_line(opened, MOST_FIRST_BYTES)
         if tool_reader := reader_of(line, source.name, part):
             table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
@@ -311,7 +311,7 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
 
 
 def _with_plain_tuples(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
-    """Yield rows; those of ir_measures as plain tuples in the order of the layout."""
+    """Yield rows, and turn rows of ir_measures into tuples in the order of the layout."""
     attribute = str(layout.number)
     for number, row in enumerate(rows, 1):
         if not (hasattr(row, 'query_id') and hasattr(row, 'doc_id')):

@@ -198,13 +198,13 @@ def measures_of_files(
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
-    kept: NDArray[np.int64],
+    scored: NDArray[np.int64],
     ties: TrecTies,
 ) -> dict[str, NDArray[np.float64]]:
-    """Compute measures for the judged topics `kept`; `topic` has the topic of each returned row."""
+    """Compute measures for the judged topics `scored`; `topic` has the topic of each returned row."""
     import ir_measures
 
-    rows = np.flatnonzero(np.isin(judged.topic.codes, kept))
+    rows = np.flatnonzero(np.isin(judged.topic.codes, scored))
     _refuse_relevance(judged, rows)
     judgements = zip(judged.topic.codes[rows].tolist(), judged.documents(rows), strict=True)
     relevance = dict(zip(judgements, judged.number[rows].astype(int).tolist(), strict=True))
@@ -212,7 +212,7 @@ def measures_of_files(
         ir_measures.Qrel(str(code), as_word(document), number)
         for (code, document), number in relevance.items()
     ]
-    rows = np.flatnonzero(np.isin(topic, kept))
+    rows = np.flatnonzero(np.isin(topic, scored))
     topic_by_row = topic[rows]
     returned_documents = returned.documents(rows)
     unjudged_grade = -LARGEST_MEASURED_RELEVANCE - 1
@@ -235,7 +235,7 @@ def measures_of_files(
         ]
     defaults = np.zeros(len(judged.topic.values))
     values_by_measure = _values_by_measure(measures, qrels, run, defaults)
-    return {name: values[kept] for name, values in values_by_measure.items()}
+    return {name: values[scored] for name, values in values_by_measure.items()}
 
 
 def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:

@@ -193,25 +193,25 @@ def evaluate_trec(
     terms = precision_terms(ranked, ties)
     n_ranked = ranked.n_by_topic
     ap = average_precision_of_terms(*terms, n_relevant, n_ranked, depths(cutoffs), definition)
-    kept = np.flatnonzero(is_scored & ~(is_missing & (policy.missing == 'skip')))
-    if not len(kept):
+    scored = np.flatnonzero(is_scored & ~(is_missing & (policy.missing == 'skip')))
+    if not len(scored):
         raise _nothing_to_score(judged, returned, n_skipped)
-    n_relevant = n_relevant[kept]
+    n_relevant = n_relevant[scored]
     warnings += without_relevant(printable(judged_name), n_relevant, definition)
     warnings += about_skipped
     values_by_measure = {}
     if parsed_measures:
         entries, topic = ranked.entries, ranked.topic
-        values_by_measure = measures_of_files(parsed_measures, judged, entries, topic, kept, ties)
+        values_by_measure = measures_of_files(parsed_measures, judged, entries, topic, scored, ties)
     evaluation = Evaluation(
-        [topics[code] for code in kept.tolist()],
+        [topics[code] for code in scored.tolist()],
         cutoffs,
-        ap[kept],
+        ap[scored],
         n_relevant,
         definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         {
-            'queries': len(kept),
+            'queries': len(scored),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             'judgements': len(judged),
             'hypotheses': len(returned),

@@ -1,4 +1,4 @@
-"""A run of a campaign as TREC sees it: topics, documents, and a ranking for each topic."""
+"""A campaign's run in the terms of TREC: topics, documents, and one ranking per topic."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def as_word(text: str) -> str:
-    """Return text as one word: white space, %, and # or U+FEFF at its begin are percent-encoded."""
+    """Percent-encode white space, %, and # or U+FEFF at the beginning, so that text is one word."""
     return _encode(_percent, text)
 
 
 class Topic(NamedTuple):
-    """A query as a topic: its documents, each once."""
+    """A query as a topic, with its documents, each once."""
 
     query: str
     relevant: list[str]
     returned: list[str]  # best first
-    nonrelevant: list[str]  # judged so
+    nonrelevant: list[str]  # judged not relevant
 
 
 def topics(
     run: PreparedRun, queries: Sequence[str], k: int, *, with_all_judged: bool = False
 ) -> list[Topic]:
-    """Return each query once as a topic, its shots ranked as by the definition ``trec``.
+    """Return each query once as a topic; its shots are ranked by the definition ``trec``.
 
-    Judged shots that are not relevant are those that were returned, and as many others as there are
-    relevant ones, which is all that a measure of retrieval looks at; or all of them.
+    Of the shots judged not relevant, a topic has the returned ones, and at most as many others as
+    relevant shots: no measure of retrieval uses more. With `with_all_judged`, it has all of them.
     """
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
@@ -77,41 +77,41 @@ def topics(
     ids = ranking.shots.ids
     shot_codes = ranking.shots.codes_of(shots)
     documents = _documents((ids[field], shot_codes[field]) for field in SHOT_FIELDS)
-    of_rank = iter([documents[number] for number in numbers.tolist()])
-    documents_of = _judged_documents(run.criteria.judgements)
-    found = []
-    for query, code, shots_of_query in zip(distinct, codes, ranked, strict=True):
-        returned = list(islice(of_rank, len(shots_of_query)))
-        wrong = [each for each in documents_of(query) if each not in relevant[code]]
+    ranked_documents = iter([documents[number] for number in numbers.tolist()])
+    judged_for = _judged_documents(run.criteria.judgements)
+    result = []
+    for query, code, query_shots in zip(distinct, codes, ranked, strict=True):
+        returned = list(islice(ranked_documents, len(query_shots)))
+        nonrelevant = [shot for shot in judged_for(query) if shot not in relevant[code]]
         if not with_all_judged:
-            is_returned = set(returned)
-            n_others = len(relevant[code])
-            others = (each for each in wrong if each not in is_returned)
-            wrong = [each for each in wrong if each in is_returned] + [*islice(others, n_others)]
-        found.append(Topic(query, list(relevant[code]), returned, wrong))
-    return found
+            returned_set = set(returned)
+            not_returned = (shot for shot in nonrelevant if shot not in returned_set)
+            nonrelevant = [shot for shot in nonrelevant if shot in returned_set]
+            nonrelevant += islice(not_returned, len(relevant[code]))
+        result.append(Topic(query, list(relevant[code]), returned, nonrelevant))
+    return result
 
 
 def _judged_documents(judgements: Judged | None) -> Callable[[str], Iterable[str]]:
-    """Return the function that gives the documents that were judged for a query."""
+    """Return a function from a query to the documents that were judged for it."""
     if judgements is None:
         return lambda query: ()
     table = judgements.table
     columns = [table[field] for field in SHOT_FIELDS]
     documents = _documents((column.values, column.codes) for column in columns)
     if not judgements.is_of_pairs:
-        of_all = dict.fromkeys(documents)
-        return lambda query: of_all
-    of_name: dict[str, dict[str, None]] = defaultdict(dict)
+        distinct_documents = dict.fromkeys(documents)
+        return lambda query: distinct_documents
+    documents_by_name: dict[str, dict[str, None]] = defaultdict(dict)
     for name, document in zip(table.texts('person_name'), documents, strict=True):
-        of_name[name][document] = None
-    return lambda query: of_name.get(query, ())
+        documents_by_name[name][document] = None
+    return lambda query: documents_by_name.get(query, ())
 
 
 def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> list[str]:
-    """Return shots as documents, corpus/video/shot, from distinct texts and codes of each field.
+    """Return shots as documents, corpus/video/shot, from texts and codes of each field.
 
-    Each text that occurs is percent-encoded once.
+    Each text is percent-encoded once.
     """
     fields = []
     for texts, codes in shots:
@@ -124,24 +124,27 @@ def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> li
 def export(
     topics: Sequence[Topic], qrels: str | os.PathLike[str], run: str | os.PathLike[str], tag: str
 ) -> None:
-    """Write topics that have a relevant document as qrels and as a run: both files, or none."""
+    """Write the topics with a relevant document as qrels and as a run: both files, or none."""
     if os.path.realpath(qrels) == os.path.realpath(run):
         raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
     tag = check_tag(tag)
-    of_qid = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
-    if not any(topic.returned for _, topic in of_qid):
-        found = 'found no shot for a query that has a relevant one'
-        raise ParameterError(f'run: {found}, expected some, as no tool reads an empty file')
-    qrels_text = ''.join(f'{qid} 0 {shot} 1\n' for qid, topic in of_qid for shot in topic.relevant)
-    # Scores are integers that decrease strictly, so that no reader orders the lines anew.
+    exported = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
+    if not any(topic.returned for _, topic in exported):
+        raise ParameterError(
+            'run: found no shot for a query with a relevant shot; no tool reads an empty file'
+        )
+    qrels_text = ''.join(
+        f'{qid} 0 {shot} 1\n' for qid, topic in exported for shot in topic.relevant
+    )
+    # Scores are strictly decreasing integers, so that no reader changes the order of the lines.
     run_text = ''.join(
         f'{qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
-        for qid, topic in of_qid
+        for qid, topic in exported
         for rank, shot in enumerate(topic.returned, 1)
     )
-    if n_without := len(topics) - len(of_qid):
-        without = 'have no relevant shot, and are not in the files'
+    if n_without := len(topics) - len(exported):
+        finding = 'have no relevant shot, and are not in the files'
         same = "evaluate with --definition trec --queries-without-relevant skip has the files' mean"
-        note = Note(without, n_without, len(topics))
+        note = Note(finding, n_without, len(topics))
         warn_caller([DataWarning('missing-ids', '', note, f'; {same}')])
     write_all_whole({qrels: qrels_text, run: run_text})

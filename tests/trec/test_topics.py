@@ -108,7 +108,7 @@ def test_a_query_that_begins_with_a_mark(mark, tmp_path):
 def test_what_would_be_an_empty_file_is_refused(video, query, tmp_path):
     average_precision = AveragePrecision([*REFERENCE, ('x', 'w', '1', 'ann')], subset=[video])
     paths = tmp_path / 'qrels', tmp_path / 'run'
-    with pytest.raises(ParameterError, match=r'^run: found no shot for a query that has a relevan'):
+    with pytest.raises(ParameterError, match=r'^run: found no shot for a query with a relevant'):
         average_precision.export_trec(ROWS, *paths, [query])
     assert list(tmp_path.iterdir()) == []
 
