@@ -201,7 +201,7 @@ def measures_of_files(
     scored: NDArray[np.int64],
     ties: TrecTies,
 ) -> dict[str, NDArray[np.float64]]:
-    """Compute measures for the judged topics `scored`; `topic` has the topic of each returned row."""
+    """Compute measures for the topics `scored`; `topic` has the topic of each returned row."""
     import ir_measures
 
     rows = np.flatnonzero(np.isin(judged.topic.codes, scored))
