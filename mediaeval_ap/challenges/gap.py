@@ -13,9 +13,9 @@ from mediaeval_ap.challenges.task import (
     Files,
     Shape,
     Task,
+    labels_at,
     none_if_empty,
     split_labels,
-    texts_at,
     unique_ids,
 )
 from mediaeval_ap.choices import Missing, Ties, Unknown
@@ -92,8 +92,8 @@ def evaluate_gap(
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)
     label_by_row, confidence_by_row = _labels_and_confidence(files.predictions)
-    truths = none_if_empty(texts_at(files.truth['label'], files.match(ids, predicted)))
-    labels = none_if_empty(texts_at(label_by_row, files.rows))
+    truths = none_if_empty(labels_at(files.truth['label'], files.match(ids, predicted)))
+    labels = none_if_empty(labels_at(label_by_row, files.rows))
     confidence = np.where(files.rows < 0, np.nan, confidence_by_row[files.rows])
     correct = compute.equal(labels, truths).fill_null(False).to_numpy(zero_copy_only=False)
     order = files.rows.argsort(kind='stable')  # the order of the file, for stable ties

@@ -16,7 +16,7 @@ from mediaeval_ap.challenges.task import (
     Files,
     LabelsById,
     Task,
-    texts_at,
+    labels_at,
     unique_ids,
 )
 from mediaeval_ap.choices import Missing, Unknown
@@ -209,7 +209,7 @@ def evaluate_first_hit(
     files.truth.refuse_empty(label)
     files.truth.refuse_several(label)
     predicted = LabelsById(files.predictions)
-    labels = texts_at(files.truth[label], files.match(images, predicted.ids, predicted.codes))
+    labels = labels_at(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     values_by_metric = files.update_metrics(
         metrics, lambda part: (labels[part], predicted.take(files.rows[part]))
     )

@@ -356,11 +356,11 @@ def unique_ids(records: Records) -> pyarrow.Array:
     return ids
 
 
-def texts_at(texts: pyarrow.Array, positions: NDArray[np.int64]) -> pyarrow.Array:
-    """Return the texts at some positions, and empty text for -1."""
+def labels_at(labels: pyarrow.Array, positions: NDArray[np.int64]) -> pyarrow.Array:
+    """Return the labels at some positions, and empty text for -1."""
     import pyarrow
 
-    return texts.take(pyarrow.array(positions, mask=positions < 0)).fill_null('')
+    return labels.take(pyarrow.array(positions, mask=positions < 0)).fill_null('')
 
 
 def positions_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64]:
@@ -400,34 +400,24 @@ def _layouts_of_files(
     task: Task, columns: Any, truth_columns: Any
 ) -> tuple[list[RecordLayout], list[RecordLayout]]:
     """Return the layouts of a truth and of predictions; `columns` alone holds for both."""
-    prediction_column_by_role = _checked(columns, 'columns')
+    for_predictions = _checked(columns, 'columns')
     parameter = 'columns'
     if truth_columns is not None:
-        truth_column_by_role = _checked(truth_columns, 'truth_columns')
+        for_truth = _checked(truth_columns, 'truth_columns')
         parameter = 'truth_columns'
     else:
         truth_roles, prediction_roles = (
             {role for shape in shapes for role in shape}
             for shapes in (task.truth, task.predictions)
         )
-        if prediction_column_by_role.keys() - truth_roles - prediction_roles:
-            raise _wrong_roles(
-                prediction_column_by_role, [*task.predictions, *task.truth], 'columns'
-            )
-        truth_column_by_role = {
-            role: column
-            for role, column in prediction_column_by_role.items()
-            if role in truth_roles
+        if for_predictions.keys() - truth_roles - prediction_roles:
+            raise _wrong_roles(for_predictions, [*task.predictions, *task.truth], 'columns')
+        for_truth = {role: name for role, name in for_predictions.items() if role in truth_roles}
+        for_predictions = {
+            role: name for role, name in for_predictions.items() if role in prediction_roles
         }
-        prediction_column_by_role = {
-            role: column
-            for role, column in prediction_column_by_role.items()
-            if role in prediction_roles
-        }
-    prediction_layouts = _layouts_of_shapes(
-        task.predictions, prediction_column_by_role, 'columns', 'columns'
-    )
-    truth_layouts = _layouts_of_shapes(task.truth, truth_column_by_role, parameter, 'truth_columns')
+    prediction_layouts = _layouts_of_shapes(task.predictions, for_predictions, 'columns', 'columns')
+    truth_layouts = _layouts_of_shapes(task.truth, for_truth, parameter, 'truth_columns')
     return truth_layouts, prediction_layouts
 
 

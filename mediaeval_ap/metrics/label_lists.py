@@ -8,10 +8,10 @@ is a hit if a true label has the same key. With two codes, a = 0 and b = 1, two 
     true         [a, b]   [b]        codes 0 1  1        keys 0 1  3       (list · 2 + code)
     predictions  [b, a]   [a, b]     codes 1 0  0 1      keys 1 0  2 3     hits: all but key 2
 
-There are two ways to get codes. `label_lists` uses integers as they are, and numbers the distinct
-texts. `hashed_lists` is faster for short texts: it packs their bytes into words of 8 bytes, and
-hashes these. Two texts may share a hash. So `match` compares the words of all labels with equal
-keys; if any differ, it raises `Unproved`, and `map_blocks` starts again with `label_lists`.
+There are two ways to get codes. `label_lists` keeps integers, and numbers the distinct texts.
+`hashed_lists` is faster for short texts: it packs their bytes into words of 8 bytes, and hashes
+these. Two texts may share a hash. So `match` compares the words of all labels with equal keys; if
+any differ, it raises `Unproved`, and `map_blocks` starts again with `label_lists`.
 """
 
 from __future__ import annotations
