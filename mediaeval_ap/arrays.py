@@ -1,4 +1,4 @@
-"""Arrays of integer keys: first occurrences, positions, runs, ranges. Spare arrays."""
+"""Operations on arrays: integer keys, runs of equal rows, ranges, and texts as words."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# If the largest key is below DENSE times their number, the keys that occur are marked; otherwise
-# keys are sorted. At this limit marking takes once or twice the time of sorting with AVX-512, and a
-# third without AVX; at twice the limit, two to five times, and two thirds.
+# If the largest key is below DENSE times the number of keys, `numbered` marks the keys that occur;
+# otherwise it sorts. At this limit marking takes once or twice the time of sorting with AVX-512,
+# and a third without AVX; at twice the limit, two to five times, and two thirds.
 DENSE = 4
-FEW = 1000  # fewer keys are sorted sooner as they are than packed with something
+MIN_PACKED_KEYS = 1000  # fewer keys are sorted faster alone than packed with their positions
 CACHE_LINE = 64  # bytes
-LARGEST_KEY = 2**62  # half of what int64 holds, so that no product or sum overflows
-
-Floats: TypeAlias = NDArray[np.float64]
-Key = TypeVar('Key', bound=np.integer)
+LARGEST_KEY = 2**62  # half the range of int64, so that no product or sum overflows
 WORD = 8  # bytes
-WIDEST = 64  # bytes of a text that is taken as words: each further word costs shorter texts, too
-# For each word of a window, and a number of bytes from its begin: ones in those of the word among
-# them. The first byte of a word is its lowest.
-AMONG_FIRST = np.array(
+MAX_PACKED_BYTES = 64  # the longest text packed into words: each further word slows short ones, too
+# `WORD_MASKS[i][n_bytes]` keeps the bytes of word i that belong to a text of `n_bytes`. The first
+# byte of a word is its lowest.
+WORD_MASKS = np.array(
     [
-        [(1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1 for n_bytes in range(WIDEST + 1)]
-        for begin in range(0, WIDEST, WORD)
+        [
+            (1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1
+            for n_bytes in range(MAX_PACKED_BYTES + 1)
+        ]
+        for begin in range(0, MAX_PACKED_BYTES, WORD)
     ],
     dtype=np.uint64,
 )
 
+Floats: TypeAlias = NDArray[np.float64]
+Key = TypeVar('Key', bound=np.integer)
+
 
 class SpareArrays:
-    """A pool of scratch arrays, one per concurrent user; an interrupted one gives none back.
+    """A pool of scratch arrays, one per concurrent user; interrupted users give none back.
 
-    The system would map an array that is made for each query anew, page by page, where memory is
-    given back at once, as in Dask's workers (`MALLOC_TRIM_THRESHOLD_`).
+    A new array for each query would be slow where freed memory returns to the system at once, as
+    in Dask's workers (`MALLOC_TRIM_THRESHOLD_`): the system maps each array again, page by page.
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
@@ -43,9 +46,9 @@ class SpareArrays:
         self._spare: list[NDArray[Any]] = []
 
     def take(self, size: int) -> NDArray[Any]:
-        """Return an array of at least a size: zeros, or what the last user left."""
+        """Return an array with at least `size` items: zeros, or leftovers of its last user."""
         try:
-            array = self._spare.pop()  # which no two threads do at the same time
+            array = self._spare.pop()  # atomic: no two threads get the same array
         except IndexError:
             return _aligned_zeros(size, self._dtype)
         return array if len(array) >= size else _aligned_zeros(size, self._dtype)
@@ -56,7 +59,7 @@ class SpareArrays:
 
 
 def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that begin at a cache line, so that steps over them take a sixth less time."""
+    """Return zeros that begin at a cache line: loops over them take a sixth less time."""
     n_bytes = size * dtype.itemsize
     zeros = np.zeros(n_bytes + CACHE_LINE, np.uint8)
     begin = -zeros.ctypes.data % CACHE_LINE
@@ -64,32 +67,36 @@ def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
-    """Return keys that are equal where all columns of numbers from 0 are."""
+    """Combine columns of numbers from 0 into one key per row, equal where all columns are equal.
+
+    >>> combine([np.array([0, 1, 0]), np.array([2, 0, 2])]).tolist()
+    [2, 3, 2]
+    """
     keys = columns[0].astype(np.int64)
-    size = int(keys.max(initial=0)) + 1
+    n_keys = int(keys.max(initial=0)) + 1
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
-        if size * n_values > LARGEST_KEY:
+        if n_keys * n_values > LARGEST_KEY:
             keys = numbered(keys)[1].astype(np.int64)
-            size = int(keys.max()) + 1
-        if size * n_values > LARGEST_KEY:
+            n_keys = int(keys.max()) + 1
+        if n_keys * n_values > LARGEST_KEY:
             column = numbered(column)[1]
             n_values = int(column.max()) + 1
         keys = keys * n_values + column
-        size *= n_values
+        n_keys *= n_values
     return keys
 
 
 def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
-    """Return the positions of keys in ascending order, equal ones as they stand, and the keys."""
-    if len(keys) < FEW or keys.min(initial=0) < 0:
+    """Sort keys stably; return their positions in ascending order, and the sorted keys."""
+    if len(keys) < MIN_PACKED_KEYS or keys.min(initial=0) < 0:
         positions = keys.argsort(kind='stable')
         return positions, keys[positions]
     bits = int(keys.max(initial=0)).bit_length()
     cut = max(0, bits + len(keys).bit_length() - 64)
     positions = order_of_narrow(keys >> cut)
     ordered = keys[positions]
-    # The first bits often decide, as those of doubles do that were written with a few digits.
+    # The first bits often decide: doubles written with a few digits differ there.
     if cut and (ordered[1:] < ordered[:-1]).any():
         positions = order_of_narrow(keys & ((1 << cut) - 1))
         positions = positions[order_of_narrow(keys[positions] >> cut)]
@@ -98,38 +105,46 @@ def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
 
 
 def order_of_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return the positions of keys in ascending order; keys leave bits for them, and may change."""
+    """Return the positions of keys in ascending order; overwrites `uint64` keys.
+
+    The bits of a key and of a position together must be at most 64.
+    """
     # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
     position_bits = len(keys).bit_length()
-    both = keys.astype(np.uint64, copy=False)
-    both <<= position_bits
-    both |= np.arange(len(keys), dtype=np.uint32)
-    both.sort()
-    both &= (1 << position_bits) - 1
-    return both.view(np.int64)
+    packed = keys.astype(np.uint64, copy=False)
+    packed <<= position_bits
+    packed |= np.arange(len(keys), dtype=np.uint32)
+    packed.sort()
+    packed &= (1 << position_bits) - 1
+    return packed.view(np.int64)
 
 
 def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
-    """Return the distinct keys from 0, ascending, and the number that each has among them."""
+    """Return the distinct keys, ascending, and the number of each key among them, from 0.
+
+    >>> distinct, number = numbered(np.array([7, 3, 7]))
+    >>> distinct.tolist(), number.tolist()
+    ([3, 7], [1, 0, 1])
+    """
     size = int(keys.max(initial=0)) + 1
     if size <= DENSE * len(keys):
-        is_held = np.zeros(size, dtype=np.bool_)
-        is_held[keys] = True
-        number = is_held.cumsum(dtype=np.int32)
+        occurs = np.zeros(size, dtype=np.bool_)
+        occurs[keys] = True
+        number = occurs.cumsum(dtype=np.int32)
         number -= 1
-        return is_held.nonzero()[0].astype(keys.dtype), number[keys]
+        return occurs.nonzero()[0].astype(keys.dtype), number[keys]
     order, ordered = ascending(keys)
-    begins = np.ones(len(keys), dtype=np.bool_)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    ordered = ordered[begins]
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    ordered = ordered[is_first]
     numbers = np.empty(len(keys), dtype=np.int32)
-    numbers[order] = begins.cumsum(dtype=np.int32)
+    numbers[order] = is_first.cumsum(dtype=np.int32)
     numbers -= 1
     return ordered, numbers
 
 
 def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the number of each finite value among the distinct values, the largest first."""
+    """Return the number of each finite value among the distinct ones, from 0 for the largest."""
     if not len(values):
         return np.empty(0, dtype=np.int32)
     bits = (0.0 - values).view(np.int64)  # 0.0 for both zeros
@@ -139,7 +154,7 @@ def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
 
 
 def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return the position of the first of each distinct key, ascending."""
+    """Return the position of each distinct key's first occurrence, ascending."""
     positions, ordered = ascending(keys)
     first: NDArray[np.int64] = positions[run_starts([ordered])]
     first.sort()
@@ -147,7 +162,7 @@ def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
 
 
 def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return for each key the position of the first that is equal."""
+    """Return, for each key, the position of the first equal key."""
     positions, ordered = ascending(keys)
     begins = run_starts([ordered])
     earliest = np.empty(len(keys), dtype=np.int64)
@@ -164,7 +179,7 @@ def find(keys: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.i
 
 
 def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return the position at which each run of equal rows begins; columns hold the rows' values."""
+    """Return the first position of each run of equal rows; `columns` hold the rows' values."""
     begins = np.zeros(len(columns[0]), dtype=np.bool_)
     begins[:1] = True
     for column in columns:
@@ -173,7 +188,7 @@ def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def ranks_in_runs(begins: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
-    """Return the position of each row in its run, from 1; runs begin at some rows."""
+    """Return each row's position in its run of rows, from 1; runs start at `begins`."""
     ranks: NDArray[np.int64] = np.arange(1, n_rows + 1) - begins.repeat(
         np.diff(begins, append=n_rows)
     )
@@ -181,7 +196,11 @@ def ranks_in_runs(begins: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
 
 
 def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the integers of many ranges, one range after another."""
+    """Concatenate ranges of integers, each given by its start and size.
+
+    >>> ranges(np.array([5, 0]), np.array([3, 2])).tolist()
+    [5, 6, 7, 0, 1]
+    """
     offsets: NDArray[np.int64] = (starts + sizes - sizes.cumsum()).repeat(sizes)
     return offsets + np.arange(len(offsets))
 
@@ -192,20 +211,20 @@ def first_above(
     ends: NDArray[np.int64],
     limit: int,
 ) -> NDArray[np.int64]:
-    """Return the position of the first value above a limit in each ascending range, or its end."""
+    """Return the first position above `limit` in each ascending range of values, or its end."""
     low = begins.copy()
     high = ends.copy()
-    open_ = (low < high).nonzero()[0]
-    while len(open_):
-        middle = (low[open_] + high[open_]) // 2
+    unfinished = (low < high).nonzero()[0]
+    while len(unfinished):
+        middle = (low[unfinished] + high[unfinished]) // 2
         is_above = values[middle] > limit
-        high[open_[is_above]] = middle[is_above]
-        low[open_[~is_above]] = middle[~is_above] + 1
-        open_ = open_[low[open_] < high[open_]]
+        high[unfinished[is_above]] = middle[is_above]
+        low[unfinished[~is_above]] = middle[~is_above] + 1
+        unfinished = unfinished[low[unfinished] < high[unfinished]]
     return low
 
 
-# Pieces of text in a block of bytes, as words of 8 bytes.
+# Texts within a buffer of bytes, packed into words of 8 bytes.
 
 
 def width_for(n_bytes: int) -> int:
@@ -216,11 +235,14 @@ def width_for(n_bytes: int) -> int:
 def words_at(
     buffer: NDArray[np.uint8], begins: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """Return texts of at most `WIDEST` bytes as words; the buffer goes on that far past starts."""
+    """Pack texts of at most `MAX_PACKED_BYTES` into words, one row of words per text.
+
+    The buffer must extend that far past each start.
+    """
     width = width_for(int(sizes.max(initial=1)))
-    # Overlapping items of one byte each that are not numbers are copied fastest.
+    # numpy copies overlapping items fastest if they are not numbers (`V`).
     view = np.ndarray((len(buffer) - width + 1,), f'V{width}', buffer, strides=(1,))
     words: NDArray[np.uint64] = view[begins].view('<u8').reshape(-1, width // WORD)
-    for position in range(width // WORD):
-        words[:, position] &= AMONG_FIRST[position][sizes]
+    for word in range(width // WORD):
+        words[:, word] &= WORD_MASKS[word][sizes]
     return words

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap.arrays import (
-    WIDEST,
+    MAX_PACKED_BYTES,
     WORD,
     SpareArrays,
     ascending,
@@ -29,7 +29,7 @@ keys = st.lists(st.integers(-3, 5), max_size=12)
 def few(request):
     """Sort keys as many ones are sorted, and as few ones are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.arrays.FEW', request.param)
+        patch.setattr('mediaeval_ap.arrays.MIN_PACKED_KEYS', request.param)
         yield
 
 
@@ -148,10 +148,12 @@ def test_a_spare_array_is_with_one_borrower_alone():
     assert not np.shares_memory(spare.take(5), second)
 
 
-@given(st.lists(st.binary(max_size=WIDEST), min_size=1, max_size=5), st.binary(max_size=WORD))
+@given(
+    st.lists(st.binary(max_size=MAX_PACKED_BYTES), min_size=1, max_size=5), st.binary(max_size=WORD)
+)
 def test_texts_as_words(texts, front):
     """Whatever stands before and behind a text is no part of it."""
-    buffer = np.frombuffer(front + b'#'.join(texts) + b'#' * WIDEST, np.uint8)
+    buffer = np.frombuffer(front + b'#'.join(texts) + b'#' * MAX_PACKED_BYTES, np.uint8)
     sizes = np.array(list(map(len, texts)))
     begins = len(front) + (sizes + 1).cumsum() - (sizes + 1)
     words = words_at(buffer, begins, sizes)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import WIDEST, find, first_occurrences, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError, shown
@@ -242,7 +242,9 @@ def joined_text(n_labels: int, *lists: Sequence[Any]) -> bytes:
         text = NUL.join(map(NUL.join, non_empty)).encode()
     except (TypeError, UnicodeEncodeError):  # labels that are not text; surrogates
         raise Unproved from None
-    if len(text) > n_labels * (WIDEST + 1):  # labels are too long; checked before more are kept
+    if len(text) > n_labels * (
+        MAX_PACKED_BYTES + 1
+    ):  # labels are too long; checked before more are kept
         raise Unproved
     return text
 
@@ -263,12 +265,12 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     hashes = np.zeros(int(lengths.sum()), dtype=np.uint64)
     words: list[NDArray[np.uint64]] = []
     if len(hashes):
-        buffer = np.frombuffer(text + bytes(WIDEST), np.uint8)
+        buffer = np.frombuffer(text + bytes(MAX_PACKED_BYTES), np.uint8)
         ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
         if len(ends) != len(hashes):  # a label contains NUL
             raise Unproved
         starts = np.append(0, ends[:-1] + 1)
-        if (ends - starts).max() > WIDEST:
+        if (ends - starts).max() > MAX_PACKED_BYTES:
             raise Unproved
         words = [*words_at(buffer, starts, ends - starts).T]
     for word in words:

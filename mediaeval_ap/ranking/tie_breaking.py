@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import FEW, ascending, descending_ordinals, ranks_in_runs, run_starts
+from mediaeval_ap.arrays import (
+    MIN_PACKED_KEYS,
+    ascending,
+    descending_ordinals,
+    ranks_in_runs,
+    run_starts,
+)
 from mediaeval_ap.ranking.shots import Shots
 
 KEY_BITS = 63  # of a signed integer, without the sign
@@ -30,7 +36,7 @@ class TieKeys(NamedTuple):
 
 def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
     """Return the rows, sorted by the first key, then the second, …; integers are not negative."""
-    if len(keys[0]) < FEW:
+    if len(keys[0]) < MIN_PACKED_KEYS:
         return np.lexsort(keys[::-1])
     # Keys are packed into as few columns of 63 bits as possible: to sort ten million rows by two
     # columns takes a third of the time of `lexsort`, and by one column a tenth.

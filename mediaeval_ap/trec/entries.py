@@ -2,7 +2,7 @@
 
 Short documents are in an array of fixed width, padded with NUL bytes, which no text of a table
 holds. So equal texts are equal in arrays of any width, and sort by their bytes. Where one is longer
-than `WIDEST`, the array holds a `bytes` object for each.
+than `MAX_PACKED_BYTES`, the array holds a `bytes` object for each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import WIDEST, WORD, find, width_for, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD, find, width_for, words_at
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
@@ -46,7 +46,9 @@ MARKS_PER_KEY = 16  # so at most one of 16 other keys is a false candidate
 ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
 NO_ROWS = np.empty(0, dtype=np.int64)
 # Odd, so that no bit of a product is lost.
-_FACTORS = [pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, WIDEST // WORD + 2)]
+_FACTORS = [
+    pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, MAX_PACKED_BYTES // WORD + 2)
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,10 +241,12 @@ def _documents_of(texts: Any) -> Documents:
     _, offsets, content = texts.buffers()
     ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
     sizes = np.diff(ends)
-    if sizes.max(initial=0) > WIDEST:
+    if sizes.max(initial=0) > MAX_PACKED_BYTES:
         return array_of([text.encode() for text in texts.to_pylist()])
     # The padding gives the last text a whole window of the buffer, too.
-    buffer = np.concatenate([np.frombuffer(content, np.uint8), np.zeros(WIDEST, np.uint8)])
+    buffer = np.concatenate(
+        [np.frombuffer(content, np.uint8), np.zeros(MAX_PACKED_BYTES, np.uint8)]
+    )
     words = words_at(buffer, ends[:-1], sizes)
     return words.view(f'S{words.shape[1] * WORD}')[:, 0]
 
@@ -250,7 +254,7 @@ def _documents_of(texts: Any) -> Documents:
 def array_of(texts: list[bytes]) -> Documents:
     """Return texts as an array of fixed width, or of objects if one is long."""
     longest = max(map(len, texts), default=1)
-    if longest <= WIDEST:
+    if longest <= MAX_PACKED_BYTES:
         return np.array(texts, dtype=f'S{width_for(longest)}')
     array = np.empty(len(texts), dtype=object)
     array[:] = texts

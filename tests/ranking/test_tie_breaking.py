@@ -13,7 +13,7 @@ from mediaeval_ap.ranking.tie_breaking import first_in_order, in_order, keys_by_
 def few(request):
     """Order rows as many ones are ordered, and as few ones are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('mediaeval_ap.ranking.tie_breaking.FEW', request.param)
+        patch.setattr('mediaeval_ap.ranking.tie_breaking.MIN_PACKED_KEYS', request.param)
         yield
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from trec_rows import QRELS, RUN, map_column, qrels_text, quiet, run_text
 
 from mediaeval_ap import evaluate_trec
-from mediaeval_ap.arrays import WIDEST
+from mediaeval_ap.arrays import MAX_PACKED_BYTES
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import layouts, read, reading
 from mediaeval_ap.tables.sources import ByteSource
@@ -60,7 +60,7 @@ def test_the_first_repeated_document_is_named():
 ROUNDING = 1e-14
 
 
-LONG = 'x' * WIDEST
+LONG = 'x' * MAX_PACKED_BYTES
 
 
 @pytest.mark.parametrize('judged_long', [True, False])
@@ -110,7 +110,7 @@ def test_a_relevance_is_an_integer_of_any_type():
 
 
 words = st.text('ab#é\xa0.' + '𐍈', min_size=1, max_size=10) | st.sampled_from(
-    ['x' * WIDEST, 'x' * (WIDEST + 1), 'x' * 8, 'x' * 9]
+    ['x' * MAX_PACKED_BYTES, 'x' * (MAX_PACKED_BYTES + 1), 'x' * 8, 'x' * 9]
 )
 gaps = st.text(' \t', min_size=1, max_size=2)
 
@@ -166,7 +166,7 @@ def few_keys(topic, documents):
     return pair_keys(topic, documents) & 3
 
 
-@pytest.mark.parametrize('long', ['', 'x' * WIDEST])
+@pytest.mark.parametrize('long', ['', 'x' * MAX_PACKED_BYTES])
 @quiet
 @given(st.sets(st.tuples(st.sampled_from('78'), st.integers(0, 9)), min_size=1), st.randoms())
 def test_collisions_of_keys_change_nothing(long, pairs, random):
