@@ -81,7 +81,7 @@ def parse_in_bulk(stream, layout, source):
 
 def causes_and_lines(found):
     """The wrong lines that are kept of a lenient table, in their order: cause, number, fault."""
-    kept = found.faults.kept.items()
+    kept = found.faults.examples.items()
     wrong = [(cause, *each) for cause, faults in kept for each in faults]
     return sorted(wrong, key=lambda each: each[1])
 

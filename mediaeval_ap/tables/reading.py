@@ -226,7 +226,7 @@ def _first_row(
     passed: list[bytes | None] = []
     for block in blocks:
         passed.append(block)
-        for line in line_rules.split(block or b''):
+        for line in line_rules.split_lines(block or b''):
             if line.strip(b' \t') and not any(each.is_comment(line) for each in layouts):
                 return line, chain(passed, blocks)
         if block is None:
@@ -262,7 +262,7 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
         arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
         for block in line_rules.whole_lines(unpacked(name, arriving).read1):
             if block is None:
-                raise line_rules.endless().error(name, f'line {n_lines + 1}')
-            lines = line_rules.split(block)
+                raise line_rules.explain_endless_line().error(name, f'line {n_lines + 1}')
+            lines = line_rules.split_lines(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)

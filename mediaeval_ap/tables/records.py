@@ -53,8 +53,8 @@ from mediaeval_ap.tables.text.line_rules import (
     EXACT_NUMBER,
     FINITE_DECIMAL,
     LARGEST_INTEGER,
+    Fault,
     Faults,
-    Wrong,
     explain_bytes,
     is_finite_decimal,
     is_utf8,
@@ -269,12 +269,12 @@ def parse_csv(
     are_ends = content.count(b'\r') == content.count(b'\r\n')
     if not are_ends or b'\0' in content or not is_utf8(content):
         faults = Faults('line')
-        faults.look(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')), 1)
+        faults.add_all(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')))
         faults.refuse(source)
     records = _records(content, delimiter)
     with _fields_of_any_size():
         line, header = next(records, (1, []))
-    if isinstance(header, Wrong):
+    if isinstance(header, Fault):
         raise header.error(source, f'line {line}')
     has_header = layouts[0].has_header
     if not header:
@@ -342,7 +342,7 @@ def _proved(
 
 
 def _explained(
-    records: Iterator[tuple[int, list[str] | Wrong]],
+    records: Iterator[tuple[int, list[str] | Fault]],
     header: Sequence[str],
     layout: RecordLayout,
     source: str,
@@ -356,7 +356,7 @@ def _explained(
     lines = []
     faults = Faults('line')
     for line, record in records:
-        if isinstance(record, Wrong):
+        if isinstance(record, Fault):
             faults.add(line, record)
         elif (wrong := _explain(record, header, layout)) is not None:
             faults.add(line, wrong)
@@ -375,18 +375,18 @@ def _explained(
     return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
 
 
-def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Wrong | None:
+def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
     if len(record) != len(header):
         plural = 's' if len(record) > 1 else ''
         found = f'{len(record)} field{plural} in {shown(",".join(record))}'
         as_before = 'the header' if layout.has_header else 'the first line'
-        return Wrong('', found, f'{len(header)} fields as in {as_before}')
+        return Fault('', found, f'{len(header)} fields as in {as_before}')
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
             if name in layout.texts:
                 continue
             if expected := explain_number(value.strip(BETWEEN_WORDS).encode()):
-                return Wrong(name, shown(value), expected)
+                return Fault(name, shown(value), expected)
     return None
 
 
@@ -417,7 +417,7 @@ def decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
     return numbers
 
 
-def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Wrong]]:
+def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
     """Read the records that are not blank, or what is wrong with one, each with its first line."""
     import csv
 
@@ -430,7 +430,7 @@ def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | 
                 yield line + 1, record
             line = reader.line_num
     except csv.Error as error:
-        yield line + 1, Wrong('', str(error), 'CSV')
+        yield line + 1, Fault('', str(error), 'CSV')
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from mediaeval_ap.tables.text.line_rules import (
     AS_INTEGERS,
     AS_TEXT,
     EXACT_NUMBER,
+    Fault,
     Faults,
-    Wrong,
     explain_number,
     no_rows,
 )
@@ -82,7 +82,7 @@ def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
     texts = [plain_text(value) for value in values]
     encoded = (None if text is None else text.encode(errors='replace') for text in texts)
     faults = Faults('row')
-    faults.look((None if text is None else explain_number(text, layout) for text in encoded), 1)
+    faults.add_all(None if text is None else explain_number(text, layout) for text in encoded)
     faults.refuse(name)
     return [
         value if text is None else float(text) for value, text in zip(values, texts, strict=True)
@@ -94,26 +94,26 @@ def column_names(frame: pandas.DataFrame) -> list[str]:
     return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
 
 
-def explain_row(row: object, layout: Layout) -> Wrong | None:
+def explain_row(row: object, layout: Layout) -> Fault | None:
     """Return the first thing wrong with a row of values, or None."""
     if not _is_row(row):
-        return Wrong('', _described(row), layout.expected)
+        return Fault('', _described(row), layout.expected)
     if len(row) != len(layout.fields):
-        return Wrong('', f'{len(row)} fields in {shown(row)}', layout.expected)
+        return Fault('', f'{len(row)} fields in {shown(row)}', layout.expected)
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
             if as_double(value) is None:
-                return Wrong(field, _described(value), EXACT_NUMBER)
+                return Fault(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
             remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
             remedy *= isinstance(value, Real)
-            return Wrong(field, _described(value), f'{TEXT}{remedy}')
+            return Fault(field, _described(value), f'{TEXT}{remedy}')
     return None
 
 
 def _explain(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
     faults = Faults('row')
-    faults.look((explain_row(row, layout) for row in rows), 1)
+    faults.add_all(explain_row(row, layout) for row in rows)
     faults.refuse(source)
     raise AssertionError('no row is wrong')
 

@@ -18,9 +18,9 @@ from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.text.line_rules import (
     FINITE_DECIMAL,
     Cause,
-    file_of,
     is_finite_decimal,
-    no_row_of_text,
+    no_rows_in_text,
+    with_article,
 )
 from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.validation.problems import (
@@ -120,12 +120,12 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
         if cause in file.faults.counts:
             yield wrong_lines(kind, cause, file)
     if not file.faults.counts and not len(table):
-        error = no_row_of_text(table.source.name, table.layout, file.n_lines)
+        error = no_rows_in_text(table.source.name, table.layout, file.n_lines)
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
         yield Finding(problem.kind, 1, partial(iter, [problem]))
     if file.other:
-        first_row = f'a first row that fits {file_of(file.other)}'
-        detail = '', first_row, f'one of {file_of(table.layout.name)}'
+        first_row = f'a first row that fits {with_article(file.other)}'
+        detail = '', first_row, f'one of {with_article(table.layout.name)}'
         problem = problem_at('other-file', table, table.lines[0], detail)
         yield Finding(problem.kind, 1, partial(iter, [problem]))
     if number == 'timestamp':
@@ -143,7 +143,7 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
     """Find the lines that the strict parser rejects for a cause."""
 
     def problems() -> Iterator[Problem]:
-        for line, wrong in file.faults.kept[cause]:
+        for line, wrong in file.faults.examples[cause]:
             detail = wrong.field, wrong.found, wrong.expected
             yield problem_at(kind, file.table, line, detail, wrong.remedy)
 

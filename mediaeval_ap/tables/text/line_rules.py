@@ -1,4 +1,4 @@
-"""The lines of text: which hold a row, and what is wrong with the others."""
+"""The rules of text lines: which lines hold a row, and why the other lines are wrong."""
 
 from __future__ import annotations
 
@@ -35,40 +35,45 @@ INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
 AS_INTEGERS = f"{AS_TEXT}, or as integers (dtype='Int64'), of which missing values make floats"
+
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
-LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
-DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
-QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
-find_fields = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode()).findall
-_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
-_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
-Fields: TypeAlias = Sequence[bytes]  # of a column
-MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
-# Blocks of two or four times the size take as long; of half, a tenth longer, as more blocks encode
-# the same texts. With larger ones a process of little memory aborted in a thread of pyarrow.
-BLOCK_BYTES = 2 << 20
-Read = Callable[[int], bytes]  # gives at most so many of the next bytes, and nothing at the end
-LONGEST = 1 << 12  # a longer line is no row that somebody wrote with other separators
-SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
+LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
 MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
-_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
-_has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
-_is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
-_separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
-_OF_EVALUATE = HYPOTHESIS, REFERENCE
+SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
+
+# Blocks of two or four times this size take as long; blocks of half, a tenth longer, as more blocks
+# encode the same texts. With larger ones a process of little memory aborted in a pyarrow thread.
+BLOCK_BYTES = 2 << 20
+DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
+MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
+QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
+MAX_REMEDY_BYTES = 1 << 12  # nobody wrote a longer line as a row with other separators
+
+_EVALUATE_LAYOUTS = HYPOTHESIS, REFERENCE
 _TREC = 'evaluate-trec QRELS RUN'
 _2015 = 'evaluate-2015 REFERENCE RUN --shots SHOTS'
-_OF_OTHER_COMMANDS = {  # files that may be given to a command which does not read them
+_OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the command that reads them
     'TREC run': (RUN, _TREC),
     '2015 hypothesis': (HYPOTHESIS_2015, _2015),
     '2015 reference': (REFERENCE_2015, _2015),
 }
+_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
+_SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
+
+find_fields = re.compile(b'[^%b]+' % BETWEEN_WORDS.encode()).findall
+_is_integer = re.compile(rb'[+-]?[0-9]+').fullmatch
+_has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
+_is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
+_separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
+
+ColumnFields: TypeAlias = Sequence[bytes]  # the fields of one column, a row each
+Read = Callable[[int], bytes]  # as `read` of a binary stream: at most n bytes, b'' at the end
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Fault:
     """A fault of a line or row; the field is empty when the whole line is wrong."""
 
     field: str
@@ -76,14 +81,14 @@ class Wrong:
     expected: str
     remedy: str = ''  # only where the cause is certain
 
-    def error(self, source: str, place: str, further: int = 0) -> FormatError:
-        """Make the error of a place such as ``line 3``; `further` counts other wrong ones."""
+    def error(self, source: str, where: str, further: int = 0) -> FormatError:
+        """Make the error for, say, ``line 3``; `further` is the number of other wrong lines."""
         expected = f'{self.expected}; {self.remedy}' if self.remedy else self.expected
-        return FormatError(source, place, self.field, self.found, expected, further)
+        return FormatError(source, where, self.field, self.found, expected, further)
 
 
 class Cause(StrEnum):
-    """The reasons for which a line is refused, by the kind of problem that validation lists."""
+    """The causes of a wrong line, spelled as the kinds of problems that validation lists."""
 
     LENGTH = 'long-line'
     BYTES = 'encoding'
@@ -93,70 +98,75 @@ class Cause(StrEnum):
 
 
 class Faults:
-    """The wrong lines or rows of a source: all are counted, the first `most` of a cause kept."""
+    """The wrong lines or rows of a source: a count of all, and the first few of each cause."""
 
-    def __init__(self, unit: str, most: int = 1) -> None:
+    def __init__(self, unit: str, max_examples: int = 1) -> None:
         self.counts: Counter[str] = Counter()
-        # With the number of each, from 1.
-        self.kept: defaultdict[str, list[tuple[int, Wrong]]] = defaultdict(list)
+        # By cause, with numbers of lines or rows, from 1.
+        self.examples: defaultdict[str, list[tuple[int, Fault]]] = defaultdict(list)
         self._unit = unit
-        self._most = most
+        self._max_examples = max_examples
 
-    def add(self, number: int, wrong: Wrong) -> None:
-        """Add a wrong line or row by its number."""
+    def add(self, number: int, fault: Fault) -> None:
+        """Add the fault of the line or row with this number."""
         self.counts[''] += 1
-        if len(kept := self.kept['']) < self._most:
-            kept.append((number, wrong))
+        if len(examples := self.examples['']) < self._max_examples:
+            examples.append((number, fault))
 
     def add_lines(
         self,
         first: int,
         lines: Mapping[int, tuple[Cause, bytes]],
-        explain: Callable[[bytes, Cause], Wrong],
+        explain: Callable[[bytes, Cause], Fault],
     ) -> None:
-        """Add wrong lines by their position behind the first, and explain those that are kept."""
+        """Add wrong lines by their position, from 0, after line `first`; explain the first few."""
         self.counts.update(cause for cause, _ in lines.values())
         for position, (cause, line) in lines.items():
-            if len(kept := self.kept[cause]) < self._most:
-                kept.append((first + position, explain(line, cause)))
+            if len(examples := self.examples[cause]) < self._max_examples:
+                examples.append((first + position, explain(line, cause)))
 
-    def look(self, explained: Iterable[Wrong | None], number: int) -> None:
-        """Add the wrong ones of consecutive lines or rows, the first of which has a number."""
-        for each, wrong in enumerate(explained, number):
-            if wrong is not None:
-                self.add(each, wrong)
+    def add_all(self, faults: Iterable[Fault | None]) -> None:
+        """Add the faults of all lines or rows of a source; None stands for a right one."""
+        for number, fault in enumerate(faults, 1):
+            if fault is not None:
+                self.add(number, fault)
 
     def refuse(self, source: str) -> None:
-        """Raise the error of the first one, which counts the others, if there is any."""
+        """Raise the first fault, if there is any, with the count of the others."""
         if self.counts:
-            number, wrong = min((kept[0] for kept in self.kept.values()), key=itemgetter(0))
-            raise wrong.error(source, f'{self._unit} {number}', self.counts.total() - 1)
+            first_faults = (examples[0] for examples in self.examples.values())
+            number, fault = min(first_faults, key=itemgetter(0))
+            raise fault.error(source, f'{self._unit} {number}', self.counts.total() - 1)
 
 
 def no_rows(source: str, layout: Layout | RecordLayout, found: str = 'no rows') -> FormatError:
-    """Make the error of a source without rows."""
+    """Make the error for a source without rows."""
     return FormatError(source, '', '', found, f'at least one of {layout.expected}')
 
 
-def no_row_of_text(source: str, layout: Layout, n_lines: int) -> FormatError:
-    """Make the error of a file without rows, which may have lines that hold nothing."""
-    passed_over = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
-    return no_rows(source, layout, passed_over if n_lines else 'an empty file')
+def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
+    """Make the error for a text file whose lines, if it has any, are blank or comments."""
+    found = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
+    return no_rows(source, layout, found if n_lines else 'an empty file')
 
 
 class Piece(NamedTuple):
-    """Consecutive lines, the rows among them, and why the others are wrong."""
+    """Consecutive lines: the rows among them, and the causes of wrong lines."""
 
-    block: bytes  # the lines with their ends; nothing in place of an endless line
+    block: bytes  # the lines with their ends; b'' for an endless line
     n_lines: int
     rows: Sequence[int] | NDArray[np.int64] | None  # positions of lines with rows; None for all
-    texts: Sequence[Fields] | pyarrow.Table  # by column; empty where no line holds a row
+    texts: Sequence[ColumnFields] | pyarrow.Table  # by column; empty where no line holds a row
     numbers: Iterable[float]
-    wrong: dict[int, tuple[Cause, bytes]]  # by position; with a wrong number a row, too, NaN
+    # By position. A line with a wrong number is among the rows as well, with NaN.
+    wrong: dict[int, tuple[Cause, bytes]]
 
 
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
-    """Find why a line without its end is wrong; None when it is right, blank or a comment."""
+    """Return the cause for which a line is wrong; None if it is right, blank or a comment.
+
+    The line comes without its end.
+    """
     if layout.is_comment(line):
         return None
     if not holds_text(line):
@@ -167,7 +177,7 @@ def cause_of(line: bytes, layout: Layout) -> Cause | None:
 
 
 def cause_of_fields(fields: list[bytes], layout: Layout) -> Cause | None:
-    """Find why a line of text is wrong that has these fields, and is no comment."""
+    """Return the cause for which these fields are wrong, or None; their line is not a comment."""
     is_comment = layout.holds_comment(b' '.join(fields[:2]))
     if fields and (len(fields) != len(layout.fields) or is_comment):
         return Cause.FIELDS
@@ -177,54 +187,54 @@ def cause_of_fields(fields: list[bytes], layout: Layout) -> Cause | None:
 
 
 def count_fields(line: bytes) -> int:
-    """Count the fields of a line, without a list of them: there may be millions."""
+    """Count the fields of a line, without making a list: there may be millions."""
     shape = line.translate(_SHAPES)
     return shape.count(b' x') + shape.startswith(b'x')
 
 
-def explain(line: bytes, cause: Cause, layout: Layout) -> Wrong:
-    """Explain a line that is wrong for a cause, with the remedy if one is certain."""
-    wrong: Wrong | None
+def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
+    """Explain a line that is wrong for this cause, with the remedy if one is certain."""
+    fault: Fault | None
     match cause:
         case Cause.LENGTH:
-            return endless()
+            return explain_endless_line()
         case Cause.HEADER:
             found = f'the header {shown(line.decode())}'
-            return Wrong('', found, 'rows only', remedy='remove this line')
+            return Fault('', found, 'rows only', remedy='remove this line')
         case Cause.FIELDS:
             count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
             if layout.comment is None and line.lstrip(b' \t').startswith(b'#'):
-                return Wrong('', f'a comment line {quoted}', 'rows only', remedy='delete it')
+                return Fault('', f'a comment line {quoted}', 'rows only', remedy='delete it')
             found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
-            wrong = Wrong('', found, layout.expected)
+            fault = Fault('', found, layout.expected)
         case Cause.NUMBER:
-            wrong = explain_number(find_fields(line)[layout.number_at], layout)
+            fault = explain_number(find_fields(line)[layout.number_at], layout)
         case Cause.BYTES:
-            wrong = explain_bytes(line)
-    assert wrong is not None
-    if cause is Cause.BYTES or len(line) > LONGEST:
-        return wrong
-    return replace(wrong, remedy=_remedy(line, layout))
+            fault = explain_bytes(line)
+    assert fault is not None
+    if cause is Cause.BYTES or len(line) > MAX_REMEDY_BYTES:
+        return fault
+    return replace(fault, remedy=_remedy(line, layout))
 
 
-def explain_number(field: bytes, layout: Layout) -> Wrong | None:
-    """Explain why a field is no number of a layout; None where it is one."""
+def explain_number(field: bytes, layout: Layout) -> Fault | None:
+    """Explain why a field is not a number that the layout allows; None if it is."""
     if is_number(field, layout):
         return None
     needs_digits = layout.integers and not _is_integer(field)
     expected = INTEGER if needs_digits else FINITE_DECIMAL
-    return Wrong(str(layout.number), shown(field.decode(errors='replace')), expected)
+    return Fault(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 
 def is_header(line: str, layout: Layout) -> bool:
-    """Return whether a line holds the names of the fields, in any case, perhaps after a #."""
+    """Return True if a line holds the names of the fields, in any case, perhaps after a #."""
     words = tuple(field.decode() for field in find_fields(line.casefold().lstrip('#').encode()))
     return words == layout.fields
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:
-    """Return whether a line is passed over: it is blank, or a comment."""
+    """Return True if a line is blank or a comment."""
     return not line.strip(b' \t') or bool(layout.is_comment(line))
 
 
@@ -244,7 +254,7 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
 
 
 def holds_text(lines: bytes) -> bool:
-    """Return whether lines that end with LF are all right to `explain_bytes`."""
+    """Return True if lines that end with LF are text: UTF-8 without NUL and carriage return."""
     return b'\0' not in lines and b'\r' not in lines and is_utf8(lines)
 
 
@@ -261,21 +271,22 @@ def is_utf8(text: bytes) -> bool:
     return True
 
 
-def explain_bytes(line: bytes) -> Wrong | None:
-    """Explain the first NUL, carriage return or byte of a line that is not UTF-8."""
-    halves = line[::2], line[1::2]
-    is_every_second = len(line) > 3 and any(
-        not any(zeros) and 0 not in others for zeros, others in (halves, halves[::-1])
+def explain_bytes(line: bytes) -> Fault | None:
+    """Explain the first byte of a line that is a NUL, a carriage return or not UTF-8, if any."""
+    even_bytes = line[::2]
+    odd_bytes = line[1::2]
+    is_every_second_nul = len(line) > 3 and (
+        (not any(even_bytes) and 0 not in odd_bytes) or (not any(odd_bytes) and 0 not in even_bytes)
     )
     remedy = ''
     if line.startswith(b'PK\x03\x04'):
         remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
-    elif is_every_second or line.startswith((b'\xff\xfe', b'\xfe\xff')):
+    elif is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
         remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
-    faults = []  # each with the byte at which it begins
+    faults = []  # (first byte, found, expected)
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
-        if (at := line.find(byte)) >= 0:
-            faults.append((at, f'{name} at byte {at + 1}', 'text'))
+        if (position := line.find(byte)) >= 0:
+            faults.append((position, f'{name} at byte {position + 1}', 'text'))
     try:
         line.decode()
     except UnicodeDecodeError as error:
@@ -284,11 +295,11 @@ def explain_bytes(line: bytes) -> Wrong | None:
     if not faults:
         return None
     _, found, expected = min(faults)
-    return Wrong('', found, expected, remedy)
+    return Fault('', found, expected, remedy)
 
 
 def is_finite_decimal(field: bytes) -> bool:
-    """Return whether a field is a finite decimal: 0.5, -3, 1e-7; not nan, 1_000, 0x10, 1e400."""
+    """Return True if a field is a finite decimal: 0.5, -3, 1e-7; not nan, 1_000, 0x10, 1e400."""
     if field.translate(None, NUMBER_BYTES):
         return False
     try:
@@ -298,25 +309,25 @@ def is_finite_decimal(field: bytes) -> bool:
 
 
 def is_number(field: bytes, layout: Layout) -> bool:
-    """Return whether a field is a number of a layout: a finite decimal, or an integer."""
+    """Return True if a field is a finite decimal, or the integer that the layout demands."""
     return bool(not layout.integers or _is_integer(field)) and is_finite_decimal(field)
 
 
 def whole_lines(
-    read: Read, block_bytes: int | None = None, *, goes_on: bool = False
+    read: Read, block_bytes: int | None = None, *, skip_endless: bool = False
 ) -> Iterator[bytes | None]:
     """Yield blocks of whole lines, each as soon as `read` gives its last byte.
 
-    In place of a line that is too long comes None, and nothing behind it unless this goes on.
+    For a line that is too long, yield None and stop, or go on with the next line (`skip_endless`).
     """
-    chunks = _chunks(read, block_bytes or BLOCK_BYTES)
+    chunks = _chunks_without_mark(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
     pending = 0
     for chunk in chunks:
         end = chunk.find(b'\n')
         if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
             yield None
-            if not goes_on:
+            if not skip_endless:
                 return
             pieces = []
             pending = 0
@@ -334,17 +345,18 @@ def whole_lines(
         yield b''.join(pieces)
 
 
-def _chunks(read: Read, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a stream without its byte order mark, of which a part may come first."""
-    start = read(size)
-    while start in (BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2]) and (more := read(size)):
-        start += more
-    yield start.removeprefix(BYTE_ORDER_MARK)
-    while start := read(size):
-        yield start
+def _chunks_without_mark(read: Read, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a stream, without a byte order mark at its start."""
+    chunk = read(size)
+    # A pipe may give the first bytes of the mark alone.
+    while chunk in (BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2]) and (more := read(size)):
+        chunk += more
+    yield chunk.removeprefix(BYTE_ORDER_MARK)
+    while chunk := read(size):
+        yield chunk
 
 
-def split(block: bytes) -> list[bytes]:
+def split_lines(block: bytes) -> list[bytes]:
     """Split a block of whole lines into lines without their ends."""
     lines = (block.replace(b'\r\n', b'\n') if b'\r' in block else block).split(b'\n')
     if not lines[-1]:
@@ -352,12 +364,13 @@ def split(block: bytes) -> list[bytes]:
     return lines
 
 
-def endless() -> Wrong:
+def explain_endless_line() -> Fault:
     """Explain a line that is too long."""
-    return Wrong('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
+    return Fault('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
 
 
 def _remedy(line: bytes, layout: Layout) -> str:
+    """Say how to mend a wrong line, or return '' where that is not certain."""
     words = [word.decode() for word in find_fields(line)]
     if words == ['{']:
         return 'it looks like JSON: mediaeval-ap compare reads results'
@@ -370,13 +383,13 @@ def _remedy(line: bytes, layout: Layout) -> str:
             return 'write the fields without quotes'
         return 'write a decimal point, not a comma' if _has_decimal_comma(unquoted) else ''
     for separator, name in SEPARATORS.items():
-        if fields := _split(line.decode(), separator, layout):
-            return f'{name} separate its fields: {_instead(line, separator, fields, layout)}'
+        if fields := _fields_between(separator, line.decode(), layout):
+            return f'{name} separate its fields: {_how_to_rewrite(line, separator, fields, layout)}'
     return ''
 
 
-def _split(line: str, separator: str, layout: Layout) -> list[str]:
-    """Return the fields of a line between other separators; nothing if these do not fit."""
+def _fields_between(separator: str, line: str, layout: Layout) -> list[str]:
+    """Split a line at a separator such as a comma; [] if the fields do not fit the layout."""
     import csv
 
     try:
@@ -386,14 +399,14 @@ def _split(line: str, separator: str, layout: Layout) -> list[str]:
     fields = [field.strip(BETWEEN_WORDS) for field in fields]
     if len(fields) != len(layout.fields) or len(fields) == 1 or not all(fields):
         return []
-    # Two words in any other field are two fields.
-    named = zip(layout.fields, fields, strict=True)
-    others = (field for name, field in named if name != 'person_name')
-    return [] if any(map(_separates_words, others)) else fields
+    # Only names of persons may hold spaces: two words in another field are two fields.
+    field_by_name = zip(layout.fields, fields, strict=True)
+    other_fields = (field for name, field in field_by_name if name != 'person_name')
+    return [] if any(map(_separates_words, other_fields)) else fields
 
 
-def _instead(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
-    """Tell what to write in place of separated fields."""
+def _how_to_rewrite(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
+    """Say how to turn a line with another separator into a row."""
     steps = [] if separator == '\t' else ['write spaces or tabs instead']
     if any(map(_separates_words, fields)):
         steps.append('write _ for each space within a field')
@@ -410,32 +423,36 @@ def _is_header(words: Sequence[str]) -> bool:
     return all(word.casefold() in _FIELD_NAMES for word in words)
 
 
-def other_file(line: bytes, layout: Layout) -> str:
-    """Name the other file that a row fits, if it does not look like a row of its own."""
+def better_layout(line: bytes, layout: Layout) -> str:
+    """Name the first other layout that a line fits, if the line does not look like its own.
+
+    Return '' if the line looks like its own layout, or like no other.
+    """
     for family in FAMILIES:
         if layout in family and not _looks_like(line, layout):
-            others = {each.name: each for each in family}
-            if layout in _OF_EVALUATE:
-                others |= {name: each for name, (each, _) in _OF_OTHER_COMMANDS.items()}
-            return next((name for name, each in others.items() if _looks_like(line, each)), '')
+            candidates = {other.name: other for other in family}
+            if layout in _EVALUATE_LAYOUTS:
+                candidates |= {name: other for name, (other, _) in _OTHER_COMMANDS.items()}
+            fitting = (name for name, other in candidates.items() if _looks_like(line, other))
+            return next(fitting, '')
     return ''
 
 
-def exchanged(name: str, layout: Layout) -> str:
-    """Tell that the first row fits another file, and which command reads that."""
-    known = _OF_OTHER_COMMANDS if layout in _OF_EVALUATE else {}
-    _, command = known.get(name, (None, ''))
+def explain_better_layout(name: str, layout: Layout) -> str:
+    """Say that the first row fits another layout, and which command reads such files."""
+    commands = _OTHER_COMMANDS if layout in _EVALUATE_LAYOUTS else {}
+    _, command = commands.get(name, (None, ''))
     remedy = f'type mediaeval-ap {command}' if command else 'are two files exchanged?'
-    return f'its first row fits {file_of(name)}: {remedy}'
+    return f'its first row fits {with_article(name)}: {remedy}'
 
 
-def file_of(name: str) -> str:
-    """Return the name of a layout with an article."""
+def with_article(name: str) -> str:
+    """Name a file of a layout, with an article: 'a run file'."""
     return f'{"an" if name[0] in "aeiou" else "a"} {name} file'
 
 
 def _looks_like(line: bytes, layout: Layout) -> bool:
-    """Return whether a line holds a right row of a file, with what people write into its fields."""
+    """Return True if a line is a right row, and its fields hold plausible values."""
     if cause_of(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
         return False
     fields = dict(zip(layout.fields, find_fields(line), strict=True))
@@ -446,7 +463,7 @@ def _looks_like(line: bytes, layout: Layout) -> bool:
         return word.decode() in MODALITIES
     if not fields.get('rank', b'1').isdigit():
         return False
-    # A row of text alone that ends with a number rather lacks a field.
+    # Where a layout has texts alone, a number at the end suggests that a field is missing.
     is_cut = layout.number is None and is_finite_decimal(find_fields(line)[-1])
     name = fields.get('person_name', b'')
     return not (is_cut or is_finite_decimal(name) or name.decode() in MODALITIES)

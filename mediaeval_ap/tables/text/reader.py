@@ -21,7 +21,7 @@ from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
 from mediaeval_ap.tables.text import line_rules
-from mediaeval_ap.tables.text.line_rules import Cause, Faults, Fields, Piece, Wrong
+from mediaeval_ap.tables.text.line_rules import Cause, ColumnFields, Fault, Faults, Piece
 
 # What text of campaign size does not need is imported where it is used.
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
 
 def prove(block: bytes, layout: Layout) -> Piece | None:
     """Split lines into fields, if all of them are right; None where one is wrong."""
-    lines = given = line_rules.split(block)
+    lines = given = line_rules.split_lines(block)
     text = b'\n'.join(lines)
     if layout.comment is not None and b'#' in text:
         lines = [line for line in lines if not layout.is_comment(line)]
@@ -109,7 +109,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
     return Piece(block, len(given), rows, columns, numbers, {})
 
 
-def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | None:
+def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[ColumnFields] | None:
     """Split text at once if one space or tab is between all fields; None on any doubt."""
     words = text.split()
     # Vertical tabs and form feeds are white space to bytes.split. A line with n_fields - 1
@@ -124,10 +124,10 @@ def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[Fields] | Non
 
 def _line_by_line(block: bytes, layout: Layout) -> Piece:
     """Find the cause for which each line is wrong, and the rows of the others."""
-    lines = line_rules.split(block)
+    lines = line_rules.split_lines(block)
     wrong: dict[int, tuple[Cause, bytes]] = {}
     rows: list[int] = []
-    columns: list[Fields] = []
+    columns: list[ColumnFields] = []
     numbers = array('d')
     # In most blocks all is text, and no line holds very many fields: a line is looked at once.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
@@ -191,11 +191,11 @@ class _Reading:
         if self.layout.number is not None:
             self._numbers.append(np.asarray(piece.numbers, np.float64))
 
-    def _explained(self, line: bytes, cause: Cause) -> Wrong:
+    def _explained(self, line: bytes, cause: Cause) -> Fault:
         wrong = line_rules.explain(line, cause, self.layout)
         other = self._other_of_wrong
-        if other and not wrong.remedy and line_rules.other_file(line, self.layout) == other:
-            return replace(wrong, remedy=line_rules.exchanged(other, self.layout))
+        if other and not wrong.remedy and line_rules.better_layout(line, self.layout) == other:
+            return replace(wrong, remedy=line_rules.explain_better_layout(other, self.layout))
         return wrong
 
     def _begin(self, piece: Piece) -> Piece:
@@ -206,10 +206,10 @@ class _Reading:
             return piece
         self._has_begun = True
         if first in piece.wrong:
-            self._other_of_wrong = line_rules.other_file(piece.wrong[first][1], self.layout)
+            self._other_of_wrong = line_rules.better_layout(piece.wrong[first][1], self.layout)
             return piece
-        line = line_rules.split(piece.block)[first]
-        self.other = line_rules.other_file(line, self.layout)
+        line = line_rules.split_lines(piece.block)[first]
+        self.other = line_rules.better_layout(line, self.layout)
         if not line_rules.is_header(line.decode(), self.layout):
             return piece
         texts = piece.texts
@@ -255,7 +255,7 @@ class _ColumnBuilder:
         self._code_of: defaultdict[bytes, int] = defaultdict()
         self._code_of.default_factory = self._code_of.__len__
 
-    def extend(self, fields: Fields) -> None:
+    def extend(self, fields: ColumnFields) -> None:
         codes = map(self._code_of.__getitem__, fields)
         self._codes.append(np.fromiter(codes, np.int32, len(fields)))
 
@@ -275,13 +275,13 @@ def parse(
     reading = _Reading(layout, most=1)
     for piece in pieces(blocks, layout, by_python):
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
-            raise line_rules.endless().error(source, f'line {reading.lines.next_line}')
+            raise line_rules.explain_endless_line().error(source, f'line {reading.lines.next_line}')
         reading.add(
             piece._replace(rows=[], texts=[], numbers=()) if reading.faults.counts else piece
         )
     reading.faults.refuse(source)
     if not (reading.lines.n_rows or may_be_empty):
-        raise line_rules.no_row_of_text(source, layout, reading.lines.next_line - 1)
+        raise line_rules.no_rows_in_text(source, layout, reading.lines.next_line - 1)
     return reading.table(Provenance(source))
 
 
@@ -290,7 +290,7 @@ def parse_leniently(
 ) -> LenientTable:
     """Read lines to the end, right or wrong, and keep `most` wrong ones of each cause."""
     reading = _Reading(layout, most)
-    for piece in pieces(line_rules.whole_lines(stream.read, goes_on=True), layout, by_python):
+    for piece in pieces(line_rules.whole_lines(stream.read, skip_endless=True), layout, by_python):
         reading.add(piece)
     table = reading.table(Provenance(''))
     n_lines = reading.lines.next_line - 1

@@ -21,7 +21,7 @@ from mediaeval_ap.tables.layouts import (
     SHOTS_2015,
 )
 from mediaeval_ap.tables.text import arrow_reader, line_rules, reader
-from mediaeval_ap.tables.text.line_rules import Cause, other_file, parse_line, whole_lines
+from mediaeval_ap.tables.text.line_rules import Cause, better_layout, parse_line, whole_lines
 
 
 @given(layouts_and_files())
@@ -225,4 +225,4 @@ def test_the_remedy_of_another_file_is_told_of_its_lines_alone():
     ],
 )
 def test_other_files(line, layout, name):
-    assert other_file(line, layout) == name
+    assert better_layout(line, layout) == name

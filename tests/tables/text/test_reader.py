@@ -16,7 +16,7 @@ from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.tables.text import line_rules, reader
-from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split
+from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split_lines
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ some_lines = st.lists(st.lists(words, max_size=12).map(b''.join), min_size=1)
 @given(some_lines, st.sampled_from([HYPOTHESIS, SUBSET, QRELS]), st.sampled_from([0, math.inf]))
 def test_lines_of_a_block_are_wrong_for_the_cause_of_each(lines, layout, by_python):
     block = b'\n'.join((*lines, b''))
-    each = {at: (cause_of(line, layout), line) for at, line in enumerate(split(block))}
+    each = {at: (cause_of(line, layout), line) for at, line in enumerate(split_lines(block))}
     expected = {at: wrong for at, wrong in each.items() if wrong[0]}
     (piece,) = reader.pieces([block], layout, by_python)
     assert piece.wrong == expected
