@@ -1,4 +1,4 @@
-"""Expected precision over ties of one list: means over all orders of equal confidences.
+"""Expected values over ties of one list, for global AP: means over all orders of ties.
 
 A *tie block* is a set of predictions of equal confidence. Only blocks with a correct prediction add
 to global AP, so `tie_blocks` returns only these. In this list of four predictions, it returns the

@@ -214,6 +214,7 @@ SAVED = [
 @pytest.mark.parametrize('how', ['csv', 'again', 'parquet', 'frame'])
 @pytest.mark.parametrize(('evaluate', 'truth', 'said', 'value'), SAVED)
 def test_ids_in_a_saved_index(evaluate, truth, said, value, how, tmp_path):
+    """pandas saves an index without a name as a column without a name."""
     truth = as_saved(pandas.DataFrame(truth, index=PLANTS), how, tmp_path / 'truth')
     said = as_saved(pandas.DataFrame(said, index=PLANTS)[::-1], how, tmp_path / 'said')
     score = evaluate(truth, said)

@@ -33,6 +33,7 @@ def test_landmarks(ties):
 
 
 def test_stable_ties_are_in_the_order_of_the_predictions():
+    """Matching by id puts rows in the order of the truth, which must not break ties."""
     truth = table('id,landmark_id', ('p', '1'), ('q', '2'))
     for first, value in ('p', 1 / 2), ('q', 1 / 4):
         rows = [('p', '1 0.5'), ('q', '3 0.5')]
@@ -41,6 +42,7 @@ def test_stable_ties_are_in_the_order_of_the_predictions():
 
 
 def test_labels_that_spell_missing_values(tmp_path):
+    """pandas reads the texts nan, NA and None as missing values."""
     truth, predictions = written(
         tmp_path,
         'id,landmark_id\nnan,nan\nNA,None\nnull,\n',
@@ -52,6 +54,7 @@ def test_labels_that_spell_missing_values(tmp_path):
 
 @pytest.mark.parametrize('number', ['-0009007199254740993', '1' + '0' * 22 + '1'])
 def test_integers_in_text_that_no_double_holds(number):
+    """A rounded confidence would tie with its neighbour."""
     answers = table('id,landmarks', ('1', 'a 0.5'), ('2', f'a {number}'))
     with pytest.raises(FormatError) as caught:
         challenges.evaluate_gap(table('id,landmark_id', ('1', 'a'), ('2', 'a')), answers)

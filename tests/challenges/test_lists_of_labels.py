@@ -146,6 +146,7 @@ def test_a_role_says_what_sorts():
 
 
 def test_equal_scores_keep_the_order_of_rows():
+    """An unstable sort would reorder rows of equal scores."""
     tied = OFFERED.drop(columns='rank').assign(score=[1, 2, 2, 1, 2])  # mug pan cup, pot jar
     score = challenges.evaluate_map(BOUGHT, tied, columns=COLUMNS)
     assert score.value == ((1 + 2 / 3) / 2 + 1 / 2) / 2

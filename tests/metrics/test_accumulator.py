@@ -129,6 +129,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(st.lists(st.tuples(st.integers(0, 2), finite), max_size=20), st.integers(0, 20))
 def test_sums_are_exact(terms, cut):
+    """The last bit of a mean would depend on the order of the data."""
     one, other = ExactSums(3), ExactSums(3)
     for sums, part in ((one, terms[:cut]), (other, terms[cut:])):
         groups = np.array([group for group, _ in part], dtype=np.int64)

@@ -163,6 +163,7 @@ def test_blocks_of_samples(monkeypatch):
 
 
 def test_values_that_are_wrong_beyond_the_first_block(monkeypatch):
+    """A refused piece adds nothing: its first blocks would count twice when it is corrected."""
     monkeypatch.setattr('mediaeval_ap.metrics.label_ranking_ap.SCORES_IN_BLOCK', 4)
     y_true, y_score = np.ones((5, 2)), np.ones((5, 2))
     y_score[3, 1] = math.nan
@@ -184,6 +185,7 @@ def test_sparse_labels_are_scored_as_dense_ones(rows, kind, as_matrix):
 
 
 def test_a_stored_zero_is_no_label():
+    """scikit-learn 1.9 counts a zero that the matrix stores as a label."""
     stored = scipy.sparse.csr_array(([1, 0], ([0, 0], [0, 1])), shape=(1, 3))
     scores = [[0.5, 0.75, 0.25]]
     assert label_ranking_average_precision(stored, scores) == 0.5
@@ -243,6 +245,7 @@ def test_scores_are_ordered_as_they_are_or_refused(door, rows):
 
 
 def test_integers_that_floats_beside_them_would_round():
+    """Rounding would turn two different scores into a tie, and change the ranks."""
     with pytest.raises(ParameterError) as caught:
         label_ranking_average_precision([[0, 1, 0]], [[2**53, 2**53 + 1, 0.5]])
     assert str(caught.value) == (
@@ -252,6 +255,7 @@ def test_integers_that_floats_beside_them_would_round():
 
 
 def test_weights_that_doubles_would_round():
+    """Rounded weights would give another mean without an error."""
     y_true, y_score = [[1, 0], [0, 1]], [[0.5, 0.4], [0.5, 0.4]]
     for weights in ([2**53, 2**53 + 1], np.array([2**53, 2**53 + 1]), [0.5, 2**53 + 1]):
         with pytest.raises(ParameterError, match='sample_weight: found 9007199254740993'):
