@@ -158,7 +158,7 @@ def _compressed(path: str, text: bytes) -> bytes:
 def as_write_errors(path: str) -> Iterator[None]:
     """Turn errors of the system into a WriteError that names the path."""
     if '\0' in path:
-        raise WriteError(path, 'no path holds a NUL')
+        raise WriteError(path, 'a path cannot contain NUL')
     try:
         yield
     except Error:

@@ -81,7 +81,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
     """Return True if a regular file is a score table, by its header, or its first JSON object."""
     source = ByteSource(path)
     with suppress(ReadError, RecursionError, ValueError):
-        if source.is_stored and source.format in COLUMNAR_FORMATS:
+        if source.is_regular_file and source.format in COLUMNAR_FORMATS:
             names: Sequence[str] = names_of_columns(source)
             return not {item, 'value', IN_PARQUET}.isdisjoint(names) or is_own_header(names)
         if (start := _start(source)).startswith('{'):
@@ -291,7 +291,7 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     frame = origin.value if origin.kind is InputKind.FRAME else pandas.DataFrame()
     if origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
-    elif origin.kind is InputKind.TEXT and origin.value.is_stored:
+    elif origin.kind is InputKind.TEXT and origin.value.is_regular_file:
         with origin.value.open() as stream:
             if _start(origin.value).startswith('{'):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
@@ -490,7 +490,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
                 actual = f'{shown(cell)} ({type(cell).__name__})'
                 expected = 'text or an integer' if is_text else EXACT_NUMBER
                 raise FormatError(source.name, f'line {line}', name, actual, expected)
-    records = from_table(pyarrow.table(columns), [layout], source.described())
+    records = from_table(pyarrow.table(columns), [layout], source.provenance())
     return replace(records, lines=LineNumbers('line', np.array(lines)))
 
 

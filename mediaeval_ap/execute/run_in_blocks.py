@@ -246,7 +246,7 @@ def _run_of_plan(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
         return {'name': store.ranking.source.name, 'sha256': store.sha256}, run
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run)
-        if not source.is_stored:
+        if not source.is_regular_file:
             expected = 'a file, which can be read again'
             raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')
         with opening(source.name), source.open_stored() as file:

@@ -243,7 +243,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
         raise ParameterError(f'store: found {shown(path)}, expected a path')
     name = os.fsencode(path).decode(errors='backslashreplace')
     if '\0' in name:
-        raise ReadError(name, 'no path holds a NUL')
+        raise ReadError(name, 'a path cannot contain NUL')
     return _open(os.path.realpath(os.fsdecode(path)), name)
 
 

@@ -19,9 +19,9 @@ from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
     ByteSource,
     chunks_of,
+    decompressed,
     opening,
     standard_input,
-    unpacked,
 )
 from mediaeval_ap.tables.table import Names, NumberedRows, Provenance, Rows, Table
 from mediaeval_ap.tables.text import line_rules
@@ -204,7 +204,7 @@ def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool
             layout = _of_length(line_rules.count_fields(row), layouts)
         n_bytes = by_python(source)
         table = parse(blocks, layout, source.name, n_bytes, may_be_empty=may_be_empty)
-    return replace(table, source=source.described())
+    return replace(table, source=source.provenance())
 
 
 def _of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:
@@ -251,7 +251,7 @@ def read_leniently(
         return LenientTable(read(given, layout), Faults('row'))
     with given.value.open() as stream:
         found = parse_leniently(stream, layout, max_problems, by_python(given.value))
-    return replace(found, table=replace(found.table, source=given.value.described()))
+    return replace(found, table=replace(found.table, source=given.value.provenance()))
 
 
 def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
@@ -260,7 +260,7 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     n_lines = 0
     with opening(name):
         arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
-        for block in line_rules.whole_lines(unpacked(name, arriving).read1):
+        for block in line_rules.whole_lines(decompressed(name, arriving).read1):
             if block is None:
                 raise line_rules.explain_endless_line().error(name, f'line {n_lines + 1}')
             lines = line_rules.split_lines(block)

@@ -181,7 +181,7 @@ def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
         suffix = splitext(stem)[1]
     delimiter = '\t' if suffix == '.tsv' else ','
     layout, columns, lines = parse_csv(content.getvalue(), layouts, source.name, delimiter)
-    records = Records(layout, columns.combine_chunks(), source.described(), lines)
+    records = Records(layout, columns.combine_chunks(), source.provenance(), lines)
     for role, name in layout.by_role.items():
         if name in layout.numbers:
             at = columns.column_names.index(name)

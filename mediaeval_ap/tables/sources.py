@@ -1,7 +1,7 @@
-"""Streams of bytes: opened, decompressed within a limit, and hashed as they are read; their JSON.
+"""Streams of bytes: opening, decompression within a limit, hashing while reading, and JSON.
 
-A compressed file, or one of Parquet, may stand for far more bytes than it has. The limit on these
-is here and nowhere else (`refuse_beyond_limit`).
+A small compressed or Parquet file may hold far more data than memory. `refuse_beyond_limit` is the
+only limit on that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 PARQUET = 'Parquet'
 COLUMNAR_FORMATS = {PARQUET}
-# The first bytes of each format. That of gzip, xz and Zstandard (whose file may begin with a frame
-# to be skipped) is never UTF-8 text that a table holds. bzip2 and Parquet begin with letters: so
-# the digits or the control character behind them, which every file of theirs has, are looked at.
+# The first bytes of each format. Those of gzip, xz and Zstandard (whose file may begin with a frame
+# to be skipped) never begin a table of UTF-8 text. bzip2 and Parquet begin with letters, so their
+# patterns include the digits or the control character that always follow.
 _FIRST_BYTES = {
     'gzip': rb'\x1f\x8b',
     'bzip2': rb'BZh[1-9](?:1AY&SY|\x17rE8P\x90)',
@@ -43,19 +43,19 @@ _FIRST_BYTES = {
     PARQUET: rb'PAR1[\0-\x08\x0e-\x1f]',
 }
 _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.items()}
-N_FIRST_BYTES = 10  # of the longest of them
-BUFFER_BYTES = 1 << 20  # half and double take the same time, within a tenth
+N_FIRST_BYTES = 10  # enough for the longest pattern
+BUFFER_BYTES = 1 << 20  # half or twice as many take the same time, within a tenth
 STANDARD_INPUT = '-'
 LIMIT_VARIABLE = 'MEDIAEVAL_AP_MAX_BYTES'
-MAX_BYTES = 4 << 30  # far more than a campaign's largest run, and less than most memories
-PACKED_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')  # of what is no text
+MAX_BYTES = 4 << 30  # far more than a campaign's largest run, less than the memory of most machines
+BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
 IN_NO_FILE = 'which is read only from the start of a regular file'
-COMPRESSED_SIZE_FACTOR = 4  # an estimate: how many times larger runs are once decompressed
+COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
 CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
 
 class _Chunks(io.RawIOBase):
-    """A raw stream over chunks; empty ones are passed over."""
+    """A raw stream over chunks of bytes; empty chunks are skipped."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
@@ -78,44 +78,49 @@ class _Chunks(io.RawIOBase):
 
 
 def refuse_beyond_limit(name: str, n_bytes: int) -> None:
-    """Refuse a compressed or Parquet file that stands for more bytes than the limit."""
+    """Raise ReadError if the decompressed size `n_bytes` is beyond the limit."""
     limit = os.environ.get(LIMIT_VARIABLE) or str(MAX_BYTES)
     if not (limit.isdecimal() and int(limit)):
-        found = f'found {shown(limit)}, expected a positive integer'
-        raise ParameterError(f'{LIMIT_VARIABLE}: {found}')
+        problem = f'found {shown(limit)}, expected a positive integer'
+        raise ParameterError(f'{LIMIT_VARIABLE}: {problem}')
     if n_bytes > int(limit):
-        found = f'decompresses to {n_bytes} bytes or more, expected at most {int(limit)}'
+        problem = f'decompresses to {n_bytes} bytes or more, expected at most {int(limit)}'
         remedy = f'raise the limit by the environment variable {LIMIT_VARIABLE}'
-        raise ReadError(name, f'{found}: {remedy}')
+        raise ReadError(name, f'{problem}: {remedy}')
 
 
-def format_of(start: bytes) -> str:
-    """Name the format of bytes by the first of them: of compression, `PARQUET`, or nothing."""
+def detect_format(start: bytes) -> str:
+    """Name the compression or `PARQUET`, detected from a file's first bytes; '' if neither."""
     return next((kind for kind, matches in _MATCHES.items() if matches(start)), '')
 
 
-def unpacked(
+def decompressed(
     name: str, chunks: Iterator[bytes], path: str = '', inside: str = ''
 ) -> io.BufferedReader:
-    """Return the stream of chunks, decompressed if their first bytes say so, within the limit."""
+    """Return a stream over chunks, decompressed if their first bytes name a compression.
+
+    `inside` is the compression that the chunks were already unpacked from.
+    """
     start = b''
-    while len(start) < N_FIRST_BYTES and b'\n' not in start and not format_of(start):
+    while len(start) < N_FIRST_BYTES and b'\n' not in start and not detect_format(start):
         if not (more := next(chunks, b'')):
             break
         start += more
-    kind = format_of(start)
+    kind = detect_format(start)
     if kind and inside:
         raise ReadError(name, f'is compressed twice ({kind} in {inside}): decompress it once')
     if kind in COLUMNAR_FORMATS:
         raise ReadError(name, f'is {kind}, {IN_NO_FILE}')
-    if not kind and path.lower().endswith(PACKED_SUFFIXES) and _is_no_text(start):
-        found = f'its first bytes are {start[:4].hex(" ")}'
-        raise ReadError(name, f'is neither compressed nor text: {found}')
+    if not kind and path.lower().endswith(BINARY_SUFFIXES) and _is_binary(start):
+        first_bytes = f'its first bytes are {start[:4].hex(" ")}'
+        raise ReadError(name, f'is neither compressed nor text: {first_bytes}')
     stored = _buffered(chain([start], chunks))
-    return unpacked(name, _decompressed(name, stored, kind), inside=kind) if kind else stored
+    if not kind:
+        return stored
+    return decompressed(name, _decompressed_within_limit(name, stored, kind), inside=kind)
 
 
-def _is_no_text(start: bytes) -> bool:
+def _is_binary(start: bytes) -> bool:
     try:
         getincrementaldecoder('utf-8')().decode(start)
     except UnicodeDecodeError:
@@ -123,18 +128,18 @@ def _is_no_text(start: bytes) -> bool:
     return b'\0' in start
 
 
-def _decompressed(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:
+def _decompressed_within_limit(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:
     n_bytes = 0
     with opening(name, kind):
-        for chunk in _streams(stored, kind):
+        for chunk in _decompress(stored, kind):
             n_bytes += len(chunk)
             refuse_beyond_limit(name, n_bytes)
             yield chunk
 
 
-def _streams(stored: BinaryIO, kind: str) -> Iterator[bytes]:
-    """Decompress streams that follow one another to the end of the file."""
-    # The standard library's files of bzip2 and xz end in silence where a further one is damaged.
+def _decompress(stored: BinaryIO, kind: str) -> Iterator[bytes]:
+    """Yield the decompressed chunks of all compressed streams in a file."""
+    # The standard library's `BZ2File` and `LZMAFile` ignore a damaged second or later stream.
     new_decompressor: Callable[[], Any]
     if kind == 'gzip':
         import gzip
@@ -172,9 +177,10 @@ def _streams(stored: BinaryIO, kind: str) -> Iterator[bytes]:
 
 
 class ByteSource:
-    """A path, ``-`` for standard input, or an open file, which is read from where it stands.
+    """A path, ``-`` for standard input, or an open file, read from its current position.
 
-    The text of a text file counts as UTF-8. With `name`, it is a file that `pyarrow.fs` has opened.
+    Text from a file opened in text mode is encoded as UTF-8. `name` is the name of a file that
+    `pyarrow.fs` has opened.
     """
 
     def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
@@ -182,7 +188,9 @@ class ByteSource:
         self._origin = origin
         self._hash = hashlib.sha256()
         self._path = ''
-        self._version: tuple[int, int] | None = None  # of an open file whose first bytes were read
+        self._version: tuple[int, int] | None = (
+            None  # of an open file, once its first bytes were read
+        )
         self.is_open = not isinstance(origin, str | os.PathLike)
         self.is_remote = bool(name)
         self.is_standard_input = not self.is_open and origin == STANDARD_INPUT
@@ -198,16 +206,16 @@ class ByteSource:
             self._path = str.__str__(os.fsdecode(origin))  # type: ignore[arg-type]
             self.name = _as_utf8(self._path)
             if '\0' in self.name:
-                raise ReadError(self.name, 'no path holds a NUL')
+                raise ReadError(self.name, 'a path cannot contain NUL')
 
     @cached_property
     def format(self) -> str:
-        """The format of the first bytes, if these can be read again; nothing for plain text."""
+        """The format that the first bytes show; '' for text, or if they cannot be read again."""
         try:
-            if self.is_path and not self.is_stored:
+            if self.is_path and not self.is_regular_file:
                 return ''
             with io.FileIO(self._path) if self.is_path else self._file() as file:
-                # An open file of the system has to stand at its beginning.
+                # A file of the operating system must be at its beginning.
                 is_file = self.is_remote or isinstance(getattr(file, 'raw', file), io.FileIO)
                 if not is_file or not file.seekable() or file.tell():
                     return ''
@@ -215,12 +223,12 @@ class ByteSource:
                     self._version = version_of(file)
                 start = file.read(N_FIRST_BYTES)
                 file.seek(0)
-        except (OSError, ValueError):  # as of a closed file: told by whoever reads
+        except (OSError, ValueError):  # for example a closed file; reading it raises the error
             return ''
-        return format_of(start)
+        return detect_format(start)
 
     def _stored_size(self) -> int | None:
-        """Return the size of a regular file, whose bytes can be read again; None for others."""
+        """Return the size of a regular file given by its path; None for anything else."""
         if not self.is_path:
             return None
         with opening(self.name):
@@ -228,25 +236,25 @@ class ByteSource:
         return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     @property
-    def is_stored(self) -> bool:
-        """Return whether it is a regular file, whose bytes can be read again."""
+    def is_regular_file(self) -> bool:
+        """True for the path of a regular file: its bytes can be read again."""
         return self._stored_size() is not None
 
     def first_bytes(self, most: int) -> bytes:
-        """Return the first bytes of text in a regular file; nothing where there are none."""
-        with suppress(ReadError):  # told by whoever reads it
-            if self.is_stored:
+        """Return the first bytes of text in a regular file; b'' if it cannot be read."""
+        with suppress(ReadError):  # reading the whole file raises it again
+            if self.is_regular_file:
                 with self.open() as stream:
                     return stream.read(most).removeprefix(b'\xef\xbb\xbf')
         return b''
 
     def size(self) -> int:
-        """Estimate how many bytes reading will give; 0 for what is not a regular file."""
+        """Estimate the decompressed size in bytes; 0 unless it is a regular file."""
         factor = COMPRESSED_SIZE_FACTOR if self.format else 1
         return (self._stored_size() or 0) * factor
 
-    def described(self) -> Provenance:
-        """Return its name, and the digest of what `open` has read of it."""
+    def provenance(self) -> Provenance:
+        """Return the name, and the SHA-256 of the bytes read by `open`."""
         has_name = self.is_remote or not self.is_open
         return Provenance(self.name, self._hash.hexdigest() if has_name else None)
 
@@ -264,11 +272,14 @@ class ByteSource:
                     bar.add(len(chunk or b''))
                     return chunk
 
-                yield unpacked(self.name, chunks_of(read), self._path)
+                yield decompressed(self.name, chunks_of(read), self._path)
 
     @contextmanager
     def open_stored(self) -> Iterator[Any]:
-        """Open the stream of bytes as stored; a change meanwhile is the error, whatever else is."""
+        """Open the stream of stored bytes, still compressed.
+
+        If the file changes meanwhile, that is the error: it explains any other.
+        """
         with self._file() as file:
             before = self._version or version_of(file)
             cause = None
@@ -293,16 +304,16 @@ class ByteSource:
 
 
 def version_of(file: IO[Any]) -> tuple[int, int] | None:
-    """Return the size of a regular file, and when it was last changed; None for anything else."""
+    """Return the size and modification time of a regular file; None for anything else."""
     try:
         status = os.fstat(file.fileno())
-    except (AttributeError, OSError, TypeError, ValueError):  # none of the system's, or closed
+    except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system, or closed
         return None
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def _as_utf8(path: str) -> str:
-    """Return the name of a path as text that can be written, whatever its bytes."""
+    """Return a path as printable text; bytes that are not UTF-8 become backslash escapes."""
     with opening(ascii(path)):
         return os.fsencode(path).decode(errors='backslashreplace')
 
@@ -316,13 +327,14 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def opening(name: str, kind: str = '') -> Iterator[None]:
-    """Turn what reading a source can raise, compressed in a `kind`, into a `ReadError`."""
+    """Raise errors of opening or reading a source, perhaps of its compression, as `ReadError`."""
     try:
         yield
     except ReadError:
         raise
     except Exception as error:
-        # lzma is not imported here, where files may have run out; another thread may be about to.
+        # To import lzma here would fail if no file handle is left. Another thread may be importing
+        # it now, so the module may lack its error.
         error_of_xz = getattr(sys.modules.get('lzma'), 'LZMAError', OSError)
         if not isinstance(error, OSError | EOFError | zlib.error | UnicodeError | error_of_xz):
             raise
@@ -339,7 +351,7 @@ def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
-    """Read at most so many bytes of the first line; return it and a stream that begins with it."""
+    """Read up to `most` bytes of the first line; return them and a stream that repeats them."""
     line = stream.readline(most)
     return line, _buffered(chain([line], chunks_of(stream.read)))
 
@@ -349,16 +361,16 @@ def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
 
 
 def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool = False) -> Any:
-    """Return the value of JSON text; the error names the file, and what it should be."""
+    """Parse JSON; errors name the file and the `expected` content. NaN is refused unless `nan`."""
 
     def refuse(text: str) -> float:
-        raise ValueError(f'{text}, which is no number of JSON')
+        raise ValueError(f'{text}, which is not a JSON number')
 
     try:
         return json.loads(content, parse_constant=None if nan else refuse)
     except json.JSONDecodeError as error:
-        found = f'no JSON: {error.msg}'
-        raise FormatError(name, f'line {error.lineno}', '', found, expected) from None
+        problem = f'no JSON: {error.msg}'
+        raise FormatError(name, f'line {error.lineno}', '', problem, expected) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(name, '', '', str(error), expected) from None
 
@@ -366,7 +378,7 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
 def parsed_lines(
     stream: Iterable[bytes], name: str, expected: str, *, nan: bool = False
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the objects of JSON lines, and the number of the line of each."""
+    """Parse JSON lines; return their objects, and the line number of each object."""
     values = []
     numbers = []
     for number, line in enumerate(stream, 1):

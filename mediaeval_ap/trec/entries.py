@@ -169,7 +169,7 @@ def read_entries(
     in any case. `part` is the subset, split or both of a file of MTEB.
     """
     table_input = TableInput.of(origin)
-    is_stored = table_input.kind is InputKind.TEXT and table_input.value.is_stored
+    is_stored = table_input.kind is InputKind.TEXT and table_input.value.is_regular_file
     if part is None and (is_large(table_input) or (in_blocks and is_stored)):
         entries = _read_blocks(table_input.value, layout)
         if entries is not None:
@@ -199,7 +199,7 @@ def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
             table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
             table = parse(whole_lines(stream.read), layout, source.name, by_python(source))
-    return replace(table, source=source.described())
+    return replace(table, source=source.provenance())
 
 
 def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
@@ -233,7 +233,7 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     topic = Column(np.concatenate(topics), list(code_of))
     lines = counter.line_numbers()
     columns = np.concatenate(documents), np.concatenate(numbers)
-    return Entries(topic, *columns, source.described(), lines)
+    return Entries(topic, *columns, source.provenance(), lines)
 
 
 def _documents_of(texts: Any) -> Documents:

@@ -95,7 +95,7 @@ def is_for_trec(path: str) -> bool:
     """Return True if a file can only be qrels or a run: another tool's file, or a run of TREC."""
     source = ByteSource(file_in(path))
     with suppress(ReadError, FormatError):  # reading the file raises them again
-        if source.is_stored and source.format in COLUMNAR_FORMATS:
+        if source.is_regular_file and source.format in COLUMNAR_FORMATS:
             names = names_of_columns(source)
             ids = [columns.split()[:2] for columns in chain(*TOOL_COLUMNS.values())]
             return any(set(id_columns).issubset(names) for id_columns in ids)

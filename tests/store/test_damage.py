@@ -112,7 +112,7 @@ def test_paths_that_are_no_folder(tmp_path):
     for name, reason in (
         ('file', 'is not a store'),
         ('none', 'No such file or directory'),
-        ('no\0path', 'no path holds a NUL'),
+        ('no\0path', 'a path cannot contain NUL'),
     ):
         with pytest.raises(Error) as caught:
             open_store(f'{tmp_path}/{name}')

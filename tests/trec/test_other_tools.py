@@ -211,7 +211,7 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         ('qid,docno,label\nq1,d1,1\n', r"no column score in 'qid,docno,label', expected qid,doc"),
         ('{"query_id": "q1", "results": [{"corpus_id": "d1"}]}', rf'line 1: .* {A_LINE}'),
         (RIGHT.replace('1}]', '"1"}]'), r"^run, line 1, score: found '1' \(str\), expected a"),
-        (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1: found NaN, which is no number of JSON'),
+        (RIGHT.replace('1}]', 'NaN}]'), r'^run, line 1: found NaN, which is not a JSON number'),
         (RIGHT.replace('"d1"', '""'), r"^run, line 1, docno: found '' \(str\), expected"),
         (RIGHT.replace('"d1"', 'true'), r'^run, line 1, docno: found True \(bool\), expected'),
         (RIGHT + '\n' + RIGHT.replace('"q1"', '1.5'), r'^run, line 2, qid: found 1.5 \(float\)'),
