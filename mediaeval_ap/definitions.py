@@ -158,8 +158,7 @@ class Definition:
         Returns
         -------
         float
-            The bound; above 1 only if shots count again, or the sum goes deeper than the
-            denominator counts.
+            The bound; above 1 only if shots count again, or the sum goes beyond rank k.
 
         Examples
         --------

@@ -9,7 +9,7 @@
     ├── ParameterError (ValueError)        an argument is not valid
     ├── MissingExtraError (ImportError)    an optional dependency is not installed
     ├── SessionClosedError (RuntimeError)  a session is used after its end
-    ├── ProcessError (RuntimeError)        worker processes ended too early, or cannot do the work
+    ├── ProcessError (RuntimeError)        a worker ended before its work was done, or cannot do it
     └── UndefinedScoreError (ValueError)   a score is not defined, such as the mean over no query
 
     DataWarning (UserWarning)              data is unusual, but is scored; `KINDS` lists the kinds
@@ -70,7 +70,7 @@ KINDS = {
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',
     'uncertain-order': 'Unjudged shots could swap the two best runs. Judge these shots first.',
-    'no-worker': 'A cluster without workers, or with a worker that does not answer. Start one, or '
+    'no-worker': 'A scheduler without workers, or a worker that does not answer. Start one, or '
     'wait.',
 }
 PACKAGE = os.path.dirname(__file__) + os.sep
@@ -151,7 +151,7 @@ class SessionClosedError(Error, RuntimeError):
 
 
 class ProcessError(Error, RuntimeError):
-    """Worker processes, or a cluster, that ended before the work was done, or cannot do it."""
+    """A worker (a process or a machine) that ended before its work was done, or cannot do it."""
 
 
 class UndefinedScoreError(Error, ValueError):
