@@ -27,7 +27,7 @@ from mediaeval_ap.choices import NEAR, POOL_DEPTH, STRATEGIES, JudgedBy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.judging.candidates import NO_LABEL, PoolPairs
+from mediaeval_ap.judging.candidates import NOT_JUDGED, PoolPairs
 from mediaeval_ap.judging.judging_queue import SCORE_DECIMALS, Chooser
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.tables import HYPOTHESIS, read
@@ -109,7 +109,7 @@ def choosers(pairs: PoolPairs, by: JudgedBy, runs: Mapping[str, Path]) -> dict[s
 def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
     """Yield the state after each round, until all pairs or `most` are judged."""
     pairs = chooser.pairs
-    right, labels = pairs.labels(truth), np.full(len(pairs), NO_LABEL, dtype=np.int8)
+    right, labels = pairs.labels(truth), np.full(len(pairs), NOT_JUDGED, dtype=np.int8)
     model, expected = RelevanceModel(pairs), Expected(pairs)
     target, n_judged = expected(right.astype(float)).mean(axis=1), 0
 

@@ -21,7 +21,7 @@ from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
 from mediaeval_ap.tables.layouts import JUDGED_SHOTS, SHOT_FIELDS
 
-NO_LABEL = -1  # among labels, which are 1 for relevant and 0 for not relevant
+NOT_JUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
 # Kinds of warnings that say nothing where judging begins with an empty reference.
 WARNINGS_OF_REFERENCE = 'no-overlap', 'unknown-queries'
 PairLabels: TypeAlias = NDArray[np.int8]
@@ -77,14 +77,14 @@ class PoolPairs:
         return self._are_in(reference.table).astype(np.int8)
 
     def initial_labels(self) -> PairLabels:
-        """Return the label of each pair by the judgements of the criteria, or `NO_LABEL`."""
+        """Return the label of each pair by the judgements of the criteria, or `NOT_JUDGED`."""
         if self.criteria.judgements is None:
-            return np.full(len(self), NO_LABEL, dtype=np.int8)
+            return np.full(len(self), NOT_JUDGED, dtype=np.int8)
         judged = self.criteria.judgements
         is_judged = np.isin(self.shot, self.shots.find(judged.table))
         if judged.is_of_pairs:
             is_judged = self._are_in(judged.table)
-        return np.where(is_judged, self.labels(self.criteria.reference), NO_LABEL).astype(np.int8)
+        return np.where(is_judged, self.labels(self.criteria.reference), NOT_JUDGED).astype(np.int8)
 
     def _are_in(self, table: Table) -> NDArray[np.bool_]:
         """Mark the pairs that a table of shots and names has."""
@@ -135,18 +135,7 @@ def pool_pairs(
         for near_ranks, numbers in zip(near_ranks_by_run, numbers_by_run, strict=True)
     ]
     pairs = np.unique(np.concatenate(keys_by_run))
-    shape = len(runs), len(pairs)
-    ranks = np.zeros(shape, np.int64)
-    distances = np.ones(shape)
-    confidences = np.zeros(shape)
-    for row, (near_ranks, keys) in enumerate(zip(near_ranks_by_run, keys_by_run, strict=True)):
-        first = first_occurrences(keys)
-        columns = pairs.searchsorted(keys[first])
-        confidence = near_ranks.confidence[first]
-        n_lower = np.sort(confidence).searchsorted(confidence)
-        ranks[row, columns] = near_ranks.rank[first]
-        distances[row, columns] = near_ranks.distance[first]
-        confidences[row, columns] = n_lower / max(len(confidence), 1)
+    evidence = _evidence(near_ranks_by_run, keys_by_run, pairs)
     sources = criteria.sources(None if queries is None else queries.source)
     inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
     run_sources = [asdict(run.ranking.source) for run in prepared_runs]
@@ -160,9 +149,9 @@ def pool_pairs(
         [teams[name] for name in runs],
         shots,
         *np.divmod(pairs, len(shots)),
-        ranks,
-        distances,
-        confidences,
+        evidence.ranks,
+        evidence.distances,
+        evidence.confidences,
         np.array([run.scorer.n_ranked(run.ranking) for run in prepared_runs]),
         _ranked_pairs(prepared_runs, selected, numbers_by_run, pairs, len(shots)),
         {**own_parameters, **criteria.parameters},
@@ -183,6 +172,34 @@ class _NearRanks(NamedTuple):
     rank: NDArray[np.int64]
     distance: Floats
     confidence: Floats
+
+
+class _Evidence(NamedTuple):
+    """The best rank of each pair (column) in each run (row), with its distance and confidence."""
+
+    ranks: NDArray[np.int64]
+    distances: Floats
+    confidences: Floats
+
+
+def _evidence(
+    near_ranks_by_run: Sequence[_NearRanks],
+    keys_by_run: Sequence[NDArray[np.int64]],
+    pairs: NDArray[np.int64],
+) -> _Evidence:
+    shape = len(keys_by_run), len(pairs)
+    ranks = np.zeros(shape, np.int64)
+    distances = np.ones(shape)
+    confidences = np.zeros(shape)
+    for row, (near_ranks, keys) in enumerate(zip(near_ranks_by_run, keys_by_run, strict=True)):
+        first = first_occurrences(keys)
+        columns = pairs.searchsorted(keys[first])
+        confidence = near_ranks.confidence[first]
+        n_lower = np.sort(confidence).searchsorted(confidence)
+        ranks[row, columns] = near_ranks.rank[first]
+        distances[row, columns] = near_ranks.distance[first]
+        confidences[row, columns] = n_lower / max(len(confidence), 1)
+    return _Evidence(ranks, distances, confidences)
 
 
 def _near_ranks(run: PreparedRun, queries: Sequence[str], depth: int, near: float) -> _NearRanks:

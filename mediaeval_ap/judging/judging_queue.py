@@ -14,7 +14,7 @@ from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
-from mediaeval_ap.judging.candidates import NO_LABEL, PairLabels, PoolPairs
+from mediaeval_ap.judging.candidates import NOT_JUDGED, PairLabels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described
@@ -96,7 +96,7 @@ class Chooser:
             values = p * (1 - p) * spread
         else:
             values = self.fixed
-        open_pairs = np.flatnonzero(labels == NO_LABEL)
+        open_pairs = np.flatnonzero(labels == NOT_JUDGED)
         scores = np.full(self.unit.max() + 1, -1.0)
         scores[self.unit[open_pairs]] = 0
         # A shot has the sum of its pairs' scores, or by the strategy of depth the largest of them.
@@ -165,7 +165,7 @@ class Queue(Described):
     @property
     def n_judged(self) -> int:
         """Number of pool pairs that are judged."""
-        return int(np.count_nonzero(self._labels != NO_LABEL))
+        return int(np.count_nonzero(self._labels != NOT_JUDGED))
 
     @property
     def n_pairs(self) -> int:
@@ -181,7 +181,7 @@ class Queue(Described):
 
     def _line(self, unit: int, score: float) -> ToJudge:
         pairs = self._chooser.pairs
-        open_pairs = np.flatnonzero((self._chooser.unit == unit) & (self._labels == NO_LABEL))
+        open_pairs = np.flatnonzero((self._chooser.unit == unit) & (self._labels == NOT_JUDGED))
         ranks = pairs.ranks[:, open_pairs]
         never = np.iinfo(np.int64).max
         best = np.where(ranks > 0, ranks, never).min(axis=1).tolist()

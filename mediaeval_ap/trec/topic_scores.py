@@ -168,19 +168,55 @@ def evaluate_trec(
     skip_or_count = check_without_relevant(queries_without_relevant)
     level = _check_level(relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
-    parsed_measures = _check_measures(measures, cutoffs, ties, level)
+    parsed = _check_measures(measures, cutoffs, ties, level)
+    criteria = _TrecCriteria(
+        definition, cutoffs, ties, level, policy, skip_or_count, unjudged, parsed
+    )
     run_input = TableInput.of(file_in(run))
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
-    if parsed_measures:
+    evaluation = _score(criteria, judged, returned, run_name)
+    warn_caller(evaluation.warnings)
+    return evaluation
+
+
+class _TrecCriteria(NamedTuple):
+    """The checked parameters of `evaluate_trec`."""
+
+    definition: Definition
+    cutoffs: list[Cutoff]
+    ties: TrecTies
+    level: int
+    policy: IdPolicy
+    skip_or_count: WithoutRelevant
+    unjudged: Unjudged
+    measures: list[Any]  # of ir_measures
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {
+            'ties': self.ties,
+            'relevance_level': self.level,
+            'missing': self.policy.missing,
+            'unknown': self.policy.unknown,
+            **parameter_of_skipped(self.skip_or_count),
+            **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
+        }
+
+
+def _score(
+    criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str
+) -> Evaluation:
+    if criteria.measures:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
-        check_judged(parsed_measures, judged)
+        check_judged(criteria.measures, judged)
     topics = judged.topic.values
     judged_name = judged.source.name
-    is_relevant = judged.number >= level
+    is_relevant = judged.number >= criteria.level
     n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
     rows = _matched_rows(judged, returned, is_relevant)
-    is_scored = n_relevant > 0 if skip_or_count == 'skip' else np.ones(len(topics), dtype=np.bool_)
+    skips = criteria.skip_or_count == 'skip'
+    is_scored = n_relevant > 0 if skips else np.ones(len(topics), dtype=np.bool_)
     n_skipped = int(np.count_nonzero(~is_scored))
     # Where nothing is relevant this raises, before any error about the run.
     about_skipped = skipped_queries(
@@ -188,27 +224,33 @@ def evaluate_trec(
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
     warnings = [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
-    warnings += _topics_of_one_file(judged, returned, rows.topic, is_missing, policy)
-    ranked = _judged_rows(judged, rows, level) if unjudged == 'skip' else rows
-    terms = precision_terms(ranked, ties)
-    n_ranked = ranked.n_by_topic
-    ap = average_precision_of_terms(*terms, n_relevant, n_ranked, depths(cutoffs), definition)
-    scored = np.flatnonzero(is_scored & ~(is_missing & (policy.missing == 'skip')))
+    warnings += _topics_of_one_file(judged, returned, rows.topic, is_missing, criteria.policy)
+    condenses = criteria.unjudged == 'skip'
+    ranked = _judged_rows(judged, rows, criteria.level) if condenses else rows
+    ap = average_precision_of_terms(
+        *precision_terms(ranked, criteria.ties),
+        n_relevant,
+        ranked.n_by_topic,
+        depths(criteria.cutoffs),
+        criteria.definition,
+    )
+    scored = np.flatnonzero(is_scored & ~(is_missing & (criteria.policy.missing == 'skip')))
     if not len(scored):
         raise _nothing_to_score(judged, returned, n_skipped)
     n_relevant = n_relevant[scored]
-    warnings += without_relevant(printable(judged_name), n_relevant, definition)
+    warnings += without_relevant(printable(judged_name), n_relevant, criteria.definition)
     warnings += about_skipped
     values_by_measure = {}
-    if parsed_measures:
-        entries, topic = ranked.entries, ranked.topic
-        values_by_measure = measures_of_files(parsed_measures, judged, entries, topic, scored, ties)
-    evaluation = Evaluation(
+    if criteria.measures:
+        values_by_measure = measures_of_files(
+            criteria.measures, judged, ranked.entries, ranked.topic, scored, criteria.ties
+        )
+    return Evaluation(
         [topics[code] for code in scored.tolist()],
-        cutoffs,
+        criteria.cutoffs,
         ap[scored],
         n_relevant,
-        definition,
+        criteria.definition,
         {'reference': judged.source, 'hypothesis': returned.source},
         {
             'queries': len(scored),
@@ -219,22 +261,13 @@ def evaluate_trec(
             'unknown': len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic)),
             'relevant': int(n_relevant.sum()),
             'relevant_returned': int(np.count_nonzero(ranked.is_hit)),
-            **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
+            **({SKIPPED: n_skipped} if skips else {}),
         },
         values_by_measure,
-        {
-            'ties': ties,
-            'relevance_level': level,
-            'missing': policy.missing,
-            'unknown': policy.unknown,
-            **parameter_of_skipped(skip_or_count),
-            **({'unjudged': unjudged} if unjudged == 'skip' else {}),
-        },
+        criteria.parameters,
         warnings=tuple(warnings),
         run=run_name,
     )
-    warn_caller(evaluation.warnings)
-    return evaluation
 
 
 class MatchedRows(NamedTuple):

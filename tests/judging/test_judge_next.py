@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.judging.candidates import NO_LABEL
+from mediaeval_ap.judging.candidates import NOT_JUDGED
 from mediaeval_ap.judging.minimal_test_collections import PRIOR_JUDGEMENTS, ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -223,7 +223,7 @@ def test_the_fit_is_where_the_likelihood_is_largest(data):
     queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
     model, labels = queue._chooser.model, queue._labels.copy()
     for pair in range(len(labels)):
-        labels[pair] = data.draw(st.sampled_from([NO_LABEL, 0, 1]))
+        labels[pair] = data.draw(st.sampled_from([NOT_JUDGED, 0, 1]))
     known = labels >= 0
     columns = np.column_stack([model._columns, model._surplus_in_query(labels)])
     fit = model._coefficients(columns, labels)
