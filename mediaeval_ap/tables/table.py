@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import pandas
     from _typeshed import SupportsRead
 
-FEW = 100  # so many texts are decoded sooner one by one than together
+MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
-ROWS_IN_HTML = 10  # the first rows, of how many there may be
-PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers as `str` does not write them
+ROWS_IN_HTML = 10
+PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers in another spelling than `str` writes
 _is_padded = re.compile(PADDED).fullmatch
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
@@ -40,7 +40,7 @@ Matrix: TypeAlias = 'ArrayLike | SparseMatrix'
 
 @dataclass(frozen=True)
 class LineNumbers:
-    """The line or number of each row; `numbers` is None while rows follow one another."""
+    """The line or row number of each row; `numbers` is None for `first`, `first` + 1, …"""
 
     unit: Literal['line', 'row'] = 'row'
     numbers: NDArray[np.int64] | None = None
@@ -50,11 +50,11 @@ class LineNumbers:
         return int(self.first + row if self.numbers is None else self.numbers[row])
 
     def array(self, n_rows: int) -> NDArray[np.int64]:
-        """Return the numbers of all rows, of which there are `n_rows`."""
+        """Return the numbers of all `n_rows` rows."""
         return np.arange(n_rows) + self.first if self.numbers is None else self.numbers
 
     def select(self, rows: NDArray[np.bool_]) -> LineNumbers:
-        """Return the numbers of some rows."""
+        """Return the numbers of the rows marked True."""
         return self if rows.all() else replace(self, numbers=self.array(len(rows))[rows])
 
 
@@ -62,7 +62,7 @@ ROW_BY_ROW = LineNumbers()
 
 
 class LineCounter:
-    """Line numbers of the rows read so far; those that follow one another are kept as ranges."""
+    """Collects line numbers while rows are read; consecutive ones are stored as ranges."""
 
     def __init__(self) -> None:
         self.next_line = 1
@@ -70,7 +70,7 @@ class LineCounter:
         self._parts: list[range | NDArray[np.int64]] = []
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
-        """Count lines, of which all hold rows, or those at some positions, from 0."""
+        """Count lines; all hold rows, or only those at the positions `rows` among them, from 0."""
         first = self.next_line
         part = range(first, first + n_lines) if rows is None else first + np.asarray(rows, np.int64)
         if len(part):
@@ -79,28 +79,29 @@ class LineCounter:
         self.next_line += n_lines
 
     def line_numbers(self) -> LineNumbers:
-        """Return the numbers of all rows so far, not stored if they follow from the first line."""
-        if not self._parts or self._parts[-1][-1] == self.n_rows:  # as they ascend
+        """Return the line numbers of all rows so far, without an array if every line held a row."""
+        # Numbers ascend: if the last is the number of rows, no line is missing.
+        if not self._parts or self._parts[-1][-1] == self.n_rows:
             return LineNumbers('line')
         return LineNumbers('line', np.concatenate([np.asarray(part) for part in self._parts]))
 
 
 def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return texts as UTF-8, one after another, and where each of them ends."""
-    each = [text.encode() for text in texts]
-    ends = np.fromiter(map(len, each), np.int64, len(each)).cumsum()
-    return np.frombuffer(b''.join(each), np.uint8), ends
+    """Concatenate texts as UTF-8; return the bytes, and the end of each text among them."""
+    encoded_texts = [text.encode() for text in texts]
+    ends = np.fromiter(map(len, encoded_texts), np.int64, len(encoded_texts)).cumsum()
+    return np.frombuffer(b''.join(encoded_texts), np.uint8), ends
 
 
-def texts_at(texts: Sequence[str], at: NDArray[np.integer]) -> list[str]:
-    """Return the texts at some positions."""
-    if isinstance(texts, StoredTexts) and len(at) > FEW:
-        return texts.together(at)
-    return [texts[position] for position in at.tolist()]
+def texts_at(texts: Sequence[str], positions: NDArray[np.integer]) -> list[str]:
+    """Return the texts at these positions."""
+    if isinstance(texts, StoredTexts) and len(positions) > MIN_DECODED_TOGETHER:
+        return texts.decode_at(positions)
+    return [texts[position] for position in positions.tolist()]
 
 
 class StoredTexts(Sequence[str]):
-    """Distinct texts as UTF-8, in the ascending order of a key."""
+    """A sequence of distinct texts, stored as UTF-8 and sorted by `key`."""
 
     def __init__(
         self,
@@ -115,14 +116,14 @@ class StoredTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.ends)
 
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            begin, end, _ = at.indices(len(self))  # one after another
+    def __getitem__(self, position: Any) -> Any:
+        if isinstance(position, slice):
+            begin, end, _ = position.indices(len(self))  # callers use no steps
             if begin >= end:
                 return []
             first = int(self.ends[begin - 1]) if begin else 0
             return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
-        number = range(len(self))[at]
+        number = range(len(self))[position]
         begin = int(self.ends[number - 1]) if number else 0
         return self.content[begin : self.ends[number]].tobytes().decode()
 
@@ -130,36 +131,36 @@ class StoredTexts(Sequence[str]):
         for begin in range(0, len(self), TEXTS_IN_BLOCK):
             yield from self[begin : begin + TEXTS_IN_BLOCK]
 
-    def together(self, at: NDArray[np.integer]) -> list[str]:
-        """Return the texts at some positions, which are not negative."""
+    def decode_at(self, positions: NDArray[np.integer]) -> list[str]:
+        """Return the texts at positions that are not negative, decoded block by block."""
         texts = []
-        for begin in range(0, len(at), TEXTS_IN_BLOCK):
-            some = at[begin : begin + TEXTS_IN_BLOCK]
-            begins = np.where(some > 0, self.ends[some - 1], 0)
-            sizes = self.ends[some] - begins
+        for begin in range(0, len(positions), TEXTS_IN_BLOCK):
+            block = positions[begin : begin + TEXTS_IN_BLOCK]
+            begins = np.where(block > 0, self.ends[block - 1], 0)
+            sizes = self.ends[block] - begins
             texts += _decoded(self.content[ranges(begins, sizes)], sizes.cumsum())
         return texts
 
-    def positions(self, wanted: Sequence[str]) -> list[int]:
-        """Return the position of each wanted text, or -1."""
-        if len(wanted) * len(self).bit_length() < len(self):
-            near = [bisect_left(self, self._key(text), key=self._key) for text in wanted]
+    def positions(self, texts: Sequence[str]) -> list[int]:
+        """Return the position of each of some texts, or -1."""
+        if len(texts) * len(self).bit_length() < len(self):
+            insertions = [bisect_left(self, self._key(text), key=self._key) for text in texts]
             return [
-                at if at < len(self) and self[at] == text else -1
-                for at, text in zip(near, wanted, strict=True)
+                position if position < len(self) and self[position] == text else -1
+                for position, text in zip(insertions, texts, strict=True)
             ]
-        # All of them are decoded, which takes less time, but a block at a time.
-        is_wanted = set(wanted)
-        found = {text: position for position, text in enumerate(self) if text in is_wanted}
-        return [found.get(text, -1) for text in wanted]
+        # To decode all stored texts, block by block, is faster than so many searches.
+        sought = set(texts)
+        position_by_text = {text: position for position, text in enumerate(self) if text in sought}
+        return [position_by_text.get(text, -1) for text in texts]
 
 
 def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
-    """Decode texts that stand one after another."""
+    """Decode concatenated texts."""
     stops = ends.tolist()
     as_bytes = content.tobytes()
     parts = zip([0, *stops], stops, strict=False)
-    if as_bytes.isascii():  # a byte for each character
+    if as_bytes.isascii():  # one byte per character: decoded once, then cut
         text = as_bytes.decode()
         return [text[a:b] for a, b in parts]
     return [as_bytes[a:b].decode() for a, b in parts]
@@ -167,23 +168,23 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
 
 @dataclass(frozen=True)
 class Provenance:
-    """The source of a table: its name, and the SHA-256 of its bytes as they are stored."""
+    """The source of a table: its name, and the SHA-256 of its stored (perhaps compressed) bytes."""
 
-    name: str  # a path, or what stands for one: <stdin>, <DataFrame>, <rows>
-    sha256: str | None = None  # none for open files and for what was never bytes
+    name: str  # a path, or a label such as <stdin>, <DataFrame>, <rows>
+    sha256: str | None = None  # None for open files and for values in memory
 
 
 class NumberedRows:
-    """Rows that know where they stand in their source; the base of all tables."""
+    """Rows that know their line or row number in their source; the base of all tables."""
 
     source: Provenance
     lines: LineNumbers
     layout: Any
     integers: frozenset[str] = frozenset()  # fields of text that were integers in a frame
-    texts: Callable[..., list[str]]  # of a field, row by row
+    texts: Callable[..., list[str]]  # the texts of a field, row by row
 
     def place(self, row: int | np.integer) -> str:
-        """Return where a row stands in the source: ``'line 12'`` of text, ``'row 12'`` of values.
+        """Return a row's number in the source: ``'line 12'`` of text, ``'row 12'`` of values.
 
         Parameters
         ----------
@@ -200,13 +201,13 @@ class NumberedRows:
     def error(
         self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
     ) -> FormatError:
-        """Return the error of rows that are wrong in a field: it names the first, counts others."""
+        """Make the error of a field that is wrong in `rows`; it names the first one."""
         place = self.place(rows[0])
         return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
 
 
 def not_padded(other: Provenance) -> str:
-    """Return what is expected of text where another table has integers."""
+    """Say which texts an error expects where the other table has integers."""
     return f'no leading zero or sign, as {printable(other.name)} has integers{AS_TEXT}'
 
 
@@ -223,7 +224,7 @@ class Column:
     values: Sequence[str]
 
     def sorted(self, key: Callable[[str], Any] | None = None) -> Column:
-        """Return the column with its values in ascending order, so that codes compare as texts."""
+        """Return the column with sorted values: codes then compare as their texts do."""
         keys = self.values if key is None else list(map(key, self.values))
         order = sorted(range(len(keys)), key=keys.__getitem__)
         codes = np.empty(len(order), dtype=np.int32)
@@ -231,11 +232,11 @@ class Column:
         return Column(codes[self.codes], [self.values[code] for code in order])
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
-        """Return some rows, without the values that none of them holds."""
-        kept = self.codes[rows]
-        used = np.bincount(kept, minlength=len(self.values)) > 0
-        codes = (np.cumsum(used, dtype=np.int32) - 1)[kept]
-        return Column(codes, [self.values[code] for code in np.flatnonzero(used).tolist()])
+        """Return the rows marked True, without values that no longer occur."""
+        selected = self.codes[rows]
+        occurs = np.bincount(selected, minlength=len(self.values)) > 0
+        codes = (np.cumsum(occurs, dtype=np.int32) - 1)[selected]
+        return Column(codes, [self.values[code] for code in np.flatnonzero(occurs).tolist()])
 
     def text(self, row: int | np.integer) -> str:
         """Return the text of a row."""
@@ -259,7 +260,7 @@ class Column:
 
 
 def column_of(values: Sequence[str], codes: NDArray[np.int32]) -> Column:
-    """Return a column of codes into values of which some are equal."""
+    """Make a column from codes into `values`, which may repeat a text."""
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     distinct = np.array([code_of[value] for value in values], dtype=np.int32)
     return Column(distinct[codes], list(code_of))
@@ -267,7 +268,7 @@ def column_of(values: Sequence[str], codes: NDArray[np.int32]) -> Column:
 
 @dataclass(frozen=True)
 class Table(NumberedRows):
-    """Rows of one layout, as columns, that know where they stand in their source.
+    """Rows of one layout, stored as columns, with their line or row numbers in the source.
 
     Examples
     --------
@@ -283,14 +284,14 @@ class Table(NumberedRows):
 
     layout: Layout
     columns: dict[str, Column]  # the text fields
-    numbers: NDArray[np.float64] | None  # where the layout has them
+    numbers: NDArray[np.float64] | None  # None if the layout has no number
     source: Provenance
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()  # text fields that were integers in a frame
 
     @classmethod
     def empty(cls, layout: Layout, source: Provenance) -> Table:
-        """Return a table without rows, which readers refuse where it would be a mistake."""
+        """Return a table without rows; most readers refuse a source without any."""
         nothing = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)
         return cls(layout, dict.fromkeys(layout.texts, nothing), numbers, source)
@@ -304,8 +305,8 @@ class Table(NumberedRows):
         from mediaeval_ap.render.formats import to_html
 
         first = self.select(np.arange(len(self)) < ROWS_IN_HTML)
-        what = f'{self.layout.name}, {with_noun(len(self), "row", "rows")}'
-        blocks: list[Block] = [Heading(self.source.name, what)]
+        subtitle = f'{self.layout.name}, {with_noun(len(self), "row", "rows")}'
+        blocks: list[Block] = [Heading(self.source.name, subtitle)]
         blocks.append(Grid(self.layout.fields, list(first.rows()), exact=self.layout.fields))
         if n_more := len(self) - len(first):
             blocks.append(f'… and {n_more:,} more')
@@ -385,13 +386,13 @@ class Table(NumberedRows):
         Returns
         -------
         ndarray of bool, shape (n_rows,)
-            True where all of these fields are as in one row of the other table.
+            True where all of these fields equal those of one row of the other table.
         """
         fields = other.layout.texts if fields is None else fields
-        wanted = np.array([self[field].find(other[field]) for field in fields])
-        wanted = wanted[:, (wanted >= 0).all(axis=0)]
+        other_codes = np.array([self[field].find(other[field]) for field in fields])
+        other_codes = other_codes[:, (other_codes >= 0).all(axis=0)]
         codes = [self[field].codes for field in fields]
-        keys = combine(list(map(np.append, codes, wanted)))
+        keys = combine(list(map(np.append, codes, other_codes)))
         return np.isin(keys[: len(self)], keys[len(self) :])
 
 
@@ -399,16 +400,21 @@ Numbered = TypeVar('Numbered', bound=NumberedRows)
 
 
 def consistent(one: Numbered, other: NumberedRows) -> Numbered:
-    """Return a table, or refuse text such as 007 where the other has integers, or the reverse."""
-    for each, its in ((one, other), (other, one)):
-        for field in (its.integers - each.integers).intersection(each.layout.texts):
-            texts = each.texts(field)
-            if wrong := [row for row, text in enumerate(texts) if _is_padded(text)]:
-                raise each.error(wrong, field, shown(texts[wrong[0]]), not_padded(its.source))
+    """Return `one`; raise if a table has ids like '007' where the other has integers.
+
+    Such ids would never match.
+    """
+    for with_text, with_integers in ((one, other), (other, one)):
+        integer_fields = with_integers.integers - with_text.integers
+        for field in integer_fields.intersection(with_text.layout.texts):
+            texts = with_text.texts(field)
+            if padded_rows := [row for row, text in enumerate(texts) if _is_padded(text)]:
+                text = shown(texts[padded_rows[0]])
+                raise with_text.error(padded_rows, field, text, not_padded(with_integers.source))
     return one
 
 
-# Types of arguments: whatever holds a table, labels or numbers.
+# Types of arguments that hold tables or matrices.
 
 
 class ArrowTable(Protocol):

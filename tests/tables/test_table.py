@@ -86,7 +86,7 @@ def test_texts_at_positions(texts, data, block):
     here = stored(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, 'TEXTS_IN_BLOCK', block)
-        assert here.together(at) == expected
+        assert here.decode_at(at) == expected
     assert texts_at(here, at) == texts_at(in_order, at) == expected
 
 
