@@ -29,7 +29,7 @@ from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.result import NO_LABEL, SKIPPED, notes_of_skipped
+from mediaeval_ap.results.result import NO_TRUE_LABEL, SKIPPED, notes_of_skipped
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.records import Records
@@ -186,7 +186,7 @@ def _matched_labels(
         are_scored = compute.list_value_length(labels).to_numpy() > 0
         n_skipped = int(np.count_nonzero(~are_scored))
         source = files.truth.source.name
-        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_LABEL)
+        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_TRUE_LABEL)
     scored = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     return labels.take(pyarrow.array(scored)), n_skipped
 
@@ -198,8 +198,8 @@ def _notes(
     zero = ', or 0 if it has no scores' if files.policy.missing == 'zero' else ''
     effect = 'they do not count' if metric.label_weighted else f'each counts 1{zero}'
     notes = [
-        *files.notes(metric.n_without_label, f'{NO_LABEL}: {effect}'),
-        *notes_of_skipped(n_skipped, len(files.ids), NO_LABEL),
+        *files.notes(metric.n_without_label, f'{NO_TRUE_LABEL}: {effect}'),
+        *notes_of_skipped(n_skipped, len(files.ids), NO_TRUE_LABEL),
     ]
     never_true = [shown(name) for name, n in zip(classes, metric.n_labels, strict=True) if not n]
     if never_true:

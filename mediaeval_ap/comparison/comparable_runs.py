@@ -16,8 +16,8 @@ from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.result import (
-    NO_LABEL,
     NO_RELEVANT,
+    NO_TRUE_LABEL,
     SKIPPED,
     Compared,
     Result,
@@ -299,7 +299,7 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
     notes = []
     if left_out := sorted({metric for run in runs for metric in run.compared.left_out}):
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
-    lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_LABEL
+    lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_TRUE_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
     notes += notes_of_judged(result.manifest_settings()['parameters'], result.counts)
     if n_repeated := len(compared.queries) - len(set(compared.queries)):
