@@ -123,8 +123,8 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
         error = no_rows_in_text(table.source.name, table.layout, file.n_lines)
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
         yield Finding(problem.kind, 1, partial(iter, [problem]))
-    if file.other:
-        first_row = f'a first row that fits {with_article(file.other)}'
+    if file.better_layout:
+        first_row = f'a first row that fits {with_article(file.better_layout)}'
         detail = '', first_row, f'one of {with_article(table.layout.name)}'
         problem = problem_at('other-file', table, table.lines[0], detail)
         yield Finding(problem.kind, 1, partial(iter, [problem]))

@@ -139,15 +139,15 @@ class Faults:
             raise fault.error(source, f'{self._unit} {number}', self.counts.total() - 1)
 
 
-def no_rows(source: str, layout: Layout | RecordLayout, found: str = 'no rows') -> FormatError:
+def no_rows(source: str, layout: Layout | RecordLayout, content: str = 'no rows') -> FormatError:
     """Make the error for a source without rows."""
-    return FormatError(source, '', '', found, f'at least one of {layout.expected}')
+    return FormatError(source, '', '', content, f'at least one of {layout.expected}')
 
 
 def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
     """Make the error for a text file whose lines, if it has any, are blank or comments."""
-    found = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
-    return no_rows(source, layout, found if n_lines else 'an empty file')
+    content = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
+    return no_rows(source, layout, content if n_lines else 'an empty file')
 
 
 class Piece(NamedTuple):
@@ -199,15 +199,15 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
         case Cause.LENGTH:
             return explain_endless_line()
         case Cause.HEADER:
-            found = f'the header {shown(line.decode())}'
-            return Fault('', found, 'rows only', remedy='remove this line')
+            header = f'the header {shown(line.decode())}'
+            return Fault('', header, 'rows only', remedy='remove this line')
         case Cause.FIELDS:
             count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
             if layout.comment is None and line.lstrip(b' \t').startswith(b'#'):
                 return Fault('', f'a comment line {quoted}', 'rows only', remedy='delete it')
-            found = f'{count} field{"s" if count > 1 else ""} in {quoted}'
-            fault = Fault('', found, layout.expected)
+            fields = f'{count} field{"s" if count > 1 else ""}'
+            fault = Fault('', f'{fields} in {quoted}', layout.expected)
         case Cause.NUMBER:
             fault = explain_number(find_fields(line)[layout.number_at], layout)
         case Cause.BYTES:
@@ -283,19 +283,19 @@ def explain_bytes(line: bytes) -> Fault | None:
         remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
     elif is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
         remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
-    faults = []  # (first byte, found, expected)
+    faults = []  # (first byte, problem, expected)
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if (position := line.find(byte)) >= 0:
             faults.append((position, f'{name} at byte {position + 1}', 'text'))
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        found = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
-        faults.append((error.start, found, 'UTF-8'))
+        problem = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
+        faults.append((error.start, problem, 'UTF-8'))
     if not faults:
         return None
-    _, found, expected = min(faults)
-    return Fault('', found, expected, remedy)
+    _, problem, expected = min(faults)
+    return Fault('', problem, expected, remedy)
 
 
 def is_finite_decimal(field: bytes) -> bool:
