@@ -107,7 +107,7 @@ tables.reading.BULK_BYTES = 0
 def stuck(*_):
     print('reading', flush=True)
     while True: time.sleep(0.01)
-arrow_reader._normal = stuck
+arrow_reader._normalised = stuck
 """
 
 

@@ -1,7 +1,7 @@
-"""The bulk reader: pyarrow, which proves blocks of lines right, and explains nothing.
+"""The bulk reader: pyarrow reads blocks of lines that are right as a whole, and explains nothing.
 
-Blocks are made normal first: pyarrow then sees one space between fields, and its quoting, nulls and
-comments are switched off. What it reads is accepted when every field is proved right.
+A block is normalised first, to one space between fields; pyarrow's quoting, nulls and comments are
+off. A block is accepted if the number of rows is as counted here, and every number is right.
 """
 
 from __future__ import annotations
@@ -23,26 +23,28 @@ from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Piece, holds_te
 if TYPE_CHECKING:
     import pyarrow
 
-N_THREADS = min(cpu_count() or 1, 8)  # each more holds a block, its text and columns
-CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh more time, double no less
+N_THREADS = min(cpu_count() or 1, 8)  # each further thread holds a block, its text and columns
+CSV_BLOCK_BYTES = (
+    8 << 20
+)  # for each core; with half, it takes a seventh longer; double saves nothing
 
-Item = TypeVar('Item')
-Result = TypeVar('Result')
+Argument = TypeVar('Argument')
+Answer = TypeVar('Answer')
 
 _collapse_spaces = re.compile(rb' {2,}').sub
-_is_comment_behind = re.compile(rb'\n[ \t]*#').search  # faster than to look at each line
+_has_later_comment = re.compile(rb'\n[ \t]*#').search  # faster than a test of each line
 
 
 def results_of(
-    work: Callable[[Item], Result], items: Iterable[Item], threads: ThreadPoolExecutor
-) -> Iterator[Result]:
-    """Call `work` on each item, in threads, with few items at once; yield results in order.
+    work: Callable[[Argument], Answer], arguments: Iterable[Argument], threads: ThreadPoolExecutor
+) -> Iterator[Answer]:
+    """Call `work` on each argument in threads, a few at once; yield the results in order.
 
-    This thread goes on taking signals, which pyarrow would take from it if it read here.
+    The calling thread keeps handling signals; if pyarrow read in it, pyarrow would take them over.
     """
-    pending: deque[Future[Result]] = deque()
-    for item in items:
-        pending.append(threads.submit(work, item))
+    pending: deque[Future[Answer]] = deque()
+    for argument in arguments:
+        pending.append(threads.submit(work, argument))
         if len(pending) > N_THREADS:
             yield pending.popleft().result()
     while pending:
@@ -54,7 +56,8 @@ def proved_block(
 ) -> Piece | None:
     """Read a block of lines; None unless all of them are proved right.
 
-    Texts are encoded, all of them; or only those of `as_written` are read, and stay as they are.
+    Texts become dictionary-encoded columns. If `as_written` names fields, only these columns are
+    read, and stay plain strings.
     """
     if block is None:  # an endless line
         return None
@@ -64,21 +67,21 @@ def proved_block(
     if layout.number is not None:
         digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
         types[layout.number] = digits if layout.integers else pyarrow.float64()
-    text = _normal(block, layout)
+    text = _normalised(block, layout)
     if text is None or layout.holds_comment(text):
         return None
-    n_lines, positions = _count(text)
+    n_lines, positions = _rows_among_lines(text)
     n_rows = n_lines if positions is None else len(positions)
-    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line was spaces alone
+    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line was spaces
         n_lines, positions = n_lines + 1, np.arange(n_lines) if positions is None else positions
     if not text or text.startswith(BYTE_ORDER_MARK):
         text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
-    # The pool of the system gives memory back, as small blocks of one thread need it; pyarrow's own
-    # holds the codes of many threads in a third less.
+    # With small blocks in one thread, only the system's pool gives memory back; with the codes of
+    # many threads, pyarrow's own pool needs a third less.
     pool = pyarrow.system_memory_pool() if as_written else None
-    reading = {'block_size': len(text) + 1, 'use_threads': False}
-    table = _parsed(content, layout.fields, types, ' ', pool, **reading)
+    read_options = {'block_size': len(text) + 1, 'use_threads': False}
+    table = _parse_csv(content, layout.fields, types, ' ', pool, **read_options)
     if table is None or len(table) != n_rows:
         return None
     numbers = _doubles(table, layout)
@@ -91,11 +94,11 @@ def proved_block(
     return Piece(block, n_lines, positions, texts, numbers, {})
 
 
-def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
-    """Count normal lines, and find those that are not blank, if some are."""
+def _rows_among_lines(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
+    """Count normalised lines; return the positions of rows as well, if some lines are blank."""
     if not block:  # the last line of a file: spaces alone, or a comment
         return 0, None
-    # As lines are short, bytes.find takes ten times as long for two line ends in a row.
+    # As lines are short, a search by bytes.find for two line ends in a row takes ten times as long.
     is_end = np.frombuffer(block, np.uint8) == ord('\n')
     if not (is_end[0] or (is_end[1:] & is_end[:-1]).any()):
         return int(np.count_nonzero(is_end)) + (not is_end[-1]), None
@@ -104,10 +107,10 @@ def _count(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     return len(starts), np.flatnonzero(~is_end[starts])
 
 
-def _normal(block: bytes, layout: Layout) -> bytes | None:
-    """Return lines with one space between fields and no comments; None if they are no text."""
-    may_comment = layout.comment is not None and b'#' in block
-    if may_comment and (layout.is_comment(block) or _is_comment_behind(block)):
+def _normalised(block: bytes, layout: Layout) -> bytes | None:
+    """Return lines with one space between fields and no comments; None if they are not text."""
+    may_hold_comments = layout.comment is not None and b'#' in block
+    if may_hold_comments and (layout.is_comment(block) or _has_later_comment(block)):
         lines = block.split(b'\n')
         block = b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
     if b'\t' in block:  # a search for two bytes takes 50 times as long as one for one byte
@@ -116,7 +119,7 @@ def _normal(block: bytes, layout: Layout) -> bytes | None:
         block = block.replace(b'\r\n', b'\n')
     if not holds_text(block):
         return None
-    # Control characters are text, and count for white space here, which costs no more than time.
+    # Control characters are text. To take them for white space here only costs time.
     is_low = np.frombuffer(block, np.uint8) <= ord(' ')
     if not (is_low[:1].any() or block.endswith(b' ') or (is_low[1:] & is_low[:-1]).any()):
         return block
@@ -132,7 +135,7 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
     if not layout.integers:
         doubles: NDArray[Any] = np.from_dlpack(column)
     else:
-        fields = column.dictionary.to_pylist()  # of which there are few
+        fields = column.dictionary.to_pylist()  # few distinct numbers
         if not all(is_number(field, layout) for field in fields):
             return None
         doubles = np.array(list(map(float, fields)), np.float64)[np.from_dlpack(column.indices)]
@@ -142,54 +145,55 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
 def read_csv(
     source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
 ) -> pyarrow.Table | None:
-    """Read columns of UTF-8 by pyarrow, as `results_of`; nothing is quoted; None on any doubt."""
-    reading = {'block_size': CSV_BLOCK_BYTES, 'skip_rows': skip_rows}
+    """Read columns of UTF-8 without quotes by pyarrow, in another thread; None on any doubt."""
+    read_options = {'block_size': CSV_BLOCK_BYTES, 'skip_rows': skip_rows}
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_parsed, source, names, types, delimiter, None, **reading).result()
+        future = thread.submit(_parse_csv, source, names, types, delimiter, None, **read_options)
+        return future.result()
 
 
-def _parsed(
+def _parse_csv(
     source: Any,
     names: Sequence[str],
     types: dict[str, Any],
     delimiter: str,
     memory_pool: pyarrow.MemoryPool | None,
-    **reading: Any,
+    **read_options: Any,
 ) -> pyarrow.Table | None:
     from pyarrow import ArrowException, csv
 
-    options = csv.ReadOptions(column_names=names, **reading)
+    reading = csv.ReadOptions(column_names=names, **read_options)
     parsing = csv.ParseOptions(delimiter=delimiter, quote_char=False, escape_char=False)
-    # Not to check UTF-8 saves a sixth of the time.
+    # UTF-8 was checked before; a second check would take a sixth of the time.
     converting = csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False)
     converting.include_columns = list(types)
     try:
-        return csv.read_csv(source, options, parsing, converting, memory_pool=memory_pool)
-    except MemoryError:  # one of pyarrow's is an ArrowException, too
+        return csv.read_csv(source, reading, parsing, converting, memory_pool=memory_pool)
+    except MemoryError:  # pyarrow has a MemoryError that is an ArrowException as well
         raise
     except ArrowException:
         return None
 
 
 def text_column(column: pyarrow.ChunkedArray) -> Column:
-    """Return a dictionary-encoded column without missing values as codes and distinct values."""
+    """Turn a dictionary-encoded column without missing values into codes and distinct values."""
     chunks = column.unify_dictionaries().chunks
     if not chunks:
         return Column(np.empty(0, dtype=np.int32), [])
-    # pyarrow's own way to an array imports pandas first.
+    # pyarrow's own conversion to an array imports pandas first.
     codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
 
 
 def joined_columns(tables: list[pyarrow.Table]) -> list[Column]:
-    """Join tables of the same columns; each column is given up when it is done."""
+    """Join tables of the same columns; empty the list, and free each column once it is joined."""
     import pyarrow
 
     joined = pyarrow.concat_tables(tables)
     columns = joined.columns[::-1]
     tables.clear()
     del joined
-    # Not in threads: one that starts where memory is short may never say that it has started.
-    found = [text_column(columns.pop()) for _ in range(len(columns))]
-    pyarrow.default_memory_pool().release_unused()  # of ten million lines it would keep 340 MiB
-    return found
+    # Not in threads: a thread that starts where memory is short may hang before it reports so.
+    text_columns = [text_column(columns.pop()) for _ in range(len(columns))]
+    pyarrow.default_memory_pool().release_unused()  # after ten million lines it would keep 340 MiB
+    return text_columns
