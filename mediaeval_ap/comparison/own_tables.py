@@ -35,12 +35,12 @@ class OwnLayout(RecordLayout):
         return [name for name in self.numbers if not name.startswith(COUNT_COLUMNS)]
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
-        own = self.of_header(header)
+        own = self.for_header(header)
         if is_own_header(header) and own.values and self.value not in OWN_TEXT_COLUMNS:
             return RecordLayout.explain(own, header)
         return super().explain(header) or ('no run', self.expected)
 
-    def of_header(self, header: Sequence[str]) -> OwnLayout:
+    def for_header(self, header: Sequence[str]) -> OwnLayout:
         texts = {'item': 'query', 'system': 'run'}
         texts |= {name: name for name in OWN_TEXT_COLUMNS if name in header}
 

@@ -30,7 +30,7 @@ from mediaeval_ap.comparison.own_tables import (
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables.columnar import names_of_columns, read_columns
-from mediaeval_ap.tables.layouts import IN_PARQUET, UNNAMED, RecordLayout
+from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
@@ -83,7 +83,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
     with suppress(ReadError, RecursionError, ValueError):
         if source.is_regular_file and source.format in COLUMNAR_FORMATS:
             names: Sequence[str] = names_of_columns(source)
-            return not {item, 'value', IN_PARQUET}.isdisjoint(names) or is_own_header(names)
+            return not {item, 'value', PARQUET_INDEX}.isdisjoint(names) or is_own_header(names)
         if (start := _start(source)).startswith('{'):
             row, _ = json.JSONDecoder().raw_decode(start)
             names = [name for name, value in row.items() if not isinstance(value, dict | list)]
@@ -92,7 +92,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
             separators = '[\t]' if '.tsv' in path.lower() else '[,;]'
             header = start.split('\n')[0]
             names = [name.strip('" \r') for name in re.split(separators, header)]
-            if len(names) > 1 and names[0] in ('', UNNAMED):
+            if len(names) > 1 and names[0] in ('', UNNAMED_INDEX):
                 return True
         return item in names or is_own_header(names)
     return False
@@ -437,8 +437,8 @@ def _score_layouts(
                 numbers=values,
                 roles=(*texts, *extra, *numbers),
                 remedy=SCORE_COLUMNS_REMEDY,
-                may_lack=not values,
-                described=SCORE_SHAPES,
+                allow_missing=not values,
+                description=SCORE_SHAPES,
             )
             layouts.append(layout)
     own_columns = {'item': 'query', 'system': 'run', 'value': columns.get('value', '')}

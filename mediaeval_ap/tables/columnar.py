@@ -164,14 +164,14 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 
 
 def number_array(
-    column: pyarrow.ChunkedArray, field: str, source: Provenance, *, may_lack: bool = False
+    column: pyarrow.ChunkedArray, field: str, source: Provenance, *, allow_missing: bool = False
 ) -> NDArray[np.float64]:
     """Return numbers as doubles; refuse one missing (else NaN), not finite or not exact."""
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
         column = column.cast(kind)
-    if not may_lack:
+    if not allow_missing:
         column = _without_missing(column, field, source)
     if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
         raise _wrong_type(column, field, 'numbers', source)
@@ -179,7 +179,7 @@ def number_array(
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
-    if len(wrong := np.flatnonzero(np.isinf(numbers) if may_lack else ~np.isfinite(numbers))):
+    if len(wrong := np.flatnonzero(np.isinf(numbers) if allow_missing else ~np.isfinite(numbers))):
         raise _wrong_rows(wrong, field, str(numbers[wrong[0]]), FINITE_DECIMAL, source)
     return numbers
 

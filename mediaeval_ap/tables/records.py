@@ -102,7 +102,7 @@ class Records(NumberedRows):
     def notes(self, called: str) -> list[str]:
         """Return the note that a saved index holds the ids, if it does."""
         index = f'the ids of {called} are its saved index, a column without a name'
-        return [index] * self.layout.by_index
+        return [index] * self.layout.from_saved_index
 
     def refuse_empty(self, role: str) -> None:
         """Refuse rows that have nothing in a column of text."""
@@ -242,10 +242,12 @@ def from_table(
     for name in layout.columns(table.column_names):
         if name not in layout.texts:
             column = table[name]
-            may_lack = name in layout.numbers
+            allow_missing = name in layout.numbers
             if layout.classes and column.type == pyarrow.bool_():
                 column = column.cast(pyarrow.int8())
-            columns[name] = pyarrow.array(number_array(column, name, source, may_lack=may_lack))
+            columns[name] = pyarrow.array(
+                number_array(column, name, source, allow_missing=allow_missing)
+            )
             continue
         if name == layout.by_role.get('labels') and is_list(table[name]):
             columns[name] = list_array(table[name], name, source)
@@ -302,9 +304,9 @@ def choose_layout(
     problems = []
     for layout in layouts:
         if (problem := layout.explain(header)) is None:
-            return layout.of_header(header)
-        if (of_index := layout.of_index(header)) is not None:
-            return of_index
+            return layout.for_header(header)
+        if (indexed_layout := layout.for_saved_index(header)) is not None:
+            return indexed_layout
         problems.append(problem)
     # A column that should not be there tells more than one that another layout has.
     found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))

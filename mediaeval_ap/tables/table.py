@@ -149,7 +149,7 @@ class StoredTexts(Sequence[str]):
                 position if position < len(self) and self[position] == text else -1
                 for position, text in zip(insertions, texts, strict=True)
             ]
-        # To decode all stored texts, block by block, is faster than so many searches.
+        # To decode all stored texts, block by block, is faster than many searches.
         sought = set(texts)
         position_by_text = {text: position for position, text in enumerate(self) if text in sought}
         return [position_by_text.get(text, -1) for text in texts]
@@ -386,7 +386,7 @@ class Table(NumberedRows):
         Returns
         -------
         ndarray of bool, shape (n_rows,)
-            True where all of these fields equal those of one row of the other table.
+            True where a row of the other table has the same texts in all of these fields.
         """
         fields = other.layout.texts if fields is None else fields
         other_codes = np.array([self[field].find(other[field]) for field in fields])
