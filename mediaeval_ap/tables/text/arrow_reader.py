@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 N_THREADS = min(cpu_count() or 1, 8)  # each further thread holds a block, its text and columns
 CSV_BLOCK_BYTES = (
     8 << 20
-)  # for each core; with half, it takes a seventh longer; double saves nothing
+)  # for each core; half takes a seventh longer; double saves nothing
 
 Argument = TypeVar('Argument')
 Answer = TypeVar('Answer')
@@ -98,7 +98,7 @@ def _rows_among_lines(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     """Count normalised lines; return the positions of rows as well, if some lines are blank."""
     if not block:  # the last line of a file: spaces alone, or a comment
         return 0, None
-    # As lines are short, a search by bytes.find for two line ends in a row takes ten times as long.
+    # As lines are short, bytes.find takes ten times as long to find two line ends in a row.
     is_end = np.frombuffer(block, np.uint8) == ord('\n')
     if not (is_end[0] or (is_end[1:] & is_end[:-1]).any()):
         return int(np.count_nonzero(is_end)) + (not is_end[-1]), None
