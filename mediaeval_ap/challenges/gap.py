@@ -24,7 +24,7 @@ from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.records import Records, decimals, explain_number
+from mediaeval_ap.tables.records import Records, expected_number, parse_decimals
 from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 
@@ -140,11 +140,11 @@ def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray
     n_words = np.diff(offsets)
     rows_of_two = np.flatnonzero(n_words == 2)
     confidence = np.full(len(predictions), np.nan)
-    confidence[rows_of_two] = decimals(words.take(pyarrow.array(offsets[rows_of_two] + 1)))
+    confidence[rows_of_two] = parse_decimals(words.take(pyarrow.array(offsets[rows_of_two] + 1)))
     wrong_rows = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
     if len(wrong_rows):
         first_words = lists[wrong_rows[0]].as_py()
-        if len(first_words) == 2 and explain_number(first_words[1].encode()) == EXACT_NUMBER:
+        if len(first_words) == 2 and expected_number(first_words[1].encode()) == EXACT_NUMBER:
             expected = f'a label and {EXACT_NUMBER}'
         else:
             own_column = OWN_COLUMN * (len(first_words) == 1)

@@ -1,11 +1,10 @@
-"""Files of records, as CSV or Parquet, and tables: to columns that know where rows stand.
+"""Read records (CSV, TSV, Parquet, tables in memory) into columns that know the line of each row.
 
 CSV is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields in
 double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR LF;
-a byte order mark is passed over; blank lines hold nothing. A number is a finite decimal, with or
-without spaces or tabs around it. As with lines, the fast path proves and the slow path explains:
-text without quotes goes through pyarrow's reader, and what that cannot prove right is read again,
-record by record.
+a byte order mark and blank lines are skipped. A number is a finite decimal, with or without spaces
+or tabs around it. The fast path proves, the slow path explains: pyarrow reads text without quotes,
+and a file in doubt is read again, record by record.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from itertools import chain
 from os.path import splitext
 from shutil import copyfileobj
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,17 +66,17 @@ if TYPE_CHECKING:
 
 COPIED_BYTES = 1 << 20  # a copy takes little of the time of reading
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
-IN_NO_LINE = '\0|\r(?:[^\n]|$)'
-LARGEST_FIELD = 2**31 - 1  # what a C long holds everywhere
-_LIMIT = Lock()  # the limit of the `csv` module is one for all threads
+FORBIDDEN_IN_LINES = '\0|\r(?:[^\n]|$)'
+MAX_FIELD_LENGTH = 2**31 - 1  # fits a C long on every platform
+_FIELD_LIMIT_LOCK = Lock()  # the `csv` module has one limit for all threads
 
 
 @dataclass(frozen=True)
 class Records(NumberedRows):
-    """Rows of a file with a header, as columns in one chunk.
+    """The rows of a file with a header, each column in one chunk.
 
-    Texts are large strings (empty for nothing), or in a column of labels lists of them; numbers are
-    doubles, NaN for nothing. `integers` are the columns of text that were integers in a frame.
+    Texts are large strings, or lists of them in a column of labels; numbers are doubles. Empty
+    cells hold '' and NaN. `integers` names the columns of texts that held integers in a table.
     """
 
     layout: RecordLayout
@@ -96,31 +95,31 @@ class Records(NumberedRows):
     def error(
         self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
     ) -> FormatError:
-        """Make the error of rows that are wrong in the column of a role."""
+        """Make the error for rows that are wrong in the column with this role."""
         return super().error(rows, self.layout.by_role[field], found, expected)
 
-    def notes(self, called: str) -> list[str]:
-        """Return the note that a saved index holds the ids, if it does."""
-        index = f'the ids of {called} are its saved index, a column without a name'
-        return [index] * self.layout.from_saved_index
+    def notes(self, name: str) -> list[str]:
+        """Return a note if the ids are in a saved index; the note calls the records `name`."""
+        note = f'the ids of {name} are its saved index, a column without a name'
+        return [note] * self.layout.from_saved_index
 
     def refuse_empty(self, role: str) -> None:
-        """Refuse rows that have nothing in a column of text."""
+        """Raise FormatError if a column of text has empty cells."""
         self._refuse('^$', role, 'text')
 
     def refuse_several(self, role: str) -> None:
-        """Refuse rows with white space, which separates labels, where one label is allowed."""
+        """Raise FormatError if a cell holds white space, which separates labels: one is allowed."""
         expected = 'one label, without white space'
         if is_list(self[role]):
             raise FormatError(self.source.name, '', self.layout.by_role[role], 'lists', expected)
         self._refuse(BETWEEN_LABELS, role, expected)
 
     def refuse_padded_as_in(self, other: Records) -> None:
-        """Refuse ids and labels such as 007 where the other file has integers."""
-        its = other.layout.by_role.items()
-        integers = {_kind(role) for role, name in its if name in other.integers}
+        """Raise FormatError for ids and labels like 007 if the other file has integers for them."""
+        other_columns = other.layout.by_role.items()
+        integer_roles = {_singular(role) for role, name in other_columns if name in other.integers}
         for role, name in self.layout.by_role.items():
-            if name not in self.integers and _kind(role) in integers:
+            if name not in self.integers and _singular(role) in integer_roles:
                 self._refuse(PADDED_LABEL, role, not_padded(other.source))
 
     def _refuse(self, pattern: str, role: str, expected: str) -> None:
@@ -128,49 +127,52 @@ class Records(NumberedRows):
         rows = np.arange(len(self))
         if is_list(texts):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
-        if len(wrong := _matching(texts, pattern)):
-            found = texts[wrong[0]].as_py()
-            found = shown(found) if found else 'nothing'
-            raise self.error(np.unique(rows[wrong]), role, found, expected)
+        if len(wrong := _matching_rows(texts, pattern)):
+            text = texts[wrong[0]].as_py()
+            cell = shown(text) if text else 'nothing'
+            raise self.error(np.unique(rows[wrong]), role, cell, expected)
 
 
-def _kind(role: str) -> str:
-    return role.removesuffix('s')  # one label or several
+def _singular(role: str) -> str:
+    return role.removesuffix('s')  # 'label' and 'labels' hold the same kind of value
 
 
-def _matching(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
-    """Return the rows whose text holds what a regular expression matches."""
+def _matching_rows(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
+    """Return the rows whose text contains a match of a regular expression."""
     from pyarrow import compute
 
-    found = compute.match_substring_regex(texts, pattern)
-    return np.flatnonzero(found.to_numpy(zero_copy_only=False))
+    is_match = compute.match_substring_regex(texts, pattern)
+    return np.flatnonzero(is_match.to_numpy(zero_copy_only=False))
 
 
 def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
-    given = TableInput.of(origin)
-    if given.kind in (InputKind.COLUMNAR, InputKind.FRAME) and not layouts[0].has_header:
-        found = f'positions ({layouts[0].expected}) in a table'
-        raise ParameterError(f'columns: found {found}, expected the names that its columns have')
-    match given.kind:
+    table_input = TableInput.of(origin)
+    is_table = table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME)
+    if is_table and not layouts[0].has_header:
+        positions = f'positions ({layouts[0].expected}) in a table'
+        raise ParameterError(f'columns: found {positions}, expected the names of its columns')
+    match table_input.kind:
         case InputKind.TEXT:
-            return _from_csv(given.value, layouts)
+            return _read_csv_file(table_input.value, layouts)
         case InputKind.COLUMNAR:
             columns, source = read_columns(
-                given.value, lambda schema: _chosen(schema.names, layouts, given.name)
+                table_input.value,
+                lambda schema: _columns_to_read(schema.names, layouts, table_input.name),
             )
             return from_table(columns, layouts, source)
         case InputKind.FRAME:
-            return _from_frame(given.value, layouts)
-        case InputKind.TABLE if isinstance(given.value, Records):
-            if given.value.layout not in layouts:
-                found = given.value.layout.expected
-                raise ParameterError(f'records: found {found}, expected another file')
-            return given.value
-    raise given.error('a path, an open file or a table')
+            return _from_frame(table_input.value, layouts)
+        case InputKind.TABLE if isinstance(table_input.value, Records):
+            records = table_input.value
+            if records.layout not in layouts:
+                columns_found = records.layout.expected
+                raise ParameterError(f'records: found {columns_found}, expected another file')
+            return records
+    raise table_input.error('a path, an open file or a table')
 
 
-def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
+def _read_csv_file(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     import pyarrow
 
     content = io.BytesIO()
@@ -184,29 +186,31 @@ def _from_csv(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
     records = Records(layout, columns.combine_chunks(), source.provenance(), lines)
     for role, name in layout.by_role.items():
         if name in layout.numbers:
-            at = columns.column_names.index(name)
+            position = columns.column_names.index(name)
             numbers = _optional_numbers(records, role)
-            columns = columns.set_column(at, name, pyarrow.array(numbers))
+            columns = columns.set_column(position, name, pyarrow.array(numbers))
     return replace(records, columns=columns.combine_chunks())
 
 
 def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
-    """Return texts as numbers, NaN for nothing; or refuse texts that are no numbers."""
+    """Parse a column of texts as numbers, NaN for empty cells; raise if a text is not a number."""
     import pyarrow
 
     texts = records[role]
-    given = _matching(texts, f'[^{BETWEEN_WORDS}]')
+    filled_rows = _matching_rows(texts, f'[^{BETWEEN_WORDS}]')
     numbers = np.full(len(texts), np.nan)
-    numbers[given] = decimals(texts.take(pyarrow.array(given)))
-    if len(wrong := given[~np.isfinite(numbers[given])]):
+    numbers[filled_rows] = parse_decimals(texts.take(pyarrow.array(filled_rows)))
+    if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
         text = texts[wrong[0]].as_py()
-        expected = explain_number(text.strip(BETWEEN_WORDS).encode())
+        expected = expected_number(text.strip(BETWEEN_WORDS).encode())
         raise records.error(wrong, role, shown(text), expected or FINITE_DECIMAL)
     return numbers
 
 
-def _chosen(names: Sequence[str], layouts: Sequence[RecordLayout], source: str) -> Sequence[str]:
-    """Return the columns to read of those that are there."""
+def _columns_to_read(
+    names: Sequence[str], layouts: Sequence[RecordLayout], source: str
+) -> Sequence[str]:
+    """Return the columns of a table that the first fitting layout needs."""
     return choose_layout(names, layouts, source, '').columns(names)
 
 
@@ -216,10 +220,11 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
     source = Provenance('<DataFrame>')
     frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
-    for name in _chosen(list(frame.columns), layouts, source.name):
+    for name in _columns_to_read(list(frame.columns), layouts, source.name):
         try:
             columns[name] = pyarrow.array(frame[name], from_pandas=True)
-            if is_list(columns[name]) and any(issubclass(type(each), Set) for each in frame[name]):
+            are_sets = (issubclass(type(cell), Set) for cell in frame[name])
+            if is_list(columns[name]) and any(are_sets):
                 raise FormatError(source.name, '', name, 'a set', 'labels in an order, as a list')
         except MemoryError:
             raise
@@ -232,7 +237,7 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
 def from_table(
     table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Provenance
 ) -> Records:
-    """Return the records of a table of Arrow, by the first layout that fits its columns."""
+    """Read an Arrow table by the first layout that fits its columns."""
     import pyarrow
 
     layout = choose_layout(table.column_names, layouts, source.name, '')
@@ -254,7 +259,7 @@ def from_table(
             continue
         columns[name] = text_array(table[name], name, source).fill_null('')
         (texts,) = columns[name].chunks
-        if holds_any(texts, '\0\r') and len(wrong := _matching(texts, IN_NO_LINE)):
+        if holds_any(texts, '\0\r') and len(wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)):
             row = int(wrong[0]) + 1
             value = shown(texts[wrong[0]].as_py())
             expected = 'text without NUL, and without CR but in CR LF'
@@ -263,25 +268,34 @@ def from_table(
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
 
 
+class ParsedCsv(NamedTuple):
+    """The columns of a CSV file, the layout that they fit, and the lines of rows."""
+
+    layout: RecordLayout
+    columns: pyarrow.Table  # of large strings and doubles
+    lines: LineNumbers
+
+
 def parse_csv(
     content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
-) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
-    """Read CSV by the first layout that fits its columns: texts as large strings, and doubles."""
+) -> ParsedCsv:
+    """Read CSV by the first layout that fits its columns."""
     content = content.removeprefix(BYTE_ORDER_MARK)
-    are_ends = content.count(b'\r') == content.count(b'\r\n')
-    if not are_ends or b'\0' in content or not is_utf8(content):
+    is_cr_in_line_ends = content.count(b'\r') == content.count(b'\r\n')
+    if not is_cr_in_line_ends or b'\0' in content or not is_utf8(content):
         faults = Faults('line')
         faults.add_all(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')))
         faults.refuse(source)
-    records = _records(content, delimiter)
-    with _fields_of_any_size():
+    records = _csv_records(content, delimiter)
+    with _fields_of_any_length():
         line, header = next(records, (1, []))
     if isinstance(header, Fault):
         raise header.error(source, f'line {line}')
     has_header = layouts[0].has_header
     if not header:
-        what = 'a header' if has_header else 'rows'
-        raise FormatError(source, '', '', 'nothing', f'{what}: {_expected(layouts)}')
+        content_expected = 'a header' if has_header else 'rows'
+        expected = f'{content_expected}: {_expected_columns(layouts)}'
+        raise FormatError(source, '', '', 'nothing', expected)
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
@@ -290,17 +304,17 @@ def parse_csv(
         raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
     layout = choose_layout(header, layouts, source, f'line {line}')
     if b'"' not in content and line == 1:
-        columns = _proved(content, header, layout, delimiter)
+        columns = _prove_csv(content, header, layout, delimiter)
         if columns is not None:
-            return layout, columns, LineNumbers('line', first=1 + has_header)
-    with _fields_of_any_size():
-        return layout, *_explained(records, header, layout, source)
+            return ParsedCsv(layout, columns, LineNumbers('line', first=1 + has_header))
+    with _fields_of_any_length():
+        return ParsedCsv(layout, *_read_or_explain(records, header, layout, source))
 
 
 def choose_layout(
     header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
 ) -> RecordLayout:
-    """Return the first layout that fits the columns of a file."""
+    """Return the first layout that fits the columns of a file, or raise FormatError."""
     problems = []
     for layout in layouts:
         if (problem := layout.explain(header)) is None:
@@ -308,63 +322,63 @@ def choose_layout(
         if (indexed_layout := layout.for_saved_index(header)) is not None:
             return indexed_layout
         problems.append(problem)
-    # A column that should not be there tells more than one that another layout has.
-    found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
-    if found.startswith('no '):
-        expected = _expected(layouts)
+    # A column that should not be there says more about the file than one that is missing.
+    problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
+    if problem_found.startswith('no '):
+        expected = _expected_columns(layouts)
         if layouts[0].missing(header):
             expected += layouts[0].remedy
-    raise FormatError(source, where, '', f'{found} in {shown(",".join(header))}', expected)
+    raise FormatError(source, where, '', f'{problem_found} in {shown(",".join(header))}', expected)
 
 
-def _expected(layouts: Sequence[RecordLayout]) -> str:
+def _expected_columns(layouts: Sequence[RecordLayout]) -> str:
     return ' or '.join(dict.fromkeys(layout.expected for layout in layouts))
 
 
-def _proved(
+def _prove_csv(
     content: bytes, header: Sequence[str], layout: RecordLayout, delimiter: str
 ) -> pyarrow.Table | None:
-    """Return the columns of text without quotes if all of it is right, and None on any doubt."""
+    """Read CSV without quotes as a whole; None if a record is wrong or in doubt."""
     import pyarrow
 
     text = pyarrow.large_string()
     number = pyarrow.float64()
-    texts = layout.by_role.values()  # numbers where nothing may stand are read as text first
+    texts = layout.by_role.values()  # columns of numbers with empty cells are read as text first
     types = {name: text if name in texts else number for name in layout.columns(header)}
-    skipped = int(layout.has_header)
+    n_header_lines = int(layout.has_header)
     stream = pyarrow.BufferReader(content)
-    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=skipped)
+    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=n_header_lines)
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
-    if table is None or not len(table) or len(table) != n_lines - skipped:
+    if table is None or not len(table) or len(table) != n_lines - n_header_lines:
         return None
-    numbers = [table[name] for name, kind in types.items() if kind == number]
-    # What is not finite is wrong, and a large integer may be.
-    is_right = all((np.abs(each) < LARGEST_INTEGER).all() for each in numbers)
+    number_columns = [table[name] for name, kind in types.items() if kind == number]
+    # Infinity and NaN are wrong, and larger integers may be inexact.
+    is_right = all((np.abs(column) < LARGEST_INTEGER).all() for column in number_columns)
     return table if is_right else None
 
 
-def _explained(
+def _read_or_explain(
     records: Iterator[tuple[int, list[str] | Fault]],
     header: Sequence[str],
     layout: RecordLayout,
     source: str,
 ) -> tuple[pyarrow.Table, LineNumbers]:
-    """Read any text record by record, and explain what is wrong with the first wrong one."""
+    """Read CSV record by record; raise an error that explains the first wrong record."""
     import pyarrow
 
     names = layout.columns(header)
-    at = [header.index(name) for name in names]
+    positions = [header.index(name) for name in names]
     rows = []
     lines = []
     faults = Faults('line')
     for line, record in records:
         if isinstance(record, Fault):
             faults.add(line, record)
-        elif (wrong := _explain(record, header, layout)) is not None:
-            faults.add(line, wrong)
+        elif (fault := _explain_record(record, header, layout)) is not None:
+            faults.add(line, fault)
         elif not faults.counts:
             lines.append(line)
-            rows.append([record[each] for each in at])
+            rows.append([record[position] for position in positions])
     faults.refuse(source)
     if not rows:
         raise no_rows(source, layout)
@@ -377,50 +391,55 @@ def _explained(
     return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
 
 
-def _explain(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
+def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
     if len(record) != len(header):
         plural = 's' if len(record) > 1 else ''
-        found = f'{len(record)} field{plural} in {shown(",".join(record))}'
-        as_before = 'the header' if layout.has_header else 'the first line'
-        return Fault('', found, f'{len(header)} fields as in {as_before}')
+        fields = f'{len(record)} field{plural} in {shown(",".join(record))}'
+        model = 'the header' if layout.has_header else 'the first line'
+        return Fault('', fields, f'{len(header)} fields as in {model}')
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
             if name in layout.texts:
                 continue
-            if expected := explain_number(value.strip(BETWEEN_WORDS).encode()):
+            if expected := expected_number(value.strip(BETWEEN_WORDS).encode()):
                 return Fault(name, shown(value), expected)
     return None
 
 
-def explain_number(field: bytes) -> str | None:
-    """Return what a field should hold if it is not a finite decimal that a double can stand for."""
+def expected_number(field: bytes) -> str | None:
+    """Return the kind of number that a wrong field should hold; None if the field is right.
+
+    >>> expected_number(b'1e400'), expected_number(b'9007199254740993'), expected_number(b'0.1')
+    ('a finite decimal number', 'a finite number that a double can hold', None)
+    """
     if not is_finite_decimal(field):
         return FINITE_DECIMAL
-    # An integer has to be exact, as in tables; any other decimal stands for the nearest double.
-    digits = field.lstrip(b'+-').lstrip(b'0')  # few enough, where the number is finite
+    # Integers must be exact, as in tables; any other decimal is rounded to the nearest double.
+    digits = field.lstrip(b'+-').lstrip(b'0')  # few, as the number is finite
     if digits.isdigit() and int(digits) != int(float(digits)):
         return EXACT_NUMBER
     return None
 
 
-def decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
-    """Return texts as doubles; not finite where one is no number, or no double holds it."""
+def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
+    """Parse texts as doubles: NaN or infinite where a text is wrong by `expected_number`."""
     import pyarrow
 
     try:
         numbers = np.array(texts.cast(pyarrow.float64()))
-    except pyarrow.ArrowInvalid:  # of a text that is no number, or as the format takes, and it not
+    except pyarrow.ArrowInvalid:  # a wrong text, or a number as pyarrow does not take it
         fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
-        is_number = is_finite_decimal
-        numbers = np.array([float(field) if is_number(field) else np.nan for field in fields])
+        numbers = np.array(
+            [float(field) if is_finite_decimal(field) else np.nan for field in fields]
+        )
     for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
-        if explain_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
+        if expected_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
             numbers[row] = np.nan
     return numbers
 
 
-def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
-    """Read the records that are not blank, or what is wrong with one, each with its first line."""
+def _csv_records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
+    """Yield the first line and the fields of each record that is not blank, or its fault."""
     import csv
 
     text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
@@ -436,12 +455,12 @@ def _records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | 
 
 
 @contextmanager
-def _fields_of_any_size() -> Iterator[None]:
-    """Lift the limit that the `csv` module sets to fields."""
+def _fields_of_any_length() -> Iterator[None]:
+    """Lift the limit of the `csv` module on the length of a field."""
     import csv
 
-    with _LIMIT:
-        limit = csv.field_size_limit(LARGEST_FIELD)
+    with _FIELD_LIMIT_LOCK:
+        limit = csv.field_size_limit(MAX_FIELD_LENGTH)
         try:
             yield
         finally:

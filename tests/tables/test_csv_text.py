@@ -153,7 +153,7 @@ def outcome(content, layout, delimiter):
 
 def outcome_of_strict_reader(content, layout, delimiter):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, '_proved', lambda *_: None)
+        patch.setattr(records, '_prove_csv', lambda *_: None)
         return outcome(content, layout, delimiter)
 
 
@@ -161,7 +161,7 @@ def test_the_fast_way_is_taken(monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(records, '_explained', never)
+    monkeypatch.setattr(records, '_read_or_explain', never)
     assert len(parse('id,b\né,2\n3,4\n'.encode())[1]) == 2
     assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS)[1]) == 2
     assert len(parse(b'id\tb\na\tx, y\nb\t\n', delimiter='\t')[1]) == 2

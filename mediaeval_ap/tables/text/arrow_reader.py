@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 N_THREADS = min(cpu_count() or 1, 8)  # each further thread holds a block, its text and columns
-CSV_BLOCK_BYTES = (
-    8 << 20
-)  # for each core; half takes a seventh longer; double saves nothing
+CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh longer; double saves nothing
 
 Argument = TypeVar('Argument')
 Answer = TypeVar('Answer')
