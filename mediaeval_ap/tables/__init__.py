@@ -1,4 +1,4 @@
-"""Tables of references, hypotheses, subsets and queries: text, frames and rows to columns.
+"""Tables of references, hypotheses, subsets and queries, read from text, frames or rows.
 
 ==================  ==================================================================
 constant            value
@@ -20,5 +20,5 @@ from mediaeval_ap.tables.table import Provenance as Provenance
 from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.text.line_rules import parse_line as parse_line
 
-# What else is imported here is for the other rooms.
+# The other imports serve the rest of the package.
 __all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'STANDARD_INPUT', 'SUBSET', 'Table', 'read']

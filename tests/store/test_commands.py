@@ -16,8 +16,8 @@ from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 SAMPLES = Path(__file__).parents[2] / 'samples'
 RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
 IS_STORE = (
-    'is a store, expected a file: a store stands only for a run that is scored (mediaeval-ap '
-    'index --export writes its rows)'
+    'is a store, expected a file: only a run to score may be a store (mediaeval-ap index --export '
+    'writes its rows)'
 )
 
 
