@@ -1,4 +1,7 @@
-"""Tables from tuples, arrays and DataFrames: columns proved right, wrong rows explained."""
+"""Read tuples, arrays and DataFrames into tables.
+
+The fast path proves columns right as a whole; on any doubt the slow path explains each wrong row.
+"""
 
 from __future__ import annotations
 
@@ -31,58 +34,60 @@ if TYPE_CHECKING:
 
 
 def from_rows(rows: Iterable[Any], layout: Layout, *, name: str = '<rows>') -> Table:
-    """Read tuples, one a row; of a layout with one field, a row may be that field itself."""
+    """Read tuples, a row each; if the layout has one field, a row may be a plain string."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
     if not rows:
         raise no_rows(name, layout)
     table = None
     if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _proved(list(zip(*rows, strict=True)), layout, name)
+        table = _prove_columns(list(zip(*rows, strict=True)), layout, name)
     if table is None:
-        _explain(rows, layout, name)
+        _refuse_rows(rows, layout, name)
     return table
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
-    """Read a pandas DataFrame that has the fields of a layout among its columns."""
+    """Read a pandas DataFrame whose columns include the fields of a layout."""
     name = '<DataFrame>'
     names = column_names(frame)
     check_names(names, layout, name)
     if not len(frame):
         raise no_rows(name, layout)
     columns = []
-    integers = set()
+    integer_fields = set()
     for field in layout.fields:
         values = frame.iloc[:, names.index(field)].tolist()
         if type(values[0]) is int and field != layout.number and str not in set(map(type, values)):
             values = [str(value) if type(value) is int else value for value in values]
-            integers.add(field)
+            integer_fields.add(field)
         columns.append(values)
-    table = _proved(columns, layout, name)
+    table = _prove_columns(columns, layout, name)
     if table is None:
-        _explain(zip(*columns, strict=True), layout, name)
-    return replace(table, integers=frozenset(integers))
+        _refuse_rows(zip(*columns, strict=True), layout, name)
+    return replace(table, integers=frozenset(integer_fields))
 
 
 def from_array(array: NDArray[Any], layout: Layout) -> Table:
-    """Read an array with a row for each row, in which numbers may be written as in a file."""
+    """Read a two-dimensional array, a row each; it may hold numbers as text."""
     name = f'<{type(array).__name__}>'
     n_columns = array.shape[1]
     if n_columns != len(layout.fields):
-        found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
-        raise FormatError(name, '', '', found, layout.expected)
+        columns_found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
+        raise FormatError(name, '', '', columns_found, layout.expected)
     columns = array.T.tolist()
     if layout.number is not None:
-        columns[layout.number_at] = _parsed(columns[layout.number_at], layout, name)
+        columns[layout.number_at] = _parse_numbers(columns[layout.number_at], layout, name)
     return from_rows(zip(*columns, strict=True), layout, name=name)
 
 
-def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
-    """Return numbers of which some are text; text that is no number of the layout is an error."""
+def _parse_numbers(values: list[Any], layout: Layout, name: str) -> list[Any]:
+    """Turn texts among numbers into numbers; raise if a text is not a number of the layout."""
     texts = [plain_text(value) for value in values]
-    encoded = (None if text is None else text.encode(errors='replace') for text in texts)
+    encoded_texts = (None if text is None else text.encode(errors='replace') for text in texts)
     faults = Faults('row')
-    faults.add_all(None if text is None else explain_number(text, layout) for text in encoded)
+    faults.add_all(
+        None if field is None else explain_number(field, layout) for field in encoded_texts
+    )
     faults.refuse(name)
     return [
         value if text is None else float(text) for value, text in zip(values, texts, strict=True)
@@ -90,12 +95,12 @@ def _parsed(values: list[Any], layout: Layout, name: str) -> list[Any]:
 
 
 def column_names(frame: pandas.DataFrame) -> list[str]:
-    """Return the names of the columns as plain text: of a name that is no text, how it prints."""
+    """Return the names of the columns as plain text; a name of another type is printed."""
     return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
 
 
 def explain_row(row: object, layout: Layout) -> Fault | None:
-    """Return the first thing wrong with a row of values, or None."""
+    """Return the first fault of a row of values, or None if it is right."""
     if not _is_row(row):
         return Fault('', _described(row), layout.expected)
     if len(row) != len(layout.fields):
@@ -111,15 +116,15 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
     return None
 
 
-def _explain(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
+def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
     faults = Faults('row')
     faults.add_all(explain_row(row, layout) for row in rows)
     faults.refuse(source)
     raise AssertionError('no row is wrong')
 
 
-def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Table | None:
-    """Return the table if all its values are right, and None on any doubt."""
+def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Table | None:
+    """Make a table of columns; None if a value is wrong or in doubt."""
     texts = {}
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
@@ -137,15 +142,15 @@ def _proved(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Ta
 
 
 def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
-    # Asking an abstract class takes ten times as long, and most rows are tuples.
+    # Most rows are tuples; isinstance with the abstract class takes ten times as long.
     return type(row) is tuple or (isinstance(row, Sequence) and not isinstance(row, str))
 
 
 def _text_column(values: Sequence[Any]) -> Column | None:
-    if set(map(type, values)) != {str}:  # classes of text may compare and hash as they like
+    if set(map(type, values)) != {str}:  # subclasses of str may compare and hash as they like
         values = [plain_text(value) for value in values]
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    # One look at all text takes a tenth of the time of a look at each.
+    # One test of all values joined takes a tenth of the time of a test of each.
     text = ''.join(map(str, code_of)) if all(code_of) else ' '
     is_plain = text.isascii() and text.isprintable() and ' ' not in text
     if not is_plain and not all(map(is_text, code_of)):
@@ -155,14 +160,14 @@ def _text_column(values: Sequence[Any]) -> Column | None:
 
 
 def as_double(value: object) -> float | None:
-    """Return the double that a number is, and None if there is none."""
+    """Return a number as a finite double; None for other values and for inexact integers."""
     if type(value) is float:
         return value if math.isfinite(value) else None
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return None
     try:
         number = float(value)
-    except OverflowError:  # of an integer
+    except OverflowError:  # a large integer
         return None
     if not math.isfinite(number) or (isinstance(value, Integral) and int(number) != int(value)):
         return None
