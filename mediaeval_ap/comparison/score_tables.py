@@ -29,7 +29,7 @@ from mediaeval_ap.comparison.own_tables import (
 )
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.results.run_names import run_names
-from mediaeval_ap.tables.columnar import names_of_columns, read_columns
+from mediaeval_ap.tables.columnar import parquet_columns, read_columns
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
@@ -82,7 +82,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
     source = ByteSource(path)
     with suppress(ReadError, RecursionError, ValueError):
         if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-            names: Sequence[str] = names_of_columns(source)
+            names: Sequence[str] = parquet_columns(source)
             return not {item, 'value', PARQUET_INDEX}.isdisjoint(names) or is_own_header(names)
         if (start := _start(source)).startswith('{'):
             row, _ = json.JSONDecoder().raw_decode(start)

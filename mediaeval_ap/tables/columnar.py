@@ -1,4 +1,4 @@
-"""Columnar tables: those of pyarrow, and Parquet files."""
+"""Columnar tables: Parquet files, and tables of pyarrow or with the Arrow stream interface."""
 
 from __future__ import annotations
 
@@ -29,45 +29,45 @@ from mediaeval_ap.tables.text.line_rules import AS_INTEGERS, EXACT_NUMBER, FINIT
 if TYPE_CHECKING:
     import pyarrow
 
-SEARCHED_BYTES = 1 << 18  # in the caches: a quarter, or four times as many, take a fifth longer
-BATCH_ROWS = 1 << 19  # as many rows as a part of text has, or so
-TEXTS = ('string', 'large_string')
+SEARCHED_BYTES = 1 << 18  # fits in caches: a quarter, or four times as many, take a fifth longer
+BATCH_ROWS = 1 << 19  # about as many rows as a block of text has
+TEXT_TYPES = ('string', 'large_string')
 
-Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # names of columns
+Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # returns names of columns
 
 
 def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
-    integers = frozenset(each for each in layout.texts if holds_integers(table[each]))
+    integers = frozenset(field for field in layout.texts if holds_integers(table[field]))
     for field in layout.texts:
-        texts = _without_missing(text_array(table[field], field, source), field, source)
+        texts = _require_values(text_array(table[field], field, source), field, source)
         columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
         numbers = number_array(table[layout.number], layout.number, source)
-    read = Table(layout, columns, numbers, source, integers=integers)
-    if not len(read):
+    rows = Table(layout, columns, numbers, source, integers=integers)
+    if not len(rows):
         raise no_rows(source.name, layout)
     for field, column in columns.items():
         for code, value in enumerate(column.values):
             if not is_text(value):
                 row = int(np.argmax(column.codes == code))
-                raise read.error([row], field, shown(value), TEXT)
-    return read
+                raise rows.error([row], field, shown(value), TEXT)
+    return rows
 
 
 def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
-    """Read the columns that `choose` names when it is given the schema, of a file or a table."""
+    """Read the columns of a file or a table that `choose` names, given the schema."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
     table = to_arrow(origin)
     return table.select(choose(table.schema)), Provenance(f'<{type(origin).__name__}>')
 
 
-def names_of_columns(source: ByteSource) -> list[str]:
-    """Return the names of the columns of a file of Parquet, of which no value is read."""
+def parquet_columns(source: ByteSource) -> list[str]:
+    """Return the column names of a Parquet file, without reading values."""
     from pyarrow import parquet
 
     with _opened(source) as (stream, _):
@@ -75,52 +75,52 @@ def names_of_columns(source: ByteSource) -> list[str]:
 
 
 def to_arrow(origin: Any) -> pyarrow.Table:
-    """Return a table with `to_arrow` or `__arrow_c_stream__` as a pyarrow table."""
+    """Convert a table with `to_arrow` or `__arrow_c_stream__` to a pyarrow table."""
     import pyarrow
 
     try:
-        # The stream of polars has types that old pyarrows lack.
+        # `to_arrow` first: polars' stream has types that old versions of pyarrow lack.
         return pyarrow.table(origin.to_arrow() if hasattr(origin, 'to_arrow') else origin)
-    except MemoryError:  # one of pyarrow's is an ArrowException, too
+    except MemoryError:  # pyarrow's own is an ArrowException, too
         raise
     except (pyarrow.ArrowException, TypeError) as error:
-        found = f'found {type(origin).__name__}, which is no table to Arrow: {error}'
-        raise ParameterError(found.splitlines()[0]) from error
+        problem = f'found {type(origin).__name__}, which is not a table to Arrow: {error}'
+        raise ParameterError(problem.splitlines()[0]) from error
 
 
 def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
-    """Refuse a table that lacks a field of the layout among its columns, or has it twice."""
-    if missing := [field for field in layout.fields if names.count(field) != 1]:
-        found = f'columns {shown(", ".join(names))}'
-        raise FormatError(source, '', missing[0], found, f'one column {missing[0]}')
+    """Raise FormatError if a field of the layout is missing or repeated among the columns."""
+    if wrong_fields := [field for field in layout.fields if names.count(field) != 1]:
+        columns = f'columns {shown(", ".join(names))}'
+        raise FormatError(source, '', wrong_fields[0], columns, f'one column {wrong_fields[0]}')
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
-    """Return text, or integers in digits, as large strings in one chunk; missing ones are null."""
+    """Return texts, or integers as digits, as large strings in one chunk; missing ones are null."""
     import pyarrow
 
     if pyarrow.types.is_integer(kind := _value_type(column)):
         column = column.cast(kind).cast(pyarrow.large_string())
     if _value_type(column) not in ('string', 'large_string', 'string_view'):
-        raise _wrong_type(column, field, 'text or integers', source)
+        raise _type_error(column, field, 'text or integers', source)
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        with suppress(pyarrow.ArrowException):  # as of codes beyond a dictionary
+        with suppress(pyarrow.ArrowException):  # for example codes beyond the dictionary
             for row, value in enumerate(column.cast(pyarrow.large_binary()), 1):
                 try:
                     (value.as_py() or b'').decode()
                 except UnicodeDecodeError as error:
-                    byte = f'at byte {error.start + 1} (0x{error.object[error.start]:02x})'
-                    found = f'invalid UTF-8 {byte}'
-                    raise FormatError(source.name, f'row {row}', field, found, 'UTF-8') from None
+                    byte = f'byte {error.start + 1} (0x{error.object[error.start]:02x})'
+                    problem = f'invalid UTF-8 at {byte}'
+                    raise FormatError(source.name, f'row {row}', field, problem, 'UTF-8') from None
         raise FormatError(source.name, '', field, 'a damaged column', 'text') from None
-    # In one chunk, as to encode several costs each of them the values of all.
+    # In one chunk: to encode several, pyarrow would give each of them the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
 
 def is_list(column: Any) -> bool:
-    """Return whether the values of a column are lists."""
+    """Return True if the values of a column are lists."""
     from pyarrow import types
 
     kind = column.type
@@ -128,37 +128,37 @@ def is_list(column: Any) -> bool:
 
 
 def list_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
-    """Return lists of labels as lists of large strings in one chunk, without a missing label."""
+    """Return lists of labels as lists of large strings in one chunk; refuse missing labels."""
     import pyarrow
     from pyarrow import compute
 
-    column = _without_missing(column, field, source)
+    column = _require_values(column, field, source)
     lists = column.cast(pyarrow.large_list(column.type.value_type)).combine_chunks()
     offsets = lists.offsets.to_numpy()
     labels = pyarrow.chunked_array([lists.flatten()])
     if not len(labels):
         labels = labels.cast(pyarrow.large_string())
     (texts,) = text_array(labels, field, source).chunks
-    wrong = compute.equal(texts, '').fill_null(True).to_numpy(zero_copy_only=False)
-    if wrong.any():
-        rows = np.unique(np.repeat(np.arange(len(lists)), np.diff(offsets))[wrong])
-        raise _wrong_rows(rows, field, 'a list with a missing label', 'text or integers', source)
+    is_missing = compute.equal(texts, '').fill_null(True).to_numpy(zero_copy_only=False)
+    if is_missing.any():
+        rows = np.unique(np.repeat(np.arange(len(lists)), np.diff(offsets))[is_missing])
+        raise _rows_error(rows, field, 'a list with a missing label', 'text or integers', source)
     return pyarrow.LargeListArray.from_arrays(offsets - offsets[0], texts)
 
 
 def holds_any(texts: pyarrow.Array, characters: str) -> bool:
-    """Return whether one of some ASCII characters is anywhere in large strings."""
-    # The bytes of all at once, in a hundredth of the time of looking at each string.
+    """Return True if any of the large strings contains one of the ASCII characters."""
+    # To search the bytes of all strings at once takes a hundredth of the time of one by one.
     _, offsets, content = texts.buffers()
     if content is None or not len(texts):
         return False
     ends = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]]
     begin, end = ends.tolist()
-    wanted = [character.encode() for character in characters]
+    encoded_characters = [character.encode() for character in characters]
     view = memoryview(content)
     for start in range(begin, end, SEARCHED_BYTES):
         block = bytes(view[start : min(start + SEARCHED_BYTES, end)])
-        if any(each in block for each in wanted):
+        if any(character in block for character in encoded_characters):
             return True
     return False
 
@@ -166,33 +166,38 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 def number_array(
     column: pyarrow.ChunkedArray, field: str, source: Provenance, *, allow_missing: bool = False
 ) -> NDArray[np.float64]:
-    """Return numbers as doubles; refuse one missing (else NaN), not finite or not exact."""
+    """Return numbers as doubles; refuse those that are infinite or not exact as doubles.
+
+    Missing values and NaN are refused, too, or become NaN with `allow_missing`.
+    """
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
         column = column.cast(kind)
     if not allow_missing:
-        column = _without_missing(column, field, source)
+        column = _require_values(column, field, source)
     if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
-        raise _wrong_type(column, field, 'numbers', source)
+        raise _type_error(column, field, 'numbers', source)
     try:
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None
-    if len(wrong := np.flatnonzero(np.isinf(numbers) if allow_missing else ~np.isfinite(numbers))):
-        raise _wrong_rows(wrong, field, str(numbers[wrong[0]]), FINITE_DECIMAL, source)
+    is_wrong = np.isinf(numbers) if allow_missing else ~np.isfinite(numbers)
+    if len(wrong_rows := np.flatnonzero(is_wrong)):
+        number = str(numbers[wrong_rows[0]])
+        raise _rows_error(wrong_rows, field, number, FINITE_DECIMAL, source)
     return numbers
 
 
 def _value_type(column: Any) -> Any:
-    """Return the type of the values, also of a column that is encoded by a dictionary."""
+    """Return the type of the values; for a dictionary-encoded column, of the decoded values."""
     from pyarrow import types
 
     return column.type.value_type if types.is_dictionary(column.type) else column.type
 
 
 def holds_integers(column: Any) -> bool:
-    """Return whether the values of a column, or of its lists, are integers."""
+    """Return True if the values of a column, or the items of its lists, are integers."""
     from pyarrow import types
 
     return bool(
@@ -200,23 +205,24 @@ def holds_integers(column: Any) -> bool:
     )
 
 
-def _wrong_type(column: Any, field: str, expected: str, source: Provenance) -> FormatError:
+def _type_error(column: Any, field: str, expected: str, source: Provenance) -> FormatError:
     from pyarrow import types
 
     kind = _value_type(column)
     remedy = AS_INTEGERS if expected != 'numbers' and types.is_floating(kind) else ''
-    found = shortened(f'a column of {kind}')
-    return FormatError(source.name, '', field, found, f'{expected}{remedy}')
+    actual = shortened(f'a column of {kind}')
+    return FormatError(source.name, '', field, actual, f'{expected}{remedy}')
 
 
-def _without_missing(column: Any, field: str, source: Provenance) -> Any:
+def _require_values(column: Any, field: str, source: Provenance) -> Any:
+    """Return the column; raise FormatError if a value is missing."""
     if column.null_count:
         missing = np.flatnonzero(column.is_null().to_numpy())
-        raise _wrong_rows(missing, field, 'nothing', 'a value', source)
+        raise _rows_error(missing, field, 'nothing', 'a value', source)
     return column
 
 
-def _wrong_rows(
+def _rows_error(
     rows: NDArray[np.int64], field: str, found: str, expected: str, source: Provenance
 ) -> FormatError:
     return FormatError(source.name, f'row {rows[0] + 1}', field, found, expected, len(rows) - 1)
@@ -226,14 +232,14 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
     import pyarrow
     from pyarrow import parquet
 
-    with _opened(source) as (stream, described):
+    with _opened(source) as (stream, provenance):
         schema = parquet.read_schema(stream)
         names = list(choose(schema))
         for field in map(schema.field, names):
             if pyarrow.types.is_nested(field.type):
-                found = f'a column of {str(field.type).partition("<")[0]}'
-                raise FormatError(source.name, '', field.name, found, 'one value in each row')
-        texts = [each for each in names if schema.field(each).type in TEXTS]
+                actual = f'a column of {str(field.type).partition("<")[0]}'
+                raise FormatError(source.name, '', field.name, actual, 'one value in each row')
+        texts = [name for name in names if schema.field(name).type in TEXT_TYPES]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
@@ -246,12 +252,12 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
             for number in groups
             for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names)
         ]
-    return pyarrow.concat_tables(parts or [schema.empty_table().select(names)]), described
+    return pyarrow.concat_tables(parts or [schema.empty_table().select(names)]), provenance
 
 
 @contextmanager
 def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
-    """Open a file and describe it; turn pyarrow's errors about a damaged one into `ReadError`."""
+    """Open a file; yield its stream and provenance. Errors about damaged files are `ReadError`."""
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:

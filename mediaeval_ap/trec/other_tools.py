@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown
-from mediaeval_ap.tables.columnar import names_of_columns
+from mediaeval_ap.tables.columnar import parquet_columns
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
@@ -96,7 +96,7 @@ def is_for_trec(path: str) -> bool:
     source = ByteSource(file_in(path))
     with suppress(ReadError, FormatError):  # reading the file raises them again
         if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-            names = names_of_columns(source)
+            names = parquet_columns(source)
             ids = [columns.split()[:2] for columns in chain(*TOOL_COLUMNS.values())]
             return any(set(id_columns).issubset(names) for id_columns in ids)
     begin = source.first_bytes(MOST_FIRST_BYTES)

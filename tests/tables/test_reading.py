@@ -159,7 +159,7 @@ def test_frames_of_other_libraries_are_checked_like_any_table():
     with pytest.raises(ParameterError, match='LazyFrame'):
         read(polar.lazy(), HYPOTHESIS)
     wide = polar.with_columns(confidence=polars.lit(1, polars.Int128))
-    with pytest.raises(ParameterError, match='found DataFrame, which is no table to Arrow: '):
+    with pytest.raises(ParameterError, match='found DataFrame, which is not a table to Arrow: '):
         read(wide, HYPOTHESIS)
 
 
