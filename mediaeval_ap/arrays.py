@@ -170,12 +170,12 @@ def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     return earliest
 
 
-def find(keys: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the position of each wanted key among ascending keys, or -1."""
+def find(keys: NDArray[np.integer], sought: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the position of each sought key among ascending `keys`, or -1."""
     if not len(keys):
-        return np.full(len(wanted), -1)
-    positions = keys.searchsorted(wanted)
-    return np.where(keys.take(positions, mode='clip') == wanted, positions, -1)
+        return np.full(len(sought), -1)
+    positions = keys.searchsorted(sought)
+    return np.where(keys.take(positions, mode='clip') == sought, positions, -1)
 
 
 def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ constant            value
 ``HYPOTHESIS``      the same with ``confidence``
 ``SUBSET``          the layout ``corpus_id video_id``
 ``QUERIES``         the layout ``person_name``
-``STANDARD_INPUT``  the path that stands for standard input: ``'-'``
+``STANDARD_INPUT``  the path of standard input: ``'-'``
 ==================  ==================================================================
 """
 

@@ -15,7 +15,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printabl
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
-    IN_NO_FILE,
+    NOT_A_REGULAR_FILE,
     PARQUET,
     ByteSource,
     opening,
@@ -262,7 +262,7 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
 
     with opening(source.name), source.open_stored() as stream:
         if not (source.is_remote or version_of(stream)):
-            raise ReadError(source.name, f'is {PARQUET}, {IN_NO_FILE}')
+            raise ReadError(source.name, f'is {PARQUET}, {NOT_A_REGULAR_FILE}')
         is_nameless = source.is_open and not source.is_remote
         digest = None if is_nameless else hashlib.file_digest(stream, 'sha256').hexdigest()
         try:

@@ -69,9 +69,10 @@ class RecordLayout:
 
     The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty.
 
-    With `other_numbers`, all other columns hold finite numbers (or true and false), and there is at
-    least one; if `classes` is given, at least one of these. With `allow_missing`, cells of other
-    columns may be empty. Without `other_numbers`, other columns are ignored.
+    With `other_numbers`, all other columns hold finite numbers, and there is at least one. With
+    `classes`, at least one of these columns is there, and true and false are numbers. With
+    `allow_missing`, cells of other columns may be empty. Without `other_numbers`, other columns are
+    ignored.
     """
 
     texts: tuple[str, ...]
@@ -134,8 +135,8 @@ class RecordLayout:
         """Return the layout with ids in a saved index, if there is one but no column of ids."""
         index = header[0] if {*header[:1]} & {'', UNNAMED_INDEX} else PARQUET_INDEX
         layout = replace(self, texts=(index, *self.texts[1:]), from_saved_index=True)
-        has_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
-        return None if not has_ids or layout.explain(header) else layout.for_header(header)
+        lacks_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
+        return None if not lacks_ids or layout.explain(header) else layout.for_header(header)
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the required columns that are not in a header."""

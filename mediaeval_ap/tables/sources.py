@@ -49,7 +49,7 @@ STANDARD_INPUT = '-'
 LIMIT_VARIABLE = 'MEDIAEVAL_AP_MAX_BYTES'
 MAX_BYTES = 4 << 30  # far more than a campaign's largest run, less than the memory of most machines
 BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
-IN_NO_FILE = 'which is read only from the start of a regular file'
+NOT_A_REGULAR_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
 CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
@@ -99,7 +99,7 @@ def decompressed(
 ) -> io.BufferedReader:
     """Return a stream over chunks, decompressed if their first bytes name a compression.
 
-    `inside` is the compression that the chunks were already unpacked from.
+    `inside` is the compression that the chunks were already decompressed from.
     """
     start = b''
     while len(start) < N_FIRST_BYTES and b'\n' not in start and not detect_format(start):
@@ -110,7 +110,7 @@ def decompressed(
     if kind and inside:
         raise ReadError(name, f'is compressed twice ({kind} in {inside}): decompress it once')
     if kind in COLUMNAR_FORMATS:
-        raise ReadError(name, f'is {kind}, {IN_NO_FILE}')
+        raise ReadError(name, f'is {kind}, {NOT_A_REGULAR_FILE}')
     if not kind and path.lower().endswith(BINARY_SUFFIXES) and _is_binary(start):
         first_bytes = f'its first bytes are {start[:4].hex(" ")}'
         raise ReadError(name, f'is neither compressed nor text: {first_bytes}')

@@ -142,7 +142,7 @@ class StoredTexts(Sequence[str]):
         return texts
 
     def positions(self, texts: Sequence[str]) -> list[int]:
-        """Return the position of each of some texts, or -1."""
+        """Return the position of each text, or -1."""
         if len(texts) * len(self).bit_length() < len(self):
             insertions = [bisect_left(self, self._key(text), key=self._key) for text in texts]
             return [
@@ -292,9 +292,9 @@ class Table(NumberedRows):
     @classmethod
     def empty(cls, layout: Layout, source: Provenance) -> Table:
         """Return a table without rows; most readers refuse a source without any."""
-        nothing = Column(np.empty(0, dtype=np.int32), [])
+        empty_column = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)
-        return cls(layout, dict.fromkeys(layout.texts, nothing), numbers, source)
+        return cls(layout, dict.fromkeys(layout.texts, empty_column), numbers, source)
 
     def __repr__(self) -> str:
         rows = with_noun(len(self), 'row', 'rows')
