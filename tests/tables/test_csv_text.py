@@ -137,7 +137,7 @@ pieces = st.sampled_from(
     st.sampled_from(',\t'),
 )
 def test_both_ways_agree(body, header, layout, delimiter):
-    """What pyarrow's reader is believed is what the strict reader makes of it."""
+    """Rows, lines and errors do not depend on the reader: pyarrow's or the strict one."""
     content = ((f'id{delimiter}b\n' if header else '') + body).encode()
     fast = outcome(content, layout, delimiter)
     assert fast == outcome_of_strict_reader(content, layout, delimiter)
@@ -246,7 +246,7 @@ def text_of(rows, field):
 
 @pytest.mark.parametrize('door', SCORED)
 def test_scores_that_doubles_would_round(door):
-    """By whatever door, a score is the number that it says, or refused."""
+    """A score is read exactly or refused; a double would round 2**53 + 1."""
     with pytest.raises(FormatError, match=r'\bb: found .*(9007199254740993|beyond 2\*\*53)'):
         read_records(SCORED[door]([[2**53, 2**53 + 1], [0.5, 0.25]]), [SCORES])
     read = read_records(SCORED[door]([[1, 2]]), [SCORES])
@@ -254,6 +254,7 @@ def test_scores_that_doubles_would_round(door):
 
 
 def test_fields_of_any_size():
+    """The csv module refuses long fields by default; its global limit must stay as it was."""
     limit = csv.field_size_limit()
     _, columns, _ = parse(b'id,b\n"1",' + b'x' * (limit + 1))
     assert len(columns['b'][0].as_py()) == limit + 1

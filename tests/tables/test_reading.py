@@ -50,7 +50,7 @@ COMPRESSORS['.zst'] = partial(pyarrow.compress, codec='zstd', asbytes=True)
 
 @pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
 def test_compressed_streams_one_after_another(tmp_path, suffix):
-    """Two are read whole, with padding between where there is any; a damaged second one is not."""
+    """A second stream is read, too; if it is damaged, reading fails instead of ending early."""
     path = tmp_path / f'run{suffix}'
     one = COMPRESSORS[suffix](TEXT.encode() * 1000)
     for padding in [b''] if suffix == '.zst' else [b'', bytes(4)]:
@@ -127,7 +127,7 @@ def test_tables(origin):
 
 
 class Streamed:
-    """A table of a library that nobody knows: rows with columns, as a stream of Arrow."""
+    """A table of an unknown library, with columns and the Arrow stream interface."""
 
     columns = FIELDS
 
@@ -271,6 +271,7 @@ def test_compressed_whatever_the_suffix(tmp_path, compress):
 
 
 def test_name_that_is_not_utf8(tmp_path):
+    """Such a name must be printable in results and messages."""
     path = os.fsencode(tmp_path) + b'/r\xff\n.txt'
     Path(os.fsdecode(path)).write_text(TEXT)
     with open(os.fsdecode(path)) as file:
@@ -313,7 +314,7 @@ def writes(monkeypatch):
 
 
 def test_a_short_line_is_there_at_once(writes):
-    """Though a few more bytes might tell that it is compressed."""
+    """Detecting compression must not wait for bytes after the first line."""
     lines = lines_of_standard_input()
     writes.write(b'B\n')
     assert next(lines) == (1, b'B')
@@ -352,6 +353,7 @@ def test_not_utf8_text_file(tmp_path):
 
 
 def test_stream_without_data_yet(tmp_path):
+    """A non-blocking stream without data is an error, not the end of the table."""
     receiving, sending = os.pipe()
     os.set_blocking(receiving, False)
     with (

@@ -56,7 +56,7 @@ def test_arrays_of_other_dimensions(array):
 
 @pytest.mark.parametrize('shot', [10, np.int64(10), 10.0])
 def test_ids_that_became_numbers(shot):
-    """In columns, integers are the text of their digits; in a tuple, nobody knows of zeros."""
+    """Integers in typed columns become digits; in tuples they may have lost leading zeros."""
     row = ('x', 'v', shot, 'ann', 0.5)
     columns = dict(zip(HYPOTHESIS.fields, ([value] for value in row), strict=True))
     wrong = [row], pandas.DataFrame(columns), pyarrow.table(columns)

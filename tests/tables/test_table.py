@@ -35,7 +35,7 @@ def test_selected_rows_keep_their_lines():
 
 @st.composite
 def counted_lines(draw):
-    """Numbers of lines, and the positions among them that hold rows: none for all."""
+    """A number of lines, and the positions of those that hold rows; None for all lines."""
     n_lines = draw(st.integers(0, 4))
     some = st.sets(st.sampled_from(range(n_lines))) if n_lines else st.just(set())
     return n_lines, draw(st.none() | some.map(sorted))
@@ -101,7 +101,7 @@ def test_positions(texts, others, key):
 
 @pytest.mark.parametrize('n_wanted', [1, 3, 200])
 def test_positions_by_bisection_and_by_decoding(monkeypatch, n_wanted):
-    """A few texts among many are searched for one by one, many are looked up in blocks."""
+    """A few texts are searched one by one; for many, all stored texts are decoded in blocks."""
     monkeypatch.setattr(table, 'TEXTS_IN_BLOCK', 7)
     here = stored([f'{number:03}' for number in range(100)])
     wanted = [f'{number:03}' for number in range(-1, n_wanted)]
