@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from runs import make_runs
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.comparison.comparable_runs import VideosOfQueries, cluster_numbers, read_runs
+from mediaeval_ap.comparison.clusters_and_groups import VideosOfQueries, cluster_numbers
+from mediaeval_ap.comparison.comparable_runs import read_runs
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import DataWarning
 

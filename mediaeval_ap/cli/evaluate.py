@@ -16,7 +16,7 @@ from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_part
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
-from mediaeval_ap.cli.reporting import Reporting, reporting_options
+from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import (
     RunFile,
     check_not_reread,

@@ -11,7 +11,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
-from mediaeval_ap.cli.reporting import Reporting, reporting_options
+from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, with_names
 from mediaeval_ap.definitions import Cutoff
 

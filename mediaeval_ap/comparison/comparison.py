@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
-from mediaeval_ap.comparison.comparable_runs import (
-    Runs,
+from mediaeval_ap.comparison.clusters_and_groups import (
     VideosOfQueries,
-    agreements,
     cluster_numbers,
     group_means,
-    read_runs,
 )
+from mediaeval_ap.comparison.comparable_runs import Runs, agreements, read_runs
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, percent
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.comparison.comparison_tables import (

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.comparison.comparable_runs import Agreement, GroupMean
+from mediaeval_ap.comparison.clusters_and_groups import GroupMean
+from mediaeval_ap.comparison.comparable_runs import Agreement
 from mediaeval_ap.comparison.comparison_page import percent
 from mediaeval_ap.comparison.intervals import FEWEST, Interval
 from mediaeval_ap.comparison.testing import (

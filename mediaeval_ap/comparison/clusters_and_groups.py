@@ -1,0 +1,133 @@
+"""Clusters of queries, such as those of a video, and means over groups of queries."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
+from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.tables import REFERENCE, SUBSET, read
+
+BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # the largest number of relevant shots in each
+LAST_BIN = '21+'
+NO_CORPUS = 'no relevant shot'
+CorpusOrVideo = TypeVar('CorpusOrVideo', str, tuple[str, str])
+
+
+class VideosOfQueries:
+    """The videos (corpus and video) of the relevant shots of each query."""
+
+    def __init__(self, runs: Runs, option: str, reference: Any, subset: Any) -> None:
+        if reference is None:
+            expected = 'the one that the runs were scored against, as reference=…'
+            raise ParameterError(f'{option}: found no reference, expected {expected}')
+        if not runs.has_videos:
+            expected = 'results of AveragePrecision'
+            raise ParameterError(f'{option}: found results without videos, expected {expected}')
+        table = read(reference, REFERENCE)
+        if subset is not None:
+            table = table.select(table.within(read(subset, SUBSET)))
+        queries = set(runs.queries)
+        shots: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
+        for corpus, video, shot, name in table.rows():
+            if name in queries:
+                shots[name][corpus, video, shot] += 1
+        assert runs.n_relevant is not None
+        for query, n_relevant in zip(runs.queries, runs.n_relevant.tolist(), strict=True):
+            relevant = shots[query]
+            if n_relevant not in (len(relevant), relevant.total()):  # repeated rows may count again
+                raise ParameterError(
+                    f'{printable(table.source.name)}: found {len(relevant)} relevant shots of '
+                    f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
+                    'that the runs were scored against, and its subset if they had one'
+                )
+        self._videos = {
+            query: Counter((corpus, video) for corpus, video, _ in shots[query])
+            for query in queries
+        }
+
+    def video(self, query: str) -> tuple[str, str] | None:
+        """Return the video with most of the relevant shots; of several, the first by name."""
+        return _largest(self._videos[query])
+
+    @property
+    def n_videos(self) -> int:
+        """The number of distinct videos that queries are assigned to."""
+        return len({self.video(query) for query in self._videos} - {None})
+
+    def corpus(self, query: str) -> str | None:
+        """Return the corpus with most of the relevant shots; of several, the first by name."""
+        return _largest(Counter(corpus for corpus, _ in self._videos[query].elements()))
+
+
+def _largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:
+    return min(counts, key=lambda key: (-counts[key], key), default=None)
+
+
+def cluster_numbers(
+    runs: Runs, videos: VideosOfQueries | None, clusters: Sequence[str] | None = None
+) -> NDArray[np.intp]:
+    """Return the number of each query's cluster: its video, else its given cluster, else itself."""
+    if videos is None and clusters is None:
+        return np.arange(len(runs.queries))
+    numbers: dict[object, int] = {}  # by first occurrence; a video is a pair, so equal to no query
+    keys: Iterable[object] = clusters or []
+    if videos is not None:
+        keys = (videos.video(query) or query for query in runs.queries)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """The mean of a run over the queries of a group."""
+
+    group: str
+    n_queries: int
+    metric: str
+    run: str
+    map: float
+
+
+def group_means(
+    runs: Runs,
+    by: str | None,
+    videos: VideosOfQueries | None,
+    column: Sequence[str] | None = None,
+) -> list[GroupMean]:
+    """Return the mean of each run by metric and group of queries.
+
+    The groups are those in the `column`, which has the group of each query; without one, corpora or
+    bins by the number of relevant shots.
+    """
+    if column is not None:
+        groups = list(column)
+        order = sorted(set(column))
+    elif by is None:
+        return []
+    elif by == 'corpus' and videos is not None:
+        groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
+        order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
+    elif runs.n_relevant is None:
+        raise ParameterError(
+            "by: found 'relevant' for results without numbers of relevant shots, expected None"
+        )
+    else:
+        order = [*BINS, LAST_BIN]
+        groups = [
+            next((name for name, most in BINS.items() if count <= most), LAST_BIN)
+            for count in runs.n_relevant.tolist()
+        ]
+    members = {group: np.flatnonzero(np.array(groups) == group) for group in order}
+    return [
+        GroupMean(group, len(rows), metric, run, exact_mean(row[rows]))
+        for group, rows in members.items()
+        if len(rows)
+        for metric, values in zip(runs.metrics, runs.values, strict=True)
+        for run, row in zip(runs.names, values, strict=True)
+    ]
