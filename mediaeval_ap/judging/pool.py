@@ -139,11 +139,11 @@ class Pool(Described):
         notes = [self.certainty] if self.bounds else []
         if self.definition.without_relevant and any(n_emptied):
             notes.append(
-                f'{self.definition} counts a query without a relevant shot 1, so a team can gain '
-                'where its own shots are left out: see queries emptied'
+                f'{self.definition} scores a query without a relevant shot as 1, so a team can '
+                'gain when its own shots are left out: see queries emptied'
             )
         if self.bounds and self.counts.get(SKIPPED):
-            notes.append('Bounds are over the queries that have a relevant shot by now')
+            notes.append('Bounds cover only the queries that have a relevant shot so far')
         if n_wider := max((bounds.n_wider for bounds in self.bounds.values()), default=0):
             queries = with_noun(n_wider, 'query', 'queries')
             notes.append(

@@ -242,7 +242,8 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     """Refuse relevance that tools behind ir_measures could not take."""
     largest = np.full(len(judged.topic.values), -np.inf)
     np.maximum.at(largest, judged.topic.codes[rows], judged.number[rows])
-    # pytrec_eval counts in an array as long as the largest; a negative one may end the process.
+    # pytrec_eval counts in an array as long as the largest. Below 0 it writes outside of it, which
+    # may end the process.
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
         lack = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'

@@ -142,7 +142,7 @@ TURNED = {
 
 @pytest.mark.parametrize(('k', 'last', 'metric'), [(6, '6', '@6'), ('all', 'the last', '')])
 def test_an_order_is_certain_down_to_the_depth_alone(k, last, metric):
-    """Three shots at ranks 3 to 5 turn what is certain of the first two ranks."""
+    """Three shots at ranks 3 to 5 turn an order that is certain for the first two ranks."""
     settings = {'K': [1, k], 'definition': 'trec'}
     labels = [(*shot, 'ann') for shot in (RELEVANT, *UNKNOWN)]
     means = [AveragePrecision(labels, **settings).evaluate(run).map[-1] for run in TURNED.values()]
@@ -164,6 +164,7 @@ def test_an_order_is_certain_down_to_the_depth_alone(k, last, metric):
 
 
 def test_one_rank_is_named_as_one_rank():
+    """The note said "the first 1 ranks; ranks 2 to 2"."""
     evaluator = AveragePrecision([(*RELEVANT, 'ann')], K=[2], judged=[RELEVANT])
     (note,) = evaluator.pool({'b': TURNED['b']}, depth=1).notes
     assert 'in the first rank; rank 2 and names farther than 0.2 count as not relevant' in note

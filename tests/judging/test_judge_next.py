@@ -128,7 +128,7 @@ def expectation(pairs, value):
 
 @pytest.mark.parametrize('K', [1, 2, 3])
 def test_derivatives_by_all_labels(K):
-    """What the sum of precisions gains by a label, over E[R | R > 0]."""
+    """The gain of the sum of precisions by a label, over E[R | R > 0]."""
     pairs = pairs_of(K=K)
     p = np.array(list(map(float, P[: len(pairs)])))
     derivatives = ExpectedAP(pairs).derivatives(p)
@@ -219,7 +219,7 @@ def test_mtc_takes_what_separates_the_runs_most():
 
 @given(st.data())
 def test_the_fit_is_where_the_likelihood_is_largest(data):
-    """Of prior and judgements: what each column says of the residuals adds up to 0."""
+    """Of prior and judgements: the residuals, weighted by each column, add up to 0."""
     queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
     model, labels = queue._chooser.model, queue._labels.copy()
     for pair in range(len(labels)):

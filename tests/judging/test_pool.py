@@ -92,8 +92,8 @@ def test_who_found_what(pool):
     ]
     assert pool.runs[0] == 'b_1'
     assert pool.notes == [
-        'mediaeval-2016 counts a query without a relevant shot 1, so a team can gain where its own '
-        'shots are left out: see queries emptied'
+        'mediaeval-2016 scores a query without a relevant shot as 1, so a team can gain when its '
+        'own shots are left out: see queries emptied'
     ]
     assert AveragePrecision(REFERENCE, definition='trec').pool(RUNS).notes == []
 
@@ -188,6 +188,7 @@ def test_bounds_in_every_format(of_judged):
 
 
 def test_condensed_lists_have_no_bounds():
+    """A label would move the ranks of other shots, so bounds would not hold."""
     evaluator = AveragePrecision(REFERENCE[:1], judged=JUDGED, unjudged='skip')
     with pytest.raises(ParameterError, match=r"^pool: found unjudged='skip', expected 'nonrel"):
         evaluator.pool(RUNS)

@@ -39,6 +39,7 @@ def test_files_of_every_kind_are_read_alike(folder):
 
 
 def test_a_pipe_is_read_once(folder):
+    """Opening a pipe a second time would wait for ever, or lose its first lines."""
     pipe_of(b'\xef\xbb\xbf' + run_text(RUN).encode())(folder / 'pipe')
     with no_hang():
         assert evaluate_trec('qrels', 'pipe').map.tolist() == evaluate_trec(QRELS, RUN).map.tolist()
@@ -170,6 +171,7 @@ def few_keys(topic, documents):
 @quiet
 @given(st.sets(st.tuples(st.sampled_from('78'), st.integers(0, 9)), min_size=1), st.randoms())
 def test_collisions_of_keys_change_nothing(long, pairs, random):
+    """Different pairs of topic and document may have one hash; they stay apart."""
     returned = [(topic, f'{long}{number}', random.random()) for topic, number in pairs]
     judged = [(topic, f'{long}{number}', number % 2) for topic in '78' for number in range(0, 9, 2)]
     judged += [(topic, f'{long}{number}', 1) for topic in '78' for number in range(1, 9, 2)]

@@ -84,6 +84,7 @@ def test_measures_that_could_not_be_right(measure, expected):
 
 
 def test_measures_see_as_deep_as_they_ask(monkeypatch):
+    """A cutoff below the exported depth would cut the ranking that a measure sees."""
     monkeypatch.setattr('mediaeval_ap.trec.measures.TREC_DEPTH', 5)
     reference = [('x', 'v', str(shot), 'ann') for shot in range(20)]
     run = [(*row, 1 - int(row[2]) / 100) for row in reference]
@@ -310,6 +311,7 @@ def test_a_topic_with_negative_relevance_alone():
 
 
 def test_more_documents_than_single_precision_counts(monkeypatch):
+    """Scores by rank beyond 2**24 would be equal to each other in trec_eval 9."""
     monkeypatch.setattr('mediaeval_ap.trec.measures.LARGEST_TREC_DEPTH', 2)
     assert evaluate_trec(QRELS, RUN, measures='RR').measures['RR'].tolist() == [0.5, 1]
     monkeypatch.setattr('mediaeval_ap.trec.measures.LARGEST_TREC_DEPTH', 1)

@@ -140,6 +140,7 @@ def test_queries_without_relevant_shots_are_told_of(tmp_path):
     ],
 )
 def test_two_files_or_none(tmp_path, parameters, error):
+    """An error after the first file would leave it behind alone."""
     given = {'qrels': 'qrels', 'run': 'run', **parameters}
     paths = [tmp_path / given.pop(name) for name in ('qrels', 'run')]
     with pytest.raises(error):
