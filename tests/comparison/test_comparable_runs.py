@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare
 from mediaeval_ap.challenges import evaluate_first_hit, evaluate_lrap, evaluate_map
-from mediaeval_ap.comparison.comparable_runs import (
-    VideosOfQueries,
-    agreements,
-    cluster_numbers,
-    read_runs,
-)
+from mediaeval_ap.comparison.clusters_and_groups import VideosOfQueries, cluster_numbers
+from mediaeval_ap.comparison.comparable_runs import agreements, read_runs
 from mediaeval_ap.errors import DataWarning, ParameterError
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')

@@ -332,7 +332,11 @@ def test_out_of_memory(runs, suffix, bulk_bytes, command, mib):
         (csv, 'read_csv', ['map', 'truth.csv', 'truth.csv']),
         (parquet.ParquetFile, '__init__', ['evaluate', 'reference.txt', 'run.parquet']),
         (ir_measures, 'iter_calc', ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR']),
-        (measures, '_read_measure', ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR']),
+        (
+            measures,
+            '_checked_measure',
+            ['evaluate', 'reference.txt', 'run.txt', '--measures', 'RR'],
+        ),
     ],
 )
 def test_lack_of_memory_is_never_taken_for_another_error(
