@@ -225,7 +225,7 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Rec
             columns[name] = pyarrow.array(frame[name], from_pandas=True)
             are_sets = (issubclass(type(cell), Set) for cell in frame[name])
             if is_list(columns[name]) and any(are_sets):
-                raise FormatError(source.name, '', name, 'a set', 'labels in an order, as a list')
+                raise FormatError(source.name, '', name, 'a set', 'an ordered list of labels')
         except MemoryError:
             raise
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
@@ -262,7 +262,7 @@ def from_table(
         if holds_any(texts, '\0\r') and len(wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)):
             row = int(wrong[0]) + 1
             value = shown(texts[wrong[0]].as_py())
-            expected = 'text without NUL, and without CR but in CR LF'
+            expected = 'text without NUL, and with CR only before LF'
             raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

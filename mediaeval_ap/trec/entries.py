@@ -215,8 +215,8 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     # would handle signals. All arrays that outlive a block are made on the calling thread.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
         blocks = whole_lines(stream.read, TREC_BLOCK_BYTES)
-        prove = partial(arrow_reader.proved_block, layout=layout, as_written=(TOPIC, DOCUMENT))
-        for piece in arrow_reader.results_of(prove, blocks, thread):
+        prove = partial(arrow_reader.prove_block, layout=layout, as_written=(TOPIC, DOCUMENT))
+        for piece in arrow_reader.parse_in_threads(prove, blocks, thread):
             if piece is None:
                 return None
             counter.count(piece.n_lines, piece.rows)

@@ -206,7 +206,9 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
     assert MAP(whole, KINDS[kind](whole), columns=LISTS).value == 1
 
 
-AS_FLOATS = r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), of which missing'
+AS_FLOATS = (
+    r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), which missing values do not'
+)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ AS_FLOATS = r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), of 
         ({'items': [[7], ['8', None]]}, 'items: found .*, expected one kind of value'),
         ({'items': [['7', None], ['8']]}, 'row 1, items: found a list with a missing label, exp'),
         ({'items': [['7'], ['8', '']]}, 'row 2, items: found a list with a missing label, exp'),
-        ({'items': [{7}, {8}]}, 'items: found a set, expected labels in an order'),
+        ({'items': [{7}, {8}]}, 'items: found a set, expected an ordered list of labels'),
         ({'user': [1, '2']}, 'user: found .*, expected one kind of value'),
     ],
 )

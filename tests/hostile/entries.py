@@ -12,7 +12,7 @@ B = b'x v 2 bob 0.8\n'
 BOM = b'\xef\xbb\xbf'
 FIVE = 'expected 5 fields: corpus_id video_id shot_id person_name confidence'
 FINITE = 'expected a finite decimal number'
-EMPTY = f': found an empty file, {FIVE.replace("expected", "expected at least one of")}'
+EMPTY = f': found an empty file, {FIVE.replace("expected", "expected at least one row of")}'
 NUL = 'found a NUL byte at byte {}, expected text'
 
 # What stands beside a file in each of its roles. A run is scored at K = 1, where the average

@@ -98,7 +98,7 @@ REFUSED = [
     refused(
         *('utf-16.txt', UTF16),
         ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8; '
-        'these are bytes as in UTF-16: save the file as UTF-8 (2 more wrong lines)',
+        'these bytes look like UTF-16: save the file as UTF-8 (2 more wrong lines)',
     ),
     *(
         refused(

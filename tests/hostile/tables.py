@@ -149,7 +149,7 @@ CSV = [
     no_csv(
         *('gap', 'utf-16', UTF16),
         ', line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8; '
-        'these are bytes as in UTF-16: save the file as UTF-8 (1 more wrong line)',
+        'these bytes look like UTF-16: save the file as UTF-8 (1 more wrong line)',
     ),
     no_csv(
         *('gap', 'nan-confidence', SURE + b'1,a nan\n2,b 0.8\n'),

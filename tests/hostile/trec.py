@@ -12,7 +12,7 @@ R1, R2 = b'7 Q0 d1 1 0.9 me\n', b'8 Q0 d2 1 0.8 me\n'
 TREC = {'qrels': Q1 + Q2, 'trec-run': R1 + R2}
 FOUR = 'expected 4 fields: qid iteration docno relevance'
 SIX = 'expected 6 fields: qid q0 docno rank score tag'
-NOTHING = f': found only blank lines or comments, expected at least one of {SIX[9:]}'
+NOTHING = f': found only blank lines or comments, expected at least one row of {SIX[9:]}'
 ONCE = 'expected each document once'
 INTEGER = 'expected an integer in digits'
 
@@ -116,7 +116,7 @@ QRELS = [
     ),
     stored(
         *('qrels', 'no-rows'),
-        ': found no rows, expected at least one of 3 fields: qid docno relevance',
+        ': found no rows, expected at least one row of 3 fields: qid docno relevance',
         qid=pyarrow.array([], pyarrow.string()),
         docno=pyarrow.array([], pyarrow.string()),
         relevance=pyarrow.array([], pyarrow.int64()),

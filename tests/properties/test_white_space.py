@@ -109,6 +109,6 @@ def test_what_no_file_of_lines_holds(text, door, tmp_path):
         read_records(origin, [RecordLayout(tuple(header))])
     if door != 'csv':
         assert str(caught.value).endswith(
-            f'row 2, prediction: found {text!r}, expected text without NUL, and without CR but in '
-            'CR LF'
+            f'row 2, prediction: found {text!r}, expected text without NUL, and with CR only '
+            'before LF'
         )

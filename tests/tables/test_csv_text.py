@@ -58,7 +58,7 @@ def test_text(content, rows, lines):
     ('content', 'expected'),
     [
         (b'', 'file.csv: found nothing, expected a header: id,b'),
-        (b'id,b\n', 'file.csv: found no rows, expected at least one of id,b'),
+        (b'id,b\n', 'file.csv: found no rows, expected at least one row of id,b'),
         (b'id,c\n1,2\n', "file.csv, line 1: found no column b in 'id,c', expected id,b"),
         (
             b'id;b\n1;2\n',
@@ -218,7 +218,7 @@ def test_tables_of_numbers(tmp_path):
         ({'id': ['1', 2], 'b': ['x', 'y']}, '<DataFrame>, id: found .*, expected one kind'),
         ({'id': ['\ud800'], 'b': ['x']}, '<DataFrame>, id: found .*, expected one kind'),
         ({'id': ['1']}, "<DataFrame>: found no column b in 'id', expected id,b"),
-        ({'id': [], 'b': []}, '<DataFrame>: found no rows, expected at least one of id,b'),
+        ({'id': [], 'b': []}, '<DataFrame>: found no rows, expected at least one row of id,b'),
     ],
 )
 def test_frames_that_are_wrong(frame, expected):

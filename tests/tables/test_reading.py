@@ -190,7 +190,7 @@ def test_queries_are_strings_or_rows():
             [ROWS[0], 7, ROWS[1], ROWS[0][:4], ('a', 'b', 'c', [], 1)],
             r'row 2: found 7 \(int\), expected 5 fields: .* \(2 more wrong rows\)',
         ),
-        ([], '<rows>: found no rows, expected at least one of 5 fields'),
+        ([], '<rows>: found no rows, expected at least one row of 5 fields'),
     ],
 )
 def test_wrong_rows(rows, message):

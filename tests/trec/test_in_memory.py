@@ -51,7 +51,11 @@ def test_objects_of_ranx():
 @pytest.mark.parametrize(
     ('qrels', 'run', 'message'),
     [
-        ({}, RETURNED, r'^<dict>: found no rows, expected at least one of 3 fields: qid docno rel'),
+        (
+            {},
+            RETURNED,
+            r'^<dict>: found no rows, expected at least one row of 3 fields: qid docno rel',
+        ),
         (JUDGED, {'7': {}}, r'^<dict>: found no rows'),
         ({'7': {}}, RETURNED, r"^<dict>, topic '7': found no documents, expected at least one"),
         (JUDGED, {'7': ['d1']}, r"^<dict>, topic '7': found \['d1'\] \(list\), .* docno to score"),

@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 N_THREADS = min(cpu_count() or 1, 8)  # each further thread holds a block, its text and columns
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh longer; double saves nothing
 
-Argument = TypeVar('Argument')
-Answer = TypeVar('Answer')
+LineBlock = TypeVar('LineBlock')
+Parsed = TypeVar('Parsed')
 
 _collapse_spaces = re.compile(rb' {2,}').sub
 _has_later_comment = re.compile(rb'\n[ \t]*#').search  # faster than a test of each line
 
 
-def results_of(
-    work: Callable[[Argument], Answer], arguments: Iterable[Argument], threads: ThreadPoolExecutor
-) -> Iterator[Answer]:
-    """Call `work` on each argument in threads, a few at once; yield the results in order.
+def parse_in_threads(
+    parse: Callable[[LineBlock], Parsed], blocks: Iterable[LineBlock], threads: ThreadPoolExecutor
+) -> Iterator[Parsed]:
+    """Parse blocks in threads, a few at once; yield the results in the order of the blocks.
 
     The calling thread keeps handling signals; if pyarrow read in it, pyarrow would take them over.
     """
-    pending: deque[Future[Answer]] = deque()
-    for argument in arguments:
-        pending.append(threads.submit(work, argument))
+    pending: deque[Future[Parsed]] = deque()
+    for block in blocks:
+        pending.append(threads.submit(parse, block))
         if len(pending) > N_THREADS:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
 
 
-def proved_block(
+def prove_block(
     block: bytes | None, layout: Layout, as_written: Sequence[str] = ()
 ) -> Piece | None:
     """Read a block of lines; None unless all of them are proved right.
@@ -183,7 +183,7 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
 
 
-def joined_columns(tables: list[pyarrow.Table]) -> list[Column]:
+def join_columns(tables: list[pyarrow.Table]) -> list[Column]:
     """Join tables of the same columns; empty the list, and free each column once it is joined."""
     import pyarrow
 

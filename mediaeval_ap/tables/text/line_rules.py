@@ -34,7 +34,9 @@ FINITE_DECIMAL = 'a finite decimal number'
 INTEGER = 'an integer in digits'
 EXACT_NUMBER = 'a finite number that a double can hold'
 AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
-AS_INTEGERS = f"{AS_TEXT}, or as integers (dtype='Int64'), of which missing values make floats"
+AS_INTEGERS = (
+    f"{AS_TEXT}, or as integers (dtype='Int64'), which missing values do not turn into floats"
+)
 
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 NUMBER_BYTES = b'0123456789+-.eE'
@@ -141,7 +143,7 @@ class Faults:
 
 def no_rows(source: str, layout: Layout | RecordLayout, content: str = 'no rows') -> FormatError:
     """Make the error for a source without rows."""
-    return FormatError(source, '', '', content, f'at least one of {layout.expected}')
+    return FormatError(source, '', '', content, f'at least one row of {layout.expected}')
 
 
 def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
@@ -280,9 +282,9 @@ def explain_bytes(line: bytes) -> Fault | None:
     )
     remedy = ''
     if line.startswith(b'PK\x03\x04'):
-        remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
+        remedy = 'this looks like a ZIP archive, such as .xlsx: save the table as text'
     elif is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
-        remedy = 'these are bytes as in UTF-16: save the file as UTF-8'
+        remedy = 'these bytes look like UTF-16: save the file as UTF-8'
     faults = []  # (first byte, problem, expected)
     for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
         if (position := line.find(byte)) >= 0:

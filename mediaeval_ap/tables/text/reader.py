@@ -50,15 +50,15 @@ def pieces(
 def _read_by_arrow(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[Piece]:
     from concurrent.futures import ThreadPoolExecutor
 
-    from mediaeval_ap.tables.text.arrow_reader import N_THREADS, proved_block, results_of
+    from mediaeval_ap.tables.text.arrow_reader import N_THREADS, parse_in_threads, prove_block
 
     def read(block: bytes | None) -> Iterable[Piece]:
-        piece = proved_block(block, layout)
+        piece = prove_block(block, layout)
         # A block in doubt is read lazily, by the thread that iterates.
         return _read_by_python(block, layout) if piece is None else [piece]
 
     with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
-        yield from chain.from_iterable(results_of(read, blocks, threads))
+        yield from chain.from_iterable(parse_in_threads(read, blocks, threads))
 
 
 def _read_by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
@@ -248,10 +248,10 @@ class _TableBuilder:
             numbers = np.concatenate([*self._numbers, np.empty(0)])
             self._numbers.clear()
         if self._tables:
-            from mediaeval_ap.tables.text.arrow_reader import joined_columns
+            from mediaeval_ap.tables.text.arrow_reader import join_columns
 
             self._move_to_arrow()
-            columns = joined_columns(self._tables)
+            columns = join_columns(self._tables)
         else:
             columns = [builder.column() for builder in self._columns]
         column_by_name = dict(zip(self.layout.texts, columns, strict=True))

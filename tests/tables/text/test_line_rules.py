@@ -70,7 +70,7 @@ def test_readers_read_the_format(layout_and_file):
                     parse(data, layout, by_python)
                 assert caught.value.place == (f'line {wrong[0]}' if wrong else '')
                 assert caught.value.further == max(0, len(wrong) - 1)
-    is_proved = arrow_reader.proved_block(data.removeprefix(b'\xef\xbb\xbf'), layout) is not None
+    is_proved = arrow_reader.prove_block(data.removeprefix(b'\xef\xbb\xbf'), layout) is not None
     assert is_proved == (not wrong) or b'+' in data  # which older versions of pyarrow do not take
 
 
@@ -187,8 +187,8 @@ def test_no_cause_is_guessed(line):
 @pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be'])
 def test_files_that_are_no_text(encoding):
     content = f'{ROW}\n{ROW}\n'.encode(encoding)
-    assert strict_remedy(content) == 'these are bytes as in UTF-16: save the file as UTF-8'
-    remedy = 'these bytes begin a ZIP archive, as .xlsx is: save the table as text'
+    assert strict_remedy(content) == 'these bytes look like UTF-16: save the file as UTF-8'
+    remedy = 'this looks like a ZIP archive, such as .xlsx: save the table as text'
     assert strict_remedy(b'PK\x03\x04\x14\0\x06\0\n') == remedy
     assert strict_remedy(b'a\0b\n') == ''
 

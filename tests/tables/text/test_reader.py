@@ -42,7 +42,7 @@ def test_messages(line, message):
     ],
 )
 def test_files_without_rows(data, layout, found):
-    with pytest.raises(FormatError, match=f'^file: found {found}, expected at least one of'):
+    with pytest.raises(FormatError, match=f'^file: found {found}, expected at least one row of'):
         parse(data, layout)
 
 
