@@ -16,6 +16,7 @@ from commands import run_line
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 pytestmark = [
     pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning'),
@@ -220,7 +221,7 @@ def test_condensed_lists_are_listings_without_unjudged_shots(pool):
     evaluation = condensed.evaluate(run, queries)
     for query, ap in zip(queries, evaluation.ap.tolist(), strict=True):
         listing = AveragePrecision(path, **settings).rank(run, query, 10**6)
-        shots = list(zip(*(listing[field] for field in REFERENCE.texts[:3]), strict=True))
+        shots = list(zip(*(listing[field] for field in SHOT_FIELDS), strict=True))
         relevant = {row[:3] for row in reference if row[3] == query}
         shots, hits, seen = [shot for shot in shots if shot in judged], [], set()
         for rank, shot in enumerate(shots, 1):
