@@ -1,1 +1,1 @@
-"""Files that mean harm, and what has to become of them."""
+"""Files that mean harm, and the outcome that each must have."""

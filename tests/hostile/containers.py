@@ -35,7 +35,7 @@ NAMES = {'gz': 'gzip', 'bz2': 'bzip2', 'xz': 'xz', 'zst': 'zstd'}
 
 
 def bomb_of(compress):
-    """What writes 16 MiB, compressed only when it is asked for: that takes a while."""
+    """Return a writer of 16 MiB, which compresses them when it is called: that takes a while."""
     bomb = cache(lambda: compress(b'x' * (16 * MIB)))
     return lambda path: path.write_bytes(bomb())
 
@@ -98,7 +98,7 @@ def linked_to(target: str):
 
 
 def pipe_of(content: bytes, times: int = 1):
-    """What makes a named pipe, and somebody who writes to it until nobody reads any more."""
+    """Return a maker of a named pipe, with a thread that writes until nobody reads any more."""
 
     def write(path: Path) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What an entry of the catalogue is, and the words that many of them share."""
+"""The entries of the catalogue, and the words that many of them share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ TRUTH = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A hostile file, and what has to become of it.
+    """A hostile file, and the outcome that it must have.
 
     `make` writes it to a path. `error` is the message, in which ``{path}`` stands for the path as
     messages show it; without one, `value` is the score, and `rows` are what was read. A file that
@@ -45,7 +45,7 @@ class Entry:
 
 
 def holding(content: bytes) -> Callable[[Path], object]:
-    """What writes a file that holds this."""
+    """Return a writer of a file with this content."""
     return lambda path: path.write_bytes(content)
 
 

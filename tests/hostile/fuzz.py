@@ -42,7 +42,7 @@ def fuzz(name: str, folder: Path, seconds: int) -> None:
 
 
 def end_at_once() -> None:
-    """Let nothing that was loaded till now clean up when the process ends.
+    """Skip the clean-up of everything loaded so far when the process ends.
 
     The fuzzer ends it while it holds the lock of the interpreter, for which a thread of pyarrow may
     wait, for which pyarrow waits.
@@ -52,7 +52,7 @@ def end_at_once() -> None:
 
 
 def replay(path: Path) -> None:
-    """Read an input again that was kept."""
+    """Read an input that was saved once more."""
     from hostile.targets import TARGETS
 
     (name,) = (name for name in TARGETS if path.name.startswith(f'{name}-'))
@@ -60,7 +60,7 @@ def replay(path: Path) -> None:
 
 
 def fuzz_all(names: list[str], folder: Path, seconds: int) -> int:
-    """Fuzz readers, each in a process of its own, as many as there are cores: how many fail."""
+    """Fuzz readers, a process each, one per core at a time; return the number that fail."""
 
     def fuzzed(name: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, __file__, '--one', name]

@@ -49,7 +49,7 @@ sys.exit({function}())
 
 
 class Job(NamedTuple):
-    """A command, and the files that it writes in the folder it runs in."""
+    """A command, and the files that it writes into its working folder."""
 
     arguments: str
     outputs: tuple = ()
@@ -78,7 +78,7 @@ JOBS = {
 
 
 class Ended(NamedTuple):
-    """What a command left behind."""
+    """The exit status, output and files of a command that has ended."""
 
     code: int
     stdout: str
@@ -87,7 +87,7 @@ class Ended(NamedTuple):
 
 
 class Try(NamedTuple):
-    """One interrupted command, and what is wrong with its end, if anything is."""
+    """An interrupted command, and the defect of its end, if there is one."""
 
     job: str
     signal: signal.Signals
@@ -103,13 +103,13 @@ class Try(NamedTuple):
 
 
 def copy_samples(folder):
-    """Write what those commands read that need no large runs."""
+    """Copy the inputs of the commands that need no large runs."""
     for sample, name in ('reference',) * 2, ('hypothesis', 'run'), ('queries',) * 2:
         shutil.copy(SAMPLES / f'{sample}.txt', folder / f'{name}.txt')
 
 
 def make_inputs(folder):
-    """Write what the commands read: samples, and runs so large that they take all readers."""
+    """Write the inputs of all commands: samples, and runs so large that every reader is used."""
     import pyarrow
     from pyarrow import parquet
 
@@ -153,7 +153,7 @@ def make_inputs(folder):
 
 
 class Interrupter:
-    """Starts commands, each in a folder within that of what they read, and ends them by signals."""
+    """Start commands, each in a subfolder of their inputs, and end them by signals."""
 
     def __init__(self, folder):
         # A shell that starts this in the background may let all of it ignore SIGINT.
@@ -166,7 +166,7 @@ class Interrupter:
         self._whole = {}
 
     def whole(self, name):
-        """How a command ends that nothing interrupts, and after how many seconds."""
+        """Return the end of a command that nothing interrupts, and the seconds it took."""
         if name not in self._whole:
             self._run(name, None, 0)  # loads what it takes from the disk
             ended, seconds = self._run(name, None, 0)
@@ -222,7 +222,7 @@ class Interrupter:
 
 
 def find_defect(job, number, whole, ended):
-    """What is wrong with the end of an interrupted command; empty if nothing is."""
+    """Describe the defect of an interrupted command's end, or return ''."""
     if unexpected := _unexpected(ended.stderr):
         return f'on standard error {unexpected[-2000:]!r}'
     if ended.code == 0:
@@ -237,7 +237,7 @@ def find_defect(job, number, whole, ended):
 
 
 def _unexpected(stderr):
-    """All but warnings, which are about the data."""
+    """Return the lines of stderr except warnings, which are about the data."""
     lines = stderr.splitlines(keepends=True)
     return ''.join(line for line in lines if not line.startswith('Warning: '))
 

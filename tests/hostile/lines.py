@@ -26,7 +26,7 @@ BLOCK = 1 << 20  # how much the strict parser takes at a time
 
 
 def with_names(file, *names):
-    """A run in which these names stand behind the two that are asked for, as they are written."""
+    """A run with these names, read exactly as written, after the two that are queried."""
     text = ''.join(f'x v 3 {name} 0.5\n' for name in names)
     rows = [('x', 'v', '3', name, 0.5) for name in names]
     return read(file, A + B + text.encode(), ANN, BOB, *rows)
@@ -38,7 +38,7 @@ def with_number(text):
 
 
 def without_number(at, text, remedy=''):
-    """A run whose first confidence is no number."""
+    """A run whose first confidence is not a number."""
     content = f'x v 1 ann {text}\n'.encode() + B
     shown = repr(text) if len(text) < 60 else f'{text[:59]!r}'[:-1] + '…'
     error = f', line 1, confidence: found {shown}, {FINITE}{remedy}'

@@ -12,7 +12,7 @@ CHALLENGES = {
 
 
 def files_beside(folder, role):
-    """Files that are right, for what a file of a role is scored with: their paths by role."""
+    """Write right files, with which a file of this role is scored; return their paths by role."""
     beside = {
         'reference': REFERENCE,
         'hypothesis': A + B,

@@ -1,4 +1,4 @@
-"""What fuzzers call: files of TREC, and lines that may be wrong.
+"""Targets of fuzzers: files of TREC, and lines that may be wrong.
 
 A call with hostile bytes has a result, or an error of one printable line.
 """
@@ -30,12 +30,12 @@ kept = cache(tempfile.TemporaryDirectory)
 
 
 def folder():
-    """Where files are, which readers of paths need."""
+    """The folder of files, for readers that need paths."""
     return Path(kept().name)
 
 
 def outcome(call):
-    """What a call returns; nothing, when it raises as it should."""
+    """Return the result of a call; None if it raises an expected error."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         warnings.simplefilter('ignore', DataWarning)

@@ -53,7 +53,7 @@ def not_utf8():
 
 
 def once(make):
-    """What makes a file, which takes a while, and from then on writes the same few bytes."""
+    """Return a writer that makes a file once, as that takes a while, then repeats its bytes."""
 
     @cache
     def content():
@@ -72,7 +72,7 @@ def repeated(value, n_times):
 
 
 def bomb(name, column, n_rows, **options):
-    """Rows with a long name, of which `column` makes gigabytes."""
+    """Rows with a long name that `column` turns into gigabytes."""
 
     def make(path):
         content = table()[:1].take([0] * n_rows).set_column(3, 'person_name', column())

@@ -1,4 +1,4 @@
-"""What fuzzers call: each reader, with bytes that may be anything.
+"""Targets of fuzzers: each reader, with bytes that may be anything.
 
 A reader gives a table or raises an error of the package whose message is one printable line. All
 else that is raised is a defect, as is a disagreement between the strict and the bulk reader.
@@ -36,7 +36,7 @@ class Target:
     seeds: tuple[bytes, ...]
 
     def __call__(self, data: bytes) -> None:
-        """Read some bytes, and raise only what is a defect."""
+        """Read some bytes; raise only if that shows a defect."""
         outcome(partial(self.read, data))
 
 

@@ -26,7 +26,7 @@ CASES = [(entry, reading.BULK_BYTES) for entry in CATALOGUE] + [(entry, -1) for 
 
 @pytest.fixture(scope='module')
 def made(tmp_path_factory):
-    """What makes an entry: its file, once, and what stands beside it."""
+    """Make the file of an entry once, and the right files beside it."""
 
     @cache
     def make(entry):

@@ -49,7 +49,7 @@ def test_a_table_or_an_error(name):
 
 @pytest.mark.parametrize('name', TARGETS)
 def test_seeds_are_right(name):
-    """Else nothing behind the first check of a reader would be fuzzed."""
+    """From wrong seeds, fuzzing would not get past the first check of a reader."""
     try:
         TARGETS[name].read(TARGETS[name].seeds[0])
     except Error as error:

@@ -29,7 +29,7 @@ RUNS = [
 
 
 def as_message(problem):
-    """What scoring would say of it: its remedy only where the cause is known."""
+    """The words of scoring about a problem: its remedy only where the cause is known."""
     place = f', line {problem.line}' if problem.kind.name != 'empty' else ''
     field = f', {problem.field}' if problem.field else ''
     where = f'{printable(problem.source)}{place}{field}'
@@ -39,7 +39,7 @@ def as_message(problem):
 
 
 def is_of_lines(entry):
-    """Whether the file can be read to its end, so that validation has no error to raise."""
+    """Return True if the file can be read to its end, so validation has no error to raise."""
     if entry.error is None:
         return True
     is_read = re.search(', line |: found (an empty file|only blank lines), ', entry.error)

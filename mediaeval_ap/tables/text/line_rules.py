@@ -121,7 +121,7 @@ class Faults:
         lines: Mapping[int, tuple[Cause, bytes]],
         explain: Callable[[bytes, Cause], Fault],
     ) -> None:
-        """Add wrong lines by their position, from 0, after line `first`; explain the first few."""
+        """Add wrong lines by position, where 0 is line `first`; explain the first few."""
         self.counts.update(cause for cause, _ in lines.values())
         for position, (cause, line) in lines.items():
             if len(examples := self.examples[cause]) < self._max_examples:

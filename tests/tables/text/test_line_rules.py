@@ -1,4 +1,4 @@
-"""The line format, in both ways of reading, and what is wrong with a line."""
+"""The line format, as all readers take it, and the faults of wrong lines."""
 
 import io
 import math
@@ -96,7 +96,7 @@ def test_a_line_alone_is_as_in_a_file():
 
 @pytest.mark.parametrize('by_python', [math.inf, 0])
 def test_a_header_of_texts_is_named(by_python):
-    """It is a right row but for where it stands; the row behind it keeps its line."""
+    """A header without numbers could be a row; rows after it keep their line numbers."""
     data = b'\nPerson_Name\nann\n'
     with pytest.raises(FormatError, match="line 2: found the header 'Person_Name'"):
         parse(data, QUERIES, by_python)
@@ -194,7 +194,7 @@ def test_files_that_are_no_text(encoding):
 
 
 def test_the_remedy_of_another_file_is_told_of_its_lines_alone():
-    """Of a reference with a line that no file has, in place of a run."""
+    """A reference is read as a run; its second line fits no layout, so no remedy is certain."""
     problems = validate(io.BytesIO(b'x v 1 ann\nx v 2\nx v 3 bob\n'))
     fits = [problem.remedy.startswith('its first row fits') for problem in problems]
     assert fits == [True, False, True]

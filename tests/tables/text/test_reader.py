@@ -60,7 +60,7 @@ WORDS = st.sampled_from([b'a', b'1', b'1', b'', b'\v', b'a\fb', b'#', 'é'.encod
 
 @st.composite
 def layouts_and_lines(draw):
-    """Lines of which most have as many fields as the layout, if these are not empty."""
+    """Lines most of which have as many fields as the layout, unless a field is empty."""
     layout = draw(LAYOUTS)
     lines = []
     for size in draw(st.lists(st.sampled_from([0, 0, 0, 0, -1, 1]), max_size=4)):
@@ -103,7 +103,7 @@ def test_rows_are_those_of_the_strict_parser(content):
 
 
 def test_lines_that_are_not_kept_are_not_held():
-    """Of each cause the first are, and of a long line what is wrong with it."""
+    """Memory: only the first faults of a cause are kept, and of a long line only its fault."""
     content = b'x\n\xff\n' * 1000 + b'x v w ' + b'y' * 5000 + b'\n'
     found = read_leniently(io.BytesIO(content), SUBSET, max_problems=3)
     assert [line for _, line, _ in causes_and_lines(found)] == [1, 2, 3, 4, 5, 6]
@@ -154,7 +154,7 @@ def accepted(parser, data):
 @pytest.mark.parametrize('after', [b'', b'\na b\n'])
 @pytest.mark.parametrize('too_many', [0, 1, 16])
 def test_every_reader_takes_lines_of_the_same_length(before, after, too_many, monkeypatch):
-    """At the limit, whatever blocks the line lies in, and however it ends."""
+    """The limit holds for any split of the line into blocks, and with any line end."""
     monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 16)
     monkeypatch.setattr(reader, 'PROVED_BYTES', 16)
     monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 100)
