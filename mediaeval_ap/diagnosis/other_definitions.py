@@ -97,9 +97,9 @@ def list_first(
             break
         n_wanted *= 2
     if 0 < len(places) < len(ranking):
-        rest = ranking.rest_of_ties(int(places[-1]), distances)
-        if len(rest):
-            places = np.concatenate([places, rest])
+        later_ties = ranking.later_ties(int(places[-1]), distances)
+        if len(later_ties):
+            places = np.concatenate([places, later_ties])
             first_positions = first_occurrences(ranking.shot_at[places])
     shots = ranking.shot_at[places]
     is_relevant = np.zeros(len(ranking.shots), dtype=np.bool_)

@@ -28,8 +28,8 @@ LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles f
 VIDEO_ORDER = ('video_id', 'corpus_id')  # the fields by which videos are sorted
 SOURCE = Provenance('<live>')
 
-# A hypothesis: the code of its name, minus its confidence, the number of its shot. Sorted, they are
-# grouped by name, surest first.
+# A hypothesis: the code of its name, minus its confidence, the number of its shot. Sorting groups
+# hypotheses by name, surest first.
 Coded: TypeAlias = tuple[int, float, int]
 CodedColumns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 
@@ -103,8 +103,8 @@ class ShotOrder(NamedTuple):
 
     video: NDArray[np.int32]  # for each shot, the code of its video
     shot: NDArray[np.int32]  # for each shot, the code of its id
-    video_positions: NDArray[np.int64]  # for each code of a video, its position in their order
-    shot_positions: NDArray[np.int64]  # for each code of an id, its position in their order
+    video_positions: NDArray[np.int64]  # by the code of a video: its position in the sort order
+    shot_positions: NDArray[np.int64]  # by the code of an id: its position in the sort order
 
     def videos(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the positions of the videos of some shots, sorted by video and corpus."""
@@ -118,13 +118,13 @@ class ShotOrder(NamedTuple):
 
 
 class KnownShots:
-    """Distinct shots, numbered from 0 by first occurrence, and their numbers of hypotheses."""
+    """Distinct shots, numbered from 0 by first occurrence, each with its number of hypotheses."""
 
     def __init__(self, subset: Table | None) -> None:
         self.subset = (
             None if subset is None else set(zip(*map(subset.texts, VIDEO_ORDER), strict=True))
         )
-        # Two levels, as hashing a tuple of three texts would take longer.
+        # Two levels, because hashing a tuple of three texts takes longer.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
         self.ids = Interned(key=shot_order)
@@ -188,11 +188,11 @@ class Hypotheses:
         return len(self._sorted) + len(self._unsorted)
 
     def __contains__(self, row: Sequence[Any]) -> bool:
-        coded = self._coded_if_known(row)
+        coded = self._encode_known(row)
         return coded is not None and coded in self._all_sorted()
 
     def add(self, row: Sequence[Any]) -> None:
-        self._change_count(self._coded_if_known(row) or self._coded(*plain_row(row)), 1)
+        self._change_count(self._encode_known(row) or self._encode(*plain_row(row)), 1)
 
     def extend(self, table: Table) -> None:
         names = list(map(self.names.code, table.texts('person_name')))
@@ -203,12 +203,12 @@ class Hypotheses:
         self._unsorted += zip(names, (-table.confidence).tolist(), shots, strict=True)
 
     def remove(self, row: Sequence[Any]) -> None:
-        self._change_count(self._stored(row), -1)
+        self._change_count(self._encode_stored(row), -1)
 
     def change(self, row: Sequence[Any], confidence: float) -> None:
         changed = plain_row((*plain_row(row)[:-1], confidence))
-        self._change_count(self._stored(row), -1)
-        self._change_count(self._coded(*changed), 1)
+        self._change_count(self._encode_stored(row), -1)
+        self._change_count(self._encode(*changed), 1)
 
     def columns_of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return the hypotheses of some names, as columns; only those in the subset."""
@@ -235,16 +235,16 @@ class Hypotheses:
         table = Table(HYPOTHESIS, columns, -confidence, SOURCE)
         return table.select(np.ones(len(table), dtype=np.bool_))  # drops unused values
 
-    def _stored(self, row: Sequence[Any]) -> Coded:
+    def _encode_stored(self, row: Sequence[Any]) -> Coded:
         """Return a hypothesis in numbers; raise unless it is in this multiset."""
-        coded = self._coded_if_known(row)
+        coded = self._encode_known(row)
         if coded is None or coded not in self._all_sorted():
             plain_row(row)  # raises if the row is not a hypothesis
             raise ParameterError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
 
-    def _coded_if_known(self, row: Sequence[Any]) -> Coded | None:
-        """Return a hypothesis in numbers; None if its name or shot is new, or it may be wrong."""
+    def _encode_known(self, row: Sequence[Any]) -> Coded | None:
+        """Return a hypothesis in numbers; None if its name or shot is new, or a field is wrong."""
         try:
             corpus, video, shot, name, confidence = row
             # Only plain text is looked up: a subclass may define its own hash and equality.
@@ -256,7 +256,7 @@ class Hypotheses:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _coded(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
+    def _encode(self, corpus: str, video: str, shot: str, name: str, confidence: float) -> Coded:
         return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
     def _change_count(self, coded: Coded, change: int) -> None:
@@ -270,7 +270,7 @@ class Hypotheses:
         self.shots.count_hypotheses(coded[2], change)
 
     def _all_sorted(self) -> SortedList:
-        """Merge the unsorted hypotheses, together: one by one would take much longer."""
+        """Merge the unsorted hypotheses at once; one by one would take much longer."""
         if self._unsorted:
             self._sorted.update(self._unsorted)
             self._unsorted = []
@@ -279,9 +279,9 @@ class Hypotheses:
 
 def plain_row(row: object) -> tuple[Any, ...]:
     """Convert the fields of a hypothesis, of any classes, to plain text and a double."""
-    wrong = explain_row(row, HYPOTHESIS)
-    if wrong is not None:
-        raise wrong.error(SOURCE.name, '')
+    fault = explain_row(row, HYPOTHESIS)
+    if fault is not None:
+        raise fault.error(SOURCE.name, '')
     *texts, confidence = cast('Sequence[Any]', row)
     return *map(plain_text, texts), float(confidence)
 
@@ -345,7 +345,7 @@ class LiveRanking(BaseRanking):
         self._columns.extend(**new_rows._asdict())
         hypotheses.changed.clear()
         self._n_hypotheses = int(self.name_counts.sum())
-        # The limit of 2 means that a copy never writes more rows than were written before it.
+        # The limit of 2 keeps this cheap: less than half of the rows are copied.
         if len(self._columns) > 2 * self._n_hypotheses:
             self._columns = self._columns.select(ranges(self._starts, self.name_counts))
             self._starts = self.name_counts.cumsum() - self.name_counts

@@ -67,8 +67,8 @@ class Live(Session):
         self.criteria = criteria
         self._lock = Lock()
         shots = KnownShots(criteria.subset)
-        # The shots of reference and judgements are numbered first, so that both can refer to shots
-        # by number before there are hypotheses about them.
+        # Number the shots of reference and judgements first: both refer to shots by number before
+        # there are hypotheses about them.
         tables = [criteria.reference.table]
         if criteria.judgements is not None:
             tables.append(criteria.judgements.table)
@@ -98,7 +98,7 @@ class Live(Session):
             return row in self._open()
 
     def add(self, row: Sequence[str | float]) -> None:
-        """Add a hypothesis; if an equal one is there, it is there once more.
+        """Add one occurrence of a hypothesis.
 
         Parameters
         ----------

@@ -3,7 +3,7 @@
 Words of the rankings:
 
 - query: a name to search for; its distance to a name of the run is a normalized edit distance.
-- tie block: the names at one distance from a query, with their hypotheses.
+- tie block: names equally far from a query, with their hypotheses.
 - place: the index of a hypothesis in the order of ties, by which each tie block of each query is
   sorted (`tie_breaking.TieKeys`). A live ranking has no places, as each insertion would move them.
 - position: the index of a hypothesis when they are grouped by name, best first within each name.
@@ -23,18 +23,18 @@ from mediaeval_ap.arrays import first_occurrences, ranges
 from mediaeval_ap.ranking.edit_distances import Distances, DistinctNames
 from mediaeval_ap.tables import Provenance
 
-# The first guess of names: this many times the names that hold enough hypotheses on average. At
+# Names to search for first, as a multiple of the number that holds enough hypotheses on average. At
 # depth 1000, 1 and 4 take 10 % longer.
 GUESS = 2
-GROWTH = 4  # of a guess that was too low; 2 and 8 take as long
+GROWTH = 4  # factor after a guess that was too low; 2 and 8 take as long
 
 
 class NearestNames(NamedTuple):
-    """The nearest names of a query, which hold enough hypotheses together, in whole tie blocks."""
+    """The names nearest to a query that together hold enough hypotheses, in whole tie blocks."""
 
     names: NDArray[np.int64]  # in order of distance
     blocks: NDArray[np.int64]  # for each name, the number of its tie block, from 0
-    counts: NDArray[np.int64]  # for each name, how many of its first hypotheses can be needed
+    counts: NDArray[np.int64]  # for each name, the number of its first hypotheses to sort
 
 
 class BaseRanking(ABC):
@@ -57,7 +57,7 @@ class BaseRanking(ABC):
 
     @abstractmethod
     def condensed(self, is_kept: NDArray[np.bool_]) -> BaseRanking:
-        """Return the ranking of the hypotheses about some shots; `is_kept` is a mask by shot."""
+        """Return the ranking without some shots; `is_kept` is a mask of the shots to keep."""
 
     @abstractmethod
     def _first_of(
@@ -93,7 +93,7 @@ class BaseRanking(ABC):
             first = first_occurrences(self.shot_at[ranked])
             if len(first) >= depth or len(ranked) == len(self):
                 return ranked[first[:depth]]
-            n_needed *= 2  # so that the last attempt costs no less than all before together
+            n_needed *= 2  # all earlier attempts together cost no more than the next one
 
     def _nearest(self, distances: Distances, depth: int) -> NearestNames:
         """Select the names whose hypotheses can be among the first `depth` of a query.
@@ -114,7 +114,7 @@ class BaseRanking(ABC):
         hypotheses by block and place, and takes the first 4. From a last block of 1 or 2 names it
         would take up to 4 hypotheses of each.
         """
-        # Only a few names are sorted: first a guess, and more only where it holds too few.
+        # Sort only a few names: a first guess, and more if these hold too few hypotheses.
         n_guessed = GUESS * depth * len(self.names) // len(self) + 1
         while True:
             names = distances.nearest(n_guessed)

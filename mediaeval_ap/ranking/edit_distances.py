@@ -19,18 +19,18 @@ from mediaeval_ap.cores import own_cores
 from mediaeval_ap.tables.table import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
-QUERIES_AT_ONCE = 16  # a minimum: with a million names, 4 take twice as long each, 32 as long
-EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, of one byte as a rule
+QUERIES_AT_ONCE = 16  # at least: with a million names, 4 take twice as long each, 32 as long
+EDIT_CELLS = 32 << 20  # 32 MiB of edit distances, usually of one byte each
 THREADED_CELLS = 1 << 18  # 3 ms on one core; starting threads costs 0.1 to 0.3 ms
-# Fewer names are compared by rapidfuzz. At these numbers of names both ways take the same time,
-# with one query, and with several, which rapidfuzz compares together.
+# With fewer names, rapidfuzz compares them. At these numbers of names both ways take the same time:
+# the first for one query, the second for several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
 WIDTHS = (8, 16, 32, 64)  # bits of integers
 NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
-N_COLUMNS = 5  # arrays of one integer for each name, which a step works on
-CACHED_BYTES = 64 << 20  # for 32 letters of a million names of up to 16 letters
-LONGEST_QUERY = 64  # so that the letters of one query do not take more memory than names do
+N_COLUMNS = 5  # arrays of one integer for each name that a step works on
+CACHED_BYTES = 64 << 20  # enough for 32 letters in a million names of up to 16 letters
+LONGEST_QUERY = 64  # the letters of a longer one would take more memory than the names
 
 
 @dataclass(eq=False)
@@ -43,13 +43,13 @@ class Quotients:
         return self.values[names]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least `count` nearest names, if there are, as whole tie blocks in any order."""
+        """Return the nearest names, at least `count` or all: whole tie blocks in any order."""
         if count >= len(self.values):
             return np.arange(len(self.values))
         partitioned = self.values.copy()
         partitioned.partition(count)
-        within: NDArray[np.int64] = (self.values <= partitioned[count]).nonzero()[0]
-        return within
+        nearest: NDArray[np.int64] = (self.values <= partitioned[count]).nonzero()[0]
+        return nearest
 
 
 class LengthRange(NamedTuple):
@@ -78,7 +78,7 @@ class EditsByLength:
         return self.edits[names] / np.maximum(self.lengths[names], self.length)
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """Return at least `count` nearest names, if there are, as `Quotients.nearest` does."""
+        """Return the nearest names, as `Quotients.nearest` does."""
         if count >= len(self.edits):
             return np.arange(len(self.edits))
         # For names that are not longer than the query, the divisor is the length of the query.
@@ -94,11 +94,11 @@ class EditsByLength:
             radius = quotient
             farthest[names] = edits
             n_names += int(np.count_nonzero(self.edits[names.begin : names.end] == edits))
-        within = [
+        nearest = [
             (self.edits[names.begin : names.end] <= edits).nonzero()[0] + names.begin
             for names, edits in farthest.items()
         ]
-        return np.concatenate(within)
+        return np.concatenate(nearest)
 
     def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
         """Yield the possible distances of a range of names, ascending: (distance, range, edits)."""
@@ -156,8 +156,8 @@ class NamesByLength(DistinctNames):
             self.letters = letters
 
     @classmethod
-    def sorting(cls, values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
-        """Sort names by length; return them, and the new number of each name in the old order."""
+    def from_unsorted(cls, values: Sequence[str]) -> tuple[NamesByLength, NDArray[np.int32]]:
+        """Sort names by length; return them, and the new number of each of `values`."""
         lengths = np.array(list(map(len, values)), dtype=np.int64)
         order = lengths.argsort(kind='stable')
         numbers = np.empty(len(order), dtype=np.int32)
@@ -174,7 +174,7 @@ class NamesByLength(DistinctNames):
         begin = 0
         for bits in WIDTHS:
             end = int(self.lengths.searchsorted(bits, side='right'))
-            if end - begin >= SIDE_BY_SIDE:  # fewer join the next width, or rapidfuzz
+            if end - begin >= SIDE_BY_SIDE:  # fewer go to the next width, or to rapidfuzz
                 lengths = self.lengths[begin:end]
                 letters.append(letter_matrix(self.values[begin:end], lengths, bits))
                 begin = end
@@ -196,7 +196,7 @@ class NamesByLength(DistinctNames):
     def _compare(self, queries: Sequence[str], edits: NDArray[np.unsignedinteger]) -> None:
         """Compute the edit distances, shape (n_queries, n_names), into `edits`."""
 
-        def compared(queries: Sequence[str], names: Sequence[str]) -> NDArray[np.unsignedinteger]:
+        def compare(queries: Sequence[str], names: Sequence[str]) -> NDArray[np.unsignedinteger]:
             n_threads = self._n_threads(len(queries))
             return cdist(queries, names, scorer=distance, dtype=edits.dtype, workers=n_threads)
 
@@ -208,14 +208,14 @@ class NamesByLength(DistinctNames):
                 names.distances(queries[row], part[row])
             n_compared += len(names)
         if self._longer_names:
-            edits[:, n_compared:] = compared(queries, self._longer_names)
+            edits[:, n_compared:] = compare(queries, self._longer_names)
         if n_compared and is_long.any():
             long = list(compress(queries, is_long))
-            edits[is_long, :n_compared] = compared(long, self._in_memory.values[:n_compared])
+            edits[is_long, :n_compared] = compare(long, self._in_memory.values[:n_compared])
 
     @cached_property
     def _bit_parallel(self) -> list[BitParallel]:
-        """The names of each matrix of `letters`."""
+        """The names in each matrix of `letters`."""
         ends = accumulate(map(len, self.letters))
         return [
             BitParallel(letters, self.lengths[end - len(letters) : end])
@@ -250,7 +250,7 @@ def letter_matrix(
 
 
 class BitParallel:
-    """Names that are compared with a query together, each as an integer of a bit for each letter.
+    """Names to compare with a query together, each as an integer with a bit for each letter.
 
     The dynamic programming matrix of a query and a name is computed column by column, a column for
     each letter of the query. Neighbours in a column differ by -1, 0 or 1. So two integers describe
@@ -322,7 +322,10 @@ def _last_column(
     query_bits: Sequence[NDArray[np.unsignedinteger]],
     scratch: NDArray[np.unsignedinteger],
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Return where the last column grows and falls, from the bits of each letter of the query."""
+    """Return the bits at which the last column grows, and those at which it falls.
+
+    `query_bits` are the bits of each letter of the query.
+    """
     grows, falls, diagonal, not_right, falls_right = scratch
     grows.fill(-1 % (1 << 8 * scratch.itemsize))
     falls.fill(0)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 PLACE_BITS = 32  # of an int64, as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 MOST_HYPOTHESES = 2**31 - 1  # so that places are int32
-FEW_TIED = 1 << 14  # hypotheses of one confidence; more are faster bisected name by name
+FEW_TIED = 1 << 14  # hypotheses of equal confidence; among more, bisecting each name is faster
 
 
 class Ranking(BaseRanking):
@@ -51,7 +51,7 @@ class Ranking(BaseRanking):
     name_at: NDArray[np.int32]  # the number of the name, in order of length
     temporal_rank_at: NDArray[np.int32]
     places: NDArray[np.int32]  # the place of the hypothesis at each position
-    n_repeated: int  # hypotheses that repeat another one exactly
+    n_repeated: int  # hypotheses that equal an earlier one
 
     def __init__(self, table: Table) -> None:
         if len(table) > MOST_HYPOTHESES:
@@ -65,7 +65,7 @@ class Ranking(BaseRanking):
             bar.add()
             keys = keys_by_place(name.codes, confidence, shots)
             bar.add()
-            names, numbers = NamesByLength.sorting(name.values)
+            names, numbers = NamesByLength.from_unsorted(name.values)
             keys = keys._replace(name=numbers[keys.name])
             name_counts = np.bincount(keys.name, minlength=len(names))
             places = order_of_narrow(keys.name).astype(np.int32)
@@ -125,8 +125,8 @@ class Ranking(BaseRanking):
         """The confidence at each place, descending."""
         return -np.sort(-self.table.confidence)  # places are sorted by confidence first
 
-    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
-        """Return the places behind a place that have its distance and confidence, ascending."""
+    def later_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
+        """Return the later places with the distance and confidence of a place, ascending."""
         distance = distances[self.name_at[place : place + 1]]
         # searchsorted needs ascending values: a reversed view, without a copy.
         end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
@@ -218,8 +218,8 @@ class CondensedRanking(Ranking):
     def confidence_at(self) -> NDArray[np.float64]:
         return self._whole.confidence_at
 
-    def rest_of_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
-        return self._without_dropped(self._whole.rest_of_ties(place, distances))
+    def later_ties(self, place: int, distances: Distances) -> NDArray[np.int64]:
+        return self._without_dropped(self._whole.later_ties(place, distances))
 
     def under_one_name(self, names: NDArray[np.integer]) -> NDArray[np.int64]:
         return self._without_dropped(self._whole.under_one_name(names))

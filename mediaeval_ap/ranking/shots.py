@@ -87,7 +87,7 @@ class Shots:
         return {field: texts_at(ids[field], codes[field]) for field in ids}
 
     def find(self, table: Table) -> NDArray[np.int64]:
-        """Return the number of the shot of each row of another table; -1 if it is not here."""
+        """Return the shot number of each row of another table; -1 for unknown shots."""
         video = self._find_videos(table)
         shot = self._find_ids('shot_id', table)
         shot_keys = _pair_keys(video, len(self.video_keys), shot, len(self.shot_ids))

@@ -1,6 +1,6 @@
-"""The order of ties: of hypotheses whose names are equally far from a query.
+"""The order of ties: the order of hypotheses whose names are equally far from a query.
 
-It does not depend on the query, so each hypothesis gets its *place* in it once. All keys of a
+It does not depend on the query, so each hypothesis gets its *place* once. All keys of a
 hypothesis are packed into one integer, and the integers are sorted. If the keys are too wide for
 one integer, rows are sorted by several, which takes longer.
 """
@@ -59,8 +59,8 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
 
 def first_in_order(keys: tuple[NDArray[Any], ...], count: int) -> NDArray[np.int64]:
     """Return the first `count` rows of `in_order`, without sorting the others."""
-    # Key by key: the value of the row at `count` is found. Rows with a smaller value are taken, and
-    # rows with that value are left to the next key.
+    # For each key, find the value of the row at `count`. Take all rows with smaller values; the
+    # next key decides between rows with that value.
     undecided = np.arange(len(keys[0]))
     decided = []
     for key in keys:
@@ -82,7 +82,7 @@ def temporal_ranks(
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return temporal ranks, from 1, and a mask of hypotheses that repeat another one."""
+    """Return temporal ranks, from 1, and a mask of hypotheses that equal an earlier one."""
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])
@@ -99,7 +99,7 @@ class KeysByPlace(NamedTuple):
     temporal_rank: NDArray[np.int32]
     shot: NDArray[np.int32]
     name: NDArray[np.int32]
-    n_repeated: int  # hypotheses that repeat another one exactly
+    n_repeated: int  # hypotheses that equal an earlier one
 
 
 def keys_by_place(
@@ -118,7 +118,7 @@ def keys_by_place(
 def _sort_packed(
     name: NDArray[np.int32], confidence: NDArray[np.int32], shots: Shots
 ) -> KeysByPlace | None:
-    """Return the same by sorting one integer for each row; None if the keys are too wide."""
+    """Do the same by sorting one integer for each row; return None if the keys are too wide."""
     name_bits, confidence_bits, shot_bits = (
         int(key.max(initial=0)).bit_length() for key in (name, confidence, shots.codes)
     )

@@ -40,7 +40,7 @@ def index(
     Parameters
     ----------
     run : str, path-like, list of these, or anything that is a run
-        A path of text (perhaps compressed) or Parquet, or ``-`` for standard input; a folder of
+        A file of text (perhaps compressed) or Parquet, or ``-`` for standard input; a folder of
         such files; an address that `pyarrow.fs` opens, such as ``s3://bucket/run.txt``; or a list
         of these, which are parts of one run. Also a table or rows in memory; or a store, to keep a
         subset of it.
@@ -90,14 +90,14 @@ def index(
             subset_name = shown(stored_subset.name)
             reason = f'found a store of the subset {subset_name}, expected one without a subset'
             raise ParameterError(f'{printable(store.path)}: {reason}; index the run itself')
-        table, inputs = _joined([store.ranking.table], videos)
+        table, inputs = _join_tables([store.ranking.table], videos)
         inputs = list(store.manifest.inputs)
     elif parts and all(map(_is_path, parts)):
         _refuse_parts(parts, target)
-        table, inputs = _joined((table for part in parts for table in _tables(part)), videos)
+        table, inputs = _join_tables((table for part in parts for table in _tables(part)), videos)
     else:
         rows: Any = run
-        table, inputs = _joined([read(rows, HYPOTHESIS)], videos)
+        table, inputs = _join_tables([read(rows, HYPOTHESIS)], videos)
     return write_store(Ranking(table), path, subset=videos, inputs=inputs)
 
 
@@ -115,15 +115,15 @@ def _refuse_parts(parts: Iterable[Any], target: str) -> None:
             raise ParameterError(f'store: {reason}, expected one outside it')
 
 
-def _joined(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[Input]]:
-    """Join the rows of all parts that are in the subset; return the table, and its inputs."""
+def _join_tables(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[Input]]:
+    """Join the rows of all tables that are in the subset; return the table and its inputs."""
     inputs: list[Input] = []
     values: dict[str, list[str]] = {field: [] for field in HYPOTHESIS.texts}
     codes: dict[str, list[NDArray[np.int32]]] = {field: [] for field in values}
     confidences = []
     for table in tables:
         inputs.append(Input(table.source.name, table.source.sha256, len(table)))
-        if table.integers:  # a store could not tell them from text
+        if table.integers:  # a store cannot distinguish them from text
             field = min(table.integers)
             expected = f'text in a run to index{AS_TEXT}'
             raise FormatError(table.source.name, '', field, 'integers', expected)
@@ -157,7 +157,7 @@ def _tables(run: Any) -> Iterator[Table]:
 
 
 def _data_files(paths: list[str], folder: str, name: str) -> list[str]:
-    """Return the files without markers of tools, such as ``_SUCCESS`` and ``.crc``, sorted."""
+    """Sort the files; leave out those of tools, such as ``_SUCCESS`` and ``.crc``."""
     begin = len(folder)
     files = sorted(path for path in paths if not re.search('/[._]', f'/{path[begin:]}'))
     if not files:

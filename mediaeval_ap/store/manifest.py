@@ -80,16 +80,16 @@ class Manifest:
 
     @cached_property
     def sha256(self) -> str:
-        """The digest of everything except names, times and the version of the package."""
-        described = self._described()
-        del described['version']
-        for source in described['inputs']:
+        """The digest of the manifest without names, times and the version of the package."""
+        description = self._to_json()
+        del description['version']
+        for source in description['inputs']:
             del source['name']
         if self.subset is not None:
-            described['subset'] = self.subset.videos
-        for file in described['columns'].values():
+            description['subset'] = self.subset.videos
+        for file in description['columns'].values():
             del file['mtime_ns']
-        return digest_of(described)
+        return digest_of(description)
 
     def source(self, path: str) -> Provenance:
         """Return the provenance of the run, for results."""
@@ -99,11 +99,11 @@ class Manifest:
     def write(self, folder: str) -> None:
         """Write the manifest to a folder without one."""
         with open(os.path.join(folder, STORE_MANIFEST), 'x', encoding='utf-8') as file:
-            file.write(json.dumps(self._described(), indent=1) + '\n')
+            file.write(json.dumps(self._to_json(), indent=1) + '\n')
             file.flush()
             os.fsync(file.fileno())
 
-    def _described(self) -> dict[str, Any]:
+    def _to_json(self) -> dict[str, Any]:
         return {'format': STORE_FORMAT, 'format_version': FORMAT_VERSION, **asdict(self)}
 
 
@@ -113,20 +113,20 @@ def read_manifest(folder: str, path: str) -> Manifest:
     if not is_store(folder):
         raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
     with reading(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
-        described = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
-    format_name = described.get('format') if isinstance(described, dict) else described
+        description = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
+    format_name = description.get('format') if isinstance(description, dict) else description
     if format_name != STORE_FORMAT:
         raise store_error(name, 'format', shown(format_name), shown(STORE_FORMAT))
-    if (version := described.get('format_version')) != FORMAT_VERSION:
+    if (version := description.get('format_version')) != FORMAT_VERSION:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise store_error(name, 'format_version', shown(version), expected)
     try:
         return Manifest(
-            [Input(**source) for source in described['inputs']],
-            described['subset'] and Subset(**described['subset']),
-            RunCounts(**described['counts']),
-            {column: ColumnFile(**file) for column, file in described['columns'].items()},
-            described['version'],
+            [Input(**source) for source in description['inputs']],
+            description['subset'] and Subset(**description['subset']),
+            RunCounts(**description['counts']),
+            {column: ColumnFile(**file) for column, file in description['columns'].items()},
+            description['version'],
         )
     except (LookupError, TypeError, AttributeError) as error:
         raise store_error(name, '', shown(str(error)), 'the fields of a store') from error
@@ -136,15 +136,15 @@ def why_not_replaced(folder: str) -> str | None:
     """Return the reason not to replace a folder: it is not a store, or has other files; or None."""
     try:
         with open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
-            described = json.load(file)
-        if described['format'] != STORE_FORMAT:
+            description = json.load(file)
+        if description['format'] != STORE_FORMAT:
             raise ValueError
-        store_files = {STORE_MANIFEST, *(name + SUFFIX for name in described['columns'])}
+        store_files = {STORE_MANIFEST, *(name + SUFFIX for name in description['columns'])}
         other_files = sorted(set(os.listdir(folder)) - store_files)
     except (OSError, LookupError, TypeError, ValueError):
-        return 'is there already, and not a store: name another path, or remove it'
+        return 'exists and is not a store: give another path, or remove it'
     if other_files:
-        return f'holds {shown(other_files[0])} beside a store: name another path, or move this away'
+        return f'holds {shown(other_files[0])} beside a store: give another path, or move it away'
     return None
 
 
@@ -153,9 +153,9 @@ def digest_of_videos(subset: Table) -> str:
     return digest_of(sorted(set(subset.rows())))
 
 
-def digest_of(described: object) -> str:
+def digest_of(value: object) -> str:
     """Return the digest of a value that JSON can express."""
-    text = json.dumps(described, sort_keys=True, separators=(',', ':'))
+    text = json.dumps(value, sort_keys=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -186,7 +186,7 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
-    """Raise FormatError unless the file of a column has the digest that it was written with."""
+    """Raise FormatError if the file of a column has another digest than in the manifest."""
     printed_path = f'{path}/{name}{SUFFIX}'
     with reading(printed_path), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
         digest = hashlib.file_digest(file, 'sha256').hexdigest()

@@ -124,11 +124,11 @@ class Store:
         return len(self.ranking)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.folder, self.path, self.sha256)
+        return _reopen, (self.folder, self.path, self.sha256)
 
     @property
     def sources(self) -> list[Provenance]:
-        """The inputs that it was made from."""
+        """The inputs that the store was made from."""
         return [Provenance(source.name, source.sha256) for source in self.manifest.inputs]
 
     @property
@@ -248,7 +248,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 
 
 def _open(folder: str, name: str) -> Store:
-    """Open the store of a folder; `name` is its name for messages."""
+    """Open the store in a folder; `name` is its name for messages."""
     if not os.path.isdir(folder):
         is_there = os.path.lexists(folder)
         raise ReadError(name, 'is not a store' if is_there else os.strerror(errno.ENOENT))
@@ -260,7 +260,7 @@ def _open(folder: str, name: str) -> Store:
 
 
 def as_store(run: Any) -> Store | None:
-    """Return the store if a run is a store or the path of a folder; else None."""
+    """Return a run as a store if it is one, or the path of a folder; else None."""
     if isinstance(run, Store):
         return run
     path = plain_text(run) or run
@@ -269,7 +269,7 @@ def as_store(run: Any) -> Store | None:
     return open_store(path) if os.path.isdir(path) else None
 
 
-def _reopened(folder: str, name: str, sha256: str) -> Store:
+def _reopen(folder: str, name: str, sha256: str) -> Store:
     store = _open(folder, name)
     if store.sha256 != sha256:
         raise ReadError(name, 'is not the store that was copied or pickled')

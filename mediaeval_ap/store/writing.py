@@ -35,7 +35,7 @@ def write_store(
     subset: Table | None,
     inputs: Sequence[Input],
 ) -> Store:
-    """Write a ranking as a store, over an older one; `inputs` and `subset` go to the manifest."""
+    """Write a ranking as a store, over an older one; the manifest names `inputs` and `subset`."""
     counts = RunCounts(sum(source.n_rows for source in inputs), len(ranking), ranking.n_repeated)
     name = os.fsdecode(path)
     target = check_target(name)
@@ -84,7 +84,7 @@ def check_target(name: str) -> str:
 
 
 def _replace_folder(folder: str, target: str) -> None:
-    """Move a complete folder to a path, in exchange for the folder there, which is removed."""
+    """Move a complete folder to a path; remove the folder that was there."""
     older = f'{folder}.old'
     with suppress(FileNotFoundError):
         os.rename(target, older)

@@ -45,7 +45,7 @@ def few_names_side_by_side():
 
 
 def side_by_side(values):
-    return NamesByLength.sorting(list(values))[0]
+    return NamesByLength.from_unsorted(list(values))[0]
 
 
 @given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4))

@@ -66,7 +66,7 @@ def test_more_hypotheses_than_places_count(monkeypatch):
 
 
 @pytest.mark.parametrize('few_tied', [0, 10])  # bisected by name, and looked at
-def test_rest_of_ties(few_tied, monkeypatch):
+def test_later_ties(few_tied, monkeypatch):
     """Those of one confidence whose names are as far as that at a place."""
     monkeypatch.setattr(frozen_ranking, 'FEW_TIED', few_tied)
     names, confidences = ['ann', 'ann', 'bob', 'zzb', 'bob'], [0.9, 0.5, 0.5, 0.5, 0.2]
@@ -74,5 +74,5 @@ def test_rest_of_ties(few_tied, monkeypatch):
     rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
     ranking = Ranking(read(rows, HYPOTHESIS))
     (distances,) = ranking.names.distances_from(['zzz'])
-    rest = [ranking.rest_of_ties(place, distances).tolist() for place in range(5)]
-    assert rest == [[], [2], [], [], []]
+    places = [ranking.later_ties(place, distances).tolist() for place in range(5)]
+    assert places == [[], [2], [], [], []]

@@ -93,7 +93,7 @@ def test_a_folder_that_is_no_store_stays(tmp_path, manifest):
     with pytest.raises(WriteError) as caught:
         stored(OLD, path)
     assert str(caught.value) == (
-        f'{path}: is there already, and not a store: name another path, or remove it'
+        f'{path}: exists and is not a store: give another path, or remove it'
     )
     assert path.is_dir()
 
@@ -105,7 +105,7 @@ def test_a_store_that_holds_something_else_stays(tmp_path):
     with pytest.raises(WriteError) as caught:
         stored(NEW, path)
     assert str(caught.value) == (
-        f"{path}: holds 'precious.npy' beside a store: name another path, or move this away"
+        f"{path}: holds 'precious.npy' beside a store: give another path, or move it away"
     )
     assert (path / 'precious.npy').read_text() == 'precious'
     assert len(open_store(path)) == 1
