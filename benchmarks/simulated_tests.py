@@ -9,7 +9,7 @@ import numpy as np
 from simulated_runs import SHOWN, Floats, K, Numbers, Population, generator, pairs_of, share_of
 
 from mediaeval_ap.comparison.sign_flips import flip_test
-from mediaeval_ap.comparison.testing import adjusted, rank_intervals
+from mediaeval_ap.comparison.testing import adjust_p, rank_intervals
 from mediaeval_ap.comparison.units import units_of
 
 ALPHA = 0.05
@@ -132,7 +132,7 @@ def rank_intervals_of(drawn: Floats) -> tuple[Numbers, Numbers]:
         for a, b in combinations(range(n_runs), 2)
     ]
     apart = np.zeros((n_runs, n_runs), dtype=bool)
-    apart[np.triu_indices(n_runs, 1)] = np.array(adjusted(p, 'holm')) <= ALPHA
+    apart[np.triu_indices(n_runs, 1)] = np.array(adjust_p(p, 'holm')) <= ALPHA
     return order, np.array(rank_intervals(apart)).T
 
 

@@ -1,4 +1,4 @@
-"""Clusters of queries, such as those of a video, and means over groups of queries."""
+"""Clusters of queries, by video or by a given column, and means over groups of queries."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def group_means(
 ) -> list[GroupMean]:
     """Return the mean of each run by metric and group of queries.
 
-    The groups are those in the `column`, which has the group of each query; without one, corpora or
-    bins by the number of relevant shots.
+    `column` has the group of each query; without it, groups are corpora, or bins by the number of
+    relevant shots.
     """
     if column is not None:
         groups = list(column)
@@ -120,7 +120,7 @@ def group_means(
     else:
         order = [*BINS, LAST_BIN]
         groups = [
-            next((name for name, most in BINS.items() if count <= most), LAST_BIN)
+            next((name for name, largest in BINS.items() if count <= largest), LAST_BIN)
             for count in runs.n_relevant.tolist()
         ]
     members = {group: np.flatnonzero(np.array(groups) == group) for group in order}

@@ -55,18 +55,18 @@ class Runs:
     sources: Mapping[str, Provenance]
     notes: list[str]
     kind: str
-    dropped_claim: str = ''  # the claimed metric, if it was dropped as some queries lack it
+    dropped_claim: str = ''  # the claimed metric, if it was dropped: some queries have no value
     n_relevant: NDArray[np.int64] | None = None
     floor: Mapping[str, float] = field(default_factory=dict)
     definition: str | None = None
     inputs: Mapping[str, Provenance] = field(default_factory=dict)
-    n_skipped: int | None = None  # queries that were left out; None where none may be
+    n_skipped: int | None = None  # the number of queries left out; None if they always count
     clusters: Sequence[str] | None = None  # the cluster of each query, from a score table
     groups: Sequence[str] | None = None  # the group of each query, from a score table
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
-    no_mean: str = ''  # why the metric is not a mean over queries; then the next two count
+    no_mean: str = ''  # why the metric is no mean over queries; if set, read the next two fields
     whole_values: Sequence[float] = ()  # the value of each run
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs
@@ -106,7 +106,7 @@ def exact_mean(values: NDArray[np.float64]) -> float:
 def read_runs(results: object) -> Runs:
     """Check that runs can be compared, and sort runs and queries by name."""
     runs = [
-        _joined_run(name, run_results) for name, run_results in sorted(_by_name(results).items())
+        _join_results(name, run_results) for name, run_results in sorted(_by_name(results).items())
     ]
     first = runs[0]
     for other in runs[1:]:
@@ -117,7 +117,7 @@ def read_runs(results: object) -> Runs:
     metrics = [
         metric for metric in values_by_run[0] if all(metric in values for values in values_by_run)
     ]
-    # Claims are about the last metric: the first measure, as it was named before others.
+    # Claims are about the metric put last: the measure that the user named first, if any.
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
     metrics.sort(key=claimed.__eq__)
     values = [[run_values[metric] for run_values in values_by_run] for metric in metrics]
@@ -179,8 +179,8 @@ def _as_list(results: object) -> list[Result]:
     return values
 
 
-def _joined_run(name: str, results: Sequence[Result]) -> _ScoredRun:
-    """Join the results of one run, which are scores at several cutoffs."""
+def _join_results(name: str, results: Sequence[Result]) -> _ScoredRun:
+    """Join several results of one run, such as scores at several cutoffs."""
     if not results:
         raise ParameterError(f'compare: found no result of {shown(name)}, expected one or more')
     first, *further = (result.compared_values() for result in results)
@@ -256,7 +256,7 @@ def _check_alike(first: _ScoredRun, other: _ScoredRun) -> None:
 
 
 def _check_queries(first: _ScoredRun, other: _ScoredRun) -> None:
-    """Raise ParameterError unless two runs have the same queries, with as many relevant shots."""
+    """Raise ParameterError unless two runs have equal queries and numbers of relevant shots."""
     queries = first.compared.queries
     other_queries = other.compared.queries
     if queries != other_queries:
@@ -315,7 +315,7 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Kendall's tau-b between the orders of runs by two metrics; or the reason why it is None."""
+    """Kendall's tau-b between the orders of runs by two metrics, or the reason why it is None."""
 
     a: str
     b: str
@@ -347,9 +347,11 @@ def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]
         for (a, first), (b, second) in combinations(by_definition[''].items(), 2)
     ]
     for (a, first), (b, second) in combinations(by_definition.items(), 2):
-        for metric in (metric for metric in first if metric in second):
-            both = f'{a}{metric}', first[metric], f'{b}{metric}', second[metric]
-            taus.append(agreement(*both))
+        taus += [
+            agreement(f'{a}{metric}', first[metric], f'{b}{metric}', second[metric])
+            for metric in first
+            if metric in second
+        ]
     return taus
 
 

@@ -1,4 +1,4 @@
-"""`compare`: find out which runs differ, and how sure that is; its result is a `Comparison`."""
+"""`compare` tests which runs differ, and returns a `Comparison`."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
 COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
 RUNS_IN_REPR = 10
-# With fewer videos, they are not clusters by default: intervals over videos were simulated to be
-# much wider than over queries (docs/comparison.md).
+# Fewer videos are not clusters by default: in simulations, intervals over them were much wider than
+# over queries (docs/comparison.md).
 LEAST_VIDEOS = 50
-# With fewer clusters in effect, or one that holds a larger share of the queries, intervals were
-# simulated to cover 84 to 92 %.
+# With a lower effective number of clusters, or a larger share of the queries in one cluster,
+# intervals covered 84 to 92 % in simulations.
 LEAST_CLUSTERS = 30
 LARGEST_SHARE = 0.1
 
@@ -100,11 +100,11 @@ def compare(
     ----------
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
-        name the runs. One run has intervals, but no pairs. Give scores at several cutoffs as a
-        list, or under one name of a run. Or score tables, whose items count as queries and whose
-        systems as runs: a path or a frame, several of them, or a mapping. Their columns are
-        ``item,system,value``, ``item,value``, or ``item`` and one for each system, and optionally
-        ``cluster``.
+        name the runs. One run has intervals, but no pairs. For scores at several cutoffs, give a
+        run a list of results, or several results with its name. Score tables may be given instead:
+        a path or a frame, several of them, or a mapping. Their items count as queries, and their
+        systems as runs; the columns are ``item,system,value``, ``item,value``, or ``item`` and one
+        for each system, and optionally ``cluster``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh'}
@@ -129,13 +129,14 @@ def compare(
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
-        A difference: say for each pair how many queries, or clusters, would show it with a power
+        A difference: count, for each pair, the queries or clusters that would show it with a power
         of 80 %.
     fail_if_worse : float, optional
         Give each run a verdict: it is worse if the whole interval of its difference to the baseline
         is below minus this value.
     require_better : bool
-        Give each run a verdict: it is not better unless this whole interval is above 0.
+        Give each run a verdict: it is not better unless the whole interval of that difference is
+        above 0.
     columns : mapping of str to str, optional
         The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'`` or
         ``'cluster'``, by these names.
@@ -174,15 +175,15 @@ def compare(
     -----
     The test is by paired sign flips, two-sided; all patterns of signs are counted (Pagano and
     Tritchler, 1983; Streitberg and Röhmel, 1986). p is exact for up to 20 differences, and for more
-    if they are multiples of a common step. Otherwise their sizes are rounded to a grid, and if they
-    are more than 128, the sum of the smaller ones is taken as normal. With clusters, p and
-    intervals are over clusters, but wins, ties, losses and dz over queries. The order of runs and
-    queries changes nothing.
+    if they are multiples of a common step. Otherwise absolute differences are rounded to a grid; of
+    more than 128, only the largest 128 are, and the sum of the others is taken as normal. With
+    clusters, p and intervals are over clusters, but wins, ties, losses and dz over queries. The
+    order of runs and queries changes nothing.
 
     Intervals of means are Hesterberg's (2015) expanded ABC (DiCiccio and Efron, 1992), within the
     range of the metric. Intervals of differences are Student's t with two extra differences, +m and
-    -m (Bonett and Price, 2012). m is the width of the range, 1 for AP; if no range is known, the
-    width of the two systems' values. Fewer than 5 queries, or clusters, have no interval.
+    -m (Bonett and Price, 2012). m is the width of the range, 1 for AP; if no range is known, it is
+    the width of the two systems' values. Fewer than 5 queries, or clusters, have no interval.
 
     lwlrap is a mean over labels: a query is a cluster of its labels.
 
@@ -260,7 +261,7 @@ class Comparison(ComparisonData, Described, Paged):
         The runs, best first by the last metric.
     metrics : list of str
         The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; but the metric
-        that claims are about, the first measure, or else the last cutoff, comes last.
+        that claims are about (the first measure, or else the last cutoff) comes last.
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
@@ -487,7 +488,7 @@ def _groups_of_queries(
 ) -> tuple[Sequence[str] | None, Provenance | None]:
     """Return the group of each query, by a column or a file of groups, and the file's provenance.
 
-    `name` is `by` if that is text, such as a path.
+    `name` is `by` as text, or None if it is not text.
     """
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None
@@ -500,7 +501,7 @@ def _groups_of_queries(
 
 
 class _Clustering(NamedTuple):
-    """How queries form clusters; `why_no_videos` is set if videos are not the default."""
+    """The clusters of queries; `why_no_videos` is set if videos are not the default."""
 
     setting: choices.Cluster | Literal['column']
     videos: VideosOfQueries | None
@@ -579,15 +580,15 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
 
 
 def _data_warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
-    """Warn of too few clusters in effect, or too large ones, and of too few units for a verdict."""
+    """Warn if clusters are too few or too large, or units too few for a verdict."""
     sizes = units.sizes
     queries = terms_of(vars(settings)).queries
     if settings.cluster != 'none':
         share = sizes.max() / sizes.sum()
-        n_in_effect = sizes.sum() ** 2 / np.square(sizes).sum()
-        if share > LARGEST_SHARE or n_in_effect < LEAST_CLUSTERS:
+        n_effective = sizes.sum() ** 2 / np.square(sizes).sum()
+        if share > LARGEST_SHARE or n_effective < LEAST_CLUSTERS:
             finding = (
-                f'{with_noun(len(sizes), "cluster counts", "clusters count")} as {n_in_effect:.1f} '
+                f'{with_noun(len(sizes), "cluster counts", "clusters count")} as {n_effective:.1f} '
                 f'of equal size, and the largest holds {100 * share:.3g} % of the {queries}: '
                 f'intervals may be too narrow with fewer than {LEAST_CLUSTERS}, or with one above '
                 f'{percent(LARGEST_SHARE)}'

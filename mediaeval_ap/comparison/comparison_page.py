@@ -45,7 +45,7 @@ class Paged(ABC):
         path : str or path-like, optional
             The file to write: whole or not at all.
         title : str, optional
-            The title; by default how many runs were compared, and on which data.
+            The title; by default the number of runs, and the data on which they were compared.
         intro : str
             Markdown to show below the title, without pictures; HTML in it is shown as text.
         links : mapping of str to str, optional
@@ -64,7 +64,7 @@ class Paged(ABC):
 
         Notes
         -----
-        Equal inputs give equal bytes. The page asks no other site for anything.
+        Equal inputs give equal bytes. The page loads nothing from other sites.
         """
         from mediaeval_ap.render.page import checked_links, javascript_bundle, page, prose
 
@@ -86,7 +86,7 @@ class Paged(ABC):
 
 
 def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables of the template for any comparison; a campaign sets more."""
+    """Return the variables of the template that every comparison sets; a campaign sets more."""
     compared = data['comparison']
     figures = data['figures']
     metrics = data['metrics']
@@ -127,7 +127,7 @@ def value_name(metric: str) -> str:
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a leaderboard for each metric, the last first.
 
-    Each of its rows has the runs that do not differ significantly from the run.
+    Each row lists the runs that do not differ significantly from its own.
     """
     boards = []
     alpha = alpha_of(comparison['manifest']['parameters']['level'])
@@ -171,7 +171,7 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _distribution(
     figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the counts of the last distribution as a table, with the classes of all of them."""
+    """Return the distribution of the last metric; columns are the classes of all metrics."""
     charts = [figures[f'distribution {metric}'] for metric in metrics]
     longest_legend = max((chart['legend'] for chart in charts), key=len)
     classes = [entry['label'] for entry in longest_legend]
@@ -316,13 +316,13 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {alpha} tells two {terms.runs} apart.'
 
 
-def percent(level: float) -> str:
+def percent(share: float) -> str:
     """Format a share as a percentage."""
-    return f'{100 * level:g} %'
+    return f'{100 * share:g} %'
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Join names for a sentence; of many, the first ones and the number of the others."""
+    """Join names for a sentence; of many names, only the first, with the number of the others."""
     if len(names) == 1:
         return names[0]
     if len(names) > NAMES_IN_SENTENCE:

@@ -142,8 +142,8 @@ class ComparisonPlot(Plot):
         Returns
         -------
         altair.LayerChart
-            A line for each run, named at its end. Of more than eight runs, the best of each team
-            (the part of the run's name before ``_``) is named, and the others are grey.
+            A line for each run, named at its end. With more than eight runs, only the best of each
+            team (the part of the run's name before ``_``) is named, and the others are grey.
         """
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
@@ -170,14 +170,14 @@ class ComparisonPlot(Plot):
             '', '', self._comparison.queries, *extremes, terms=self.terms
         )
         if len(self._values) > 1:
-            with suppress(ParameterError):  # raised for several metrics, not one at several cutoffs
+            with suppress(ParameterError):  # if it is not one metric at several cutoffs
                 charts['map_by_k'] = self.map_by_k()
         embedded = {name: chart_for_page(chart) for name, chart in charts.items()}
         embedded['scatter']['spec']['data']['values'] = []
         return embedded
 
     def _metric(self, metric: str | None, metrics: Sequence[str] = ()) -> str:
-        """Return the metric if there is one of this name, by default the last."""
+        """Check that a metric exists, and return it; by default the last."""
         metrics = tuple(metrics or self._values)
         if not metrics:
             (no_mean,) = self._comparison.metrics

@@ -51,7 +51,7 @@ INTERVAL_COLUMNS = {
 }
 LABEL = 'tab:comparison'
 DAGGER = '†'
-MOST_RUNS = 5  # of more, pairs are shown only to people who ask for them
+MOST_RUNS = 5  # pairs of more runs are shown only on request
 FIRST_MINUS_SECOND = 'first {0.run} minus second'
 DIFFERENCE_HEADERS = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
 
@@ -156,7 +156,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
         yield Heading('Rank', f'{level} interval, from the tests of all pairs')
         yield _by_run(comparison, _rank)
     for metric in metrics if baseline is not None else ():
-        yield Heading(f'{_titled(comparison, metric)}: difference to {baseline}')
+        yield Heading(f'{_title(comparison, metric)}: difference to {baseline}')
         standings = [
             standing
             for standing in comparison.leaderboard
@@ -177,7 +177,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     notes = list(comparison.notes)
     if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
         for metric in metrics if comparison.pairs else ():
-            title = f'{_titled(comparison, metric)}: differences of pairs'
+            title = f'{_title(comparison, metric)}: differences of pairs'
             yield Heading(title, FIRST_MINUS_SECOND.format(terms))
             yield _pairs_by(comparison, metric)
     elif baseline is None:
@@ -197,7 +197,7 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     yield replace(means, caption=f'{means.caption} Best in bold.')
     for number, metric in enumerate(comparison.metrics if pairs else (), 1):
         text = (
-            f'{_titled(comparison, metric)}: differences of pairs, '
+            f'{_title(comparison, metric)}: differences of pairs, '
             f'{FIRST_MINUS_SECOND.format(terms)}. {caption_of(comparison, None)}'
         )
         if comparison.parameters['cluster'] != 'none':
@@ -214,7 +214,8 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
 def _means_with_intervals(comparison: ComparisonData) -> Captioned:
     """Return the means with intervals.
 
-    Each has its letters in the compact letter display; with a baseline, a dagger if it differs.
+    Each is marked with its letters in the compact letter display; with a baseline, means that
+    differ from it are marked with a dagger.
     """
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
@@ -235,7 +236,7 @@ def _means_with_intervals(comparison: ComparisonData) -> Captioned:
     return Captioned(_by_run(comparison, cell_of), text, LABEL)
 
 
-def _titled(comparison: ComparisonData, metric: str) -> str:
+def _title(comparison: ComparisonData, metric: str) -> str:
     """Return the name of a metric, marked as exploratory unless it is the last one."""
     return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
 
@@ -247,7 +248,7 @@ def _by_run(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> G
     }
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
-    return Grid([comparison.terms.run, *(_titled(comparison, metric) for metric in metrics)], rows)
+    return Grid([comparison.terms.run, *(_title(comparison, metric) for metric in metrics)], rows)
 
 
 def _rank(standing: Standing) -> Marked:
@@ -318,7 +319,7 @@ def _means_by_group(comparison: ComparisonData) -> Iterator[tuple[str, Grid]]:
 
 
 class RequestedTable(NamedTuple):
-    """A table that is shown if it was asked for; the label is its id on a page."""
+    """A table that is shown only on request; the label is its id on a page."""
 
     label: str
     title: str
@@ -358,7 +359,7 @@ def _requested_tables(comparison: ComparisonData) -> Iterator[RequestedTable]:
 
 
 def requested_tables_on_page(comparison: ComparisonData) -> Iterator[RequestedTable]:
-    """Yield the tables on a page that were asked for, the means by group last."""
+    """Yield the requested tables of a page, the means by group last."""
     yield from _requested_tables(comparison)
     for metric, grid in _means_by_group(comparison):
         if metric == comparison.metrics[-1]:

@@ -63,8 +63,8 @@ def plus2_interval(
 ) -> Interval:
     """Return Student's interval of a mean difference, with two extra units of +m and -m.
 
-    Bonett and Price's (2012) interval, extended to differences of any size. m is `largest`, the
-    largest possible difference, or the largest observed one if that is larger. If m bounds all
+    This is Bonett and Price's (2012) interval, extended to differences of any size. m is `largest`,
+    the largest possible difference, or the largest observed one if that is larger. If m bounds all
     differences (`is_bound`), it also bounds the interval.
     """
     m = max(largest, float(np.abs(sums / sizes).max()))

@@ -1,4 +1,4 @@
-"""The group, or cluster, of each item of score tables, or by a table of groups."""
+"""The group, or cluster, of each item: from a column of score tables, or a table of groups."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class OwnLayout(RecordLayout):
 
 
 def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
-    """Return the column of each metric, the claimed one last; all files have the same.
+    """Return the column of each metric, the claimed one last; all files must have the same.
 
     Tables of other tools have one metric: the column named `value`.
     """

@@ -51,14 +51,14 @@ REPEATED_REMEDY = (
     'each item once: name tables of one system by NAME=FILE, in Python by a mapping {name: table}; '
     'in other tables, give each system a name of its own'
 )
-N_HEADER_BYTES = 1 << 16  # enough for the names of some thousand systems
-# Sizes whose cubes, and sums of these, are doubles.
+N_HEADER_BYTES = 1 << 16  # enough for the names of a few thousand systems
+# Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
 LARGEST_SIZE = 1e100
 _TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
 _STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # as summaries of pandas have
 TOTAL_NAMES = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
-TOTAL_TOLERANCE = 0.005  # of the largest value, or of 1: totals may have two digits
+TOTAL_TOLERANCE = 0.005  # times the largest value, at least 1: totals may have two digits
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
 NamedTables = list[tuple[str, Any]]
 
@@ -88,7 +88,7 @@ def holds_scores(path: str, item: str = 'item') -> bool:
             row, _ = json.JSONDecoder().raw_decode(start)
             names = [name for name, value in row.items() if not isinstance(value, dict | list)]
         else:
-            # A row of a run may have tabs.
+            # Only in .tsv: a run may be separated by tabs, too.
             separators = '[\t]' if '.tsv' in path.lower() else '[,;]'
             header = start.split('\n')[0]
             names = [name.strip('" \r') for name in re.split(separators, header)]
@@ -131,7 +131,7 @@ def read_scores(
     score_tables = _read_tables(tables, _score_layouts(names, columns or {}, by, systems or ()))
     files = [table.records for table in score_tables]
     for records in files:
-        _check_numbers(records, may_be_others=bounds is None and not systems)
+        _check_numbers(records, may_hold_other_data=bounds is None and not systems)
     matrices = {
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
         for metric, column in metric_columns(files, names['value']).items()
@@ -205,11 +205,11 @@ def _matrix_of(
     import pandas
 
     files = [table.records for table in score_tables]
-    every = [
+    cells_by_table = [
         _cells(table, column, systems).assign(file=number)
         for number, table in enumerate(score_tables)
     ]
-    cells = pandas.concat(every, ignore_index=True)
+    cells = pandas.concat(cells_by_table, ignore_index=True)
     lacking = [name for name in systems or () if name not in cells['system'].unique()]
     if lacking and not any(table.given_name for table in score_tables):
         actual = f'found {shown(lacking[0])}, which no table has'
@@ -223,7 +223,7 @@ def _matrix_of(
     values = cells.pivot(index='item', columns='system', values='value')
     values = values.reindex(index=items, columns=sorted(first_files.index))
     _check_no_totals(values, cells, files)
-    complete = _completed(values, missing, bounds)
+    complete = _apply_missing_policy(values, missing, bounds)
     return _Matrix(complete.values, first_files, complete.n_as_zero, complete.notes)
 
 
@@ -248,7 +248,7 @@ def _check_bounds(
 def _with_distinct_systems(
     cells: pandas.DataFrame, score_tables: Sequence[_ScoreTable], *, may_rename: bool
 ) -> pandas.DataFrame:
-    """Name equal systems of several files after the files; raise if an item is there twice.
+    """Name equal systems of several files after the files; raise if one still has an item twice.
 
     Systems are renamed only if each of their files holds one system.
     """
@@ -302,11 +302,11 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
 
 
-def _check_numbers(records: Records, *, may_be_others: bool) -> None:
+def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
     """Raise FormatError for values that cannot be added, and for columns that are not systems.
 
-    `may_be_others` is True if columns of numbers need not be systems. If one of them has values
-    from 0 to 1, one with other values is taken for something else, such as a year.
+    If `may_hold_other_data`, columns of numbers need not be systems: if one of them has values from
+    0 to 1, one with other values is taken for something else, such as a year.
     """
     by_role = records.layout.by_role
     numbers = records.layout.numbers
@@ -322,7 +322,7 @@ def _check_numbers(records: Records, *, may_be_others: bool) -> None:
         outside[role] = np.flatnonzero(np.abs(column - 0.5) > 0.5 + 1e-9)  # but for rounding
     inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
     is_wide = not {'system', 'value'} & by_role.keys()
-    for role, rows in outside.items() if may_be_others and is_wide and inside else ():
+    for role, rows in outside.items() if may_hold_other_data and is_wide and inside else ():
         if len(rows):
             expected = f'a number from 0 to 1, as {shown(inside[0])} has: {SYSTEMS_REMEDY}'
             actual = f'{values[role][rows[0]]:g}'
@@ -350,13 +350,13 @@ def _check_no_totals(
 
 
 def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
-    """Return the first of some cells, and the rows of all of them in its file and system."""
+    """Return the first cell, and the rows of all cells with its file and system."""
     first: Any = next(cells.itertuples())
     alike = (cells['file'] == first.file) & (cells['system'] == first.system)
     return first, cells.loc[alike, 'row'].to_numpy()
 
 
-class _Complete(NamedTuple):
+class _CompleteValues(NamedTuple):
     """A value for each item and system."""
 
     values: pandas.DataFrame
@@ -364,14 +364,14 @@ class _Complete(NamedTuple):
     notes: list[str]
 
 
-def _completed(
+def _apply_missing_policy(
     values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
-) -> _Complete:
-    """Drop items that some system lacks, fill them in with 0, or raise, as `missing` says."""
+) -> _CompleteValues:
+    """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says."""
     is_lacking = values.isna().any(axis=1)
     n_lacking = int(is_lacking.sum())
     if not n_lacking:
-        return _Complete(values, {}, [])
+        return _CompleteValues(values, {}, [])
     summary = f'{n_lacking:,} of {len(values):,} items without a value of some system'
     has_value = values.notna().to_numpy()
     n_common = has_value.T.astype(int) @ has_value  # of each pair of systems
@@ -386,7 +386,7 @@ def _completed(
             f'expected one for each item and system{remedy}'
         )
     if missing == 'skip':
-        return _Complete(values[~is_lacking], {}, [f'{summary}: left out'])
+        return _CompleteValues(values[~is_lacking], {}, [f'{summary}: left out'])
     low, high = bounds or (-math.inf, float(np.nanmax(values.to_numpy())))
     if not low <= 0 <= high:
         where = f'0 is not between {low:g} and {high:g}, where values are'
@@ -394,7 +394,7 @@ def _completed(
     n_as_zero = {str(name): int(n) for name, n in values.isna().sum().items() if n}
     counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
     notes = [f'items without a value count as 0: {counts}']
-    return _Complete(values.fillna(0), n_as_zero, notes)
+    return _CompleteValues(values.fillna(0), n_as_zero, notes)
 
 
 def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:
@@ -412,7 +412,7 @@ def _score_layouts(
 ) -> list[RecordLayout]:
     """Return the layouts of score tables, those with most columns first.
 
-    `names` has the column of each role, and `columns` those that were given.
+    `names` has the column of each role, and `columns` only the given ones.
     """
     group_roles: list[tuple[str, ...]] = [('cluster',)]
     if 'cluster' not in columns:
@@ -481,9 +481,9 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
     columns = {}
     for name in layout.columns(names):
         is_text = name in layout.texts
-        converted, kind = (_id_of_json, 'large_string') if is_text else (_number_of_json, 'float64')
+        convert, kind = (_id_of_json, 'large_string') if is_text else (_number_of_json, 'float64')
         cells = [row.get(name) for row in rows]
-        values = [None if cell is None else converted(cell) for cell in cells]
+        values = [None if cell is None else convert(cell) for cell in cells]
         columns[name] = pyarrow.array(values, kind)
         for line, cell, value in zip(lines, cells, values, strict=True):
             if value is None and cell is not None:

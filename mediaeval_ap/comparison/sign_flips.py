@@ -19,11 +19,11 @@ from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: doubles hold the number of their subsets, 2**1000
-MOST_ON_GRID = 128  # amounts whose rounding was simulated to change p by 1.2 % at most
+MOST_ON_GRID = 128  # amounts; in simulations, rounding so many changed p by 1.2 % at most
 WORK = 1 << 21  # additions for one p, some milliseconds
 LEAST_CELLS = 1 << 15  # of the grid, if it holds all amounts
-CELLS = 1 << 14  # of the grid, if the sum of further amounts is taken as normal
-STEP_TOLERANCE = 1e-9  # of the largest amount: the distance within which a multiple is one
+CELLS = 1 << 14  # of the grid, if it holds only the largest amounts
+STEP_TOLERANCE = 1e-9  # times the largest amount: how far a multiple of the step may be off
 
 
 class FlipTest(NamedTuple):
@@ -46,7 +46,7 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
     exact = len(amounts) <= MOST_ENUMERATED
     step = 0.0
     if exact:
-        share = _enumerated(amounts, largest_sum)
+        share = _share_by_enumeration(amounts, largest_sum)
     elif (step := _common_step(amounts, largest_sum)) and _is_countable(amounts, largest_sum, step):
         exact = True
         share = _share_by_steps(amounts, step, round(largest_sum / step))
@@ -64,7 +64,7 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
     return FlipTest(min(max(p, least), 1.0), n_nonzero, exact)
 
 
-def _enumerated(amounts: Floats, largest_sum: float) -> float:
+def _share_by_enumeration(amounts: Floats, largest_sum: float) -> float:
     """Return the share of small subsets, each joined from the two halves of the amounts."""
     first = _subset_sums(amounts[::2])
     second = np.sort(_subset_sums(amounts[1::2]))
@@ -80,14 +80,14 @@ def _subset_sums(amounts: Floats) -> Floats:
 
 
 def _common_step(amounts: Floats, largest_sum: float) -> float:
-    """Return the largest step whose multiples all amounts are, by Euclid; 0 if it is too small."""
+    """Return the largest step that divides all amounts, by Euclid; 0 if it is too small."""
     least = largest_sum / WORK
     distinct = np.unique(amounts)[::-1].tolist()
     step = distinct[0]
     for amount in distinct:
-        rest = abs(math.remainder(amount, step))
-        while rest > least / 2:
-            step, rest = rest, abs(math.remainder(step, rest))
+        remainder = abs(math.remainder(amount, step))
+        while remainder > least / 2:
+            step, remainder = remainder, abs(math.remainder(step, remainder))
         if step < least:
             return 0.0
     multiples = np.rint(amounts / step)
@@ -122,14 +122,14 @@ def _subset_counts(amounts: Floats, step: float, most: int) -> Floats:
 
 
 def _share_of_many(amounts: Floats, largest_sum: float) -> float:
-    """Return the share of small subsets; all but the largest amounts have a normal sum."""
+    """Return the share of small subsets; the sum of the smaller amounts is taken as normal."""
     special = require('scipy.special', 'compare', 'compare')
-    rest = amounts[:-MOST_ON_GRID]
+    smaller = amounts[:-MOST_ON_GRID]
     largest = amounts[-MOST_ON_GRID:]
     step = float(largest.sum()) / CELLS
     step = float(largest.sum() / np.rint(largest / step).sum())  # rounding keeps the sum
     n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))
     counts = _subset_counts(largest, step, n_cells)
-    left = largest_sum - np.arange(len(counts)) * step - rest.sum() / 2
-    below = special.ndtr(left / (math.sqrt(np.square(rest).sum()) / 2))
+    margins = largest_sum - np.arange(len(counts)) * step - smaller.sum() / 2
+    below = special.ndtr(margins / (math.sqrt(np.square(smaller).sum()) / 2))
     return float((np.ldexp(counts, -MOST_ON_GRID) * below).sum())

@@ -75,7 +75,7 @@ def checked_settings(**settings: Any) -> Settings:
 
 
 def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
-    """Raise ParameterError if a run is given, such as the baseline, and is not one of the runs."""
+    """Raise ParameterError if a run, such as the baseline, is given but is not one of `runs`."""
     if run is not None and run not in (names := list(runs)):
         expected = ', '.join(map(shown, names))
         raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
@@ -87,7 +87,7 @@ def words_of_test(correction: str) -> str:
 
 
 def terms_of(parameters: Mapping[str, Any]) -> Terms:
-    """Return the terms for runs and queries: systems and items if a range tells of score tables."""
+    """Return the terms for runs and queries; score tables, which have a range, have their own."""
     if (bounds := parameters.get('range')) is None:
         return RESULT_TERMS
     return Terms('system', 'systems', 'item', 'items', *bounds)
@@ -97,10 +97,9 @@ def terms_of(parameters: Mapping[str, Any]) -> Terms:
 class Pair:
     """Two runs compared by one metric; `a` comes before `b` on its leaderboard.
 
-    The tests behind p, and `n_nonzero`, the number of differences that are not zero, are over
-    queries, or over clusters of them. Wins, ties, losses and dz are always over queries; `reason`
-    says why any of them is None. `exact` is about p before its correction. `exploratory` is True
-    for all metrics but the last.
+    p and `n_nonzero`, the number of differences other than 0, are over queries, or over clusters of
+    them. Wins, ties, losses and dz are always over queries; `reason` says why any of them is None.
+    `exact` is about p before its correction. `exploratory` is True for all metrics but the last.
     """
 
     metric: str
@@ -174,19 +173,19 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> Test
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
     progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard = []
-    every_pair = []
+    all_pairs = []
     for metric_number, units in enumerate(units_by_metric):
         means = means_by_metric[metric_number]
         best_first = orders[metric_number]
-        pairs = _tested_pairs(settings, runs, metric_number, units, best_first, progress)
+        pairs = _test_pairs(settings, runs, metric_number, units, best_first, progress)
         intervals = [
             _interval_of_mean(settings, units, runs, metric_number, run)
             for run in range(len(runs.names))
         ]
         ranked = list(map(_RankedMean, means, units.ranks(means), intervals))
         leaderboard += _leaderboard(settings, runs, metric_number, best_first, ranked, pairs)
-        every_pair += pairs
-    return TestedRuns(orders[-1], leaderboard, every_pair, units_by_metric[-1])
+        all_pairs += pairs
+    return TestedRuns(orders[-1], leaderboard, all_pairs, units_by_metric[-1])
 
 
 class _RankedMean(NamedTuple):
@@ -197,7 +196,7 @@ class _RankedMean(NamedTuple):
     interval: Interval
 
 
-def _tested_pairs(
+def _test_pairs(
     settings: Settings,
     runs: Runs,
     metric_number: int,
@@ -229,7 +228,7 @@ def _tested_pairs(
                 **_counts_by_query(runs, values, units.rounding(a, b)),
             )
         )
-    p_adjusted = adjusted([pair.p for pair in pairs], settings.correction)
+    p_adjusted = adjust_p([pair.p for pair in pairs], settings.correction)
     return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
 
 
@@ -291,7 +290,7 @@ def _interval_of_mean(
 def _interval_of_difference(
     settings: Settings, units: Units, differences: Floats, runs: Runs, values: Floats
 ) -> Interval:
-    """Return the interval of the difference of two runs, whatever other runs there are."""
+    """Return the interval of the difference of two runs; no other run matters."""
     if why_none := _why_no_interval(settings, units):
         return Interval(None, None, why_none)
     bounds = _range_of_values(runs, values)
@@ -316,7 +315,7 @@ def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str
 class Power:
     """The number of queries, or clusters, that show a difference with a power of 80 %.
 
-    Differences are assumed to vary by the same standard deviation, `sd`, as between these runs.
+    Differences are assumed to have the standard deviation `sd`, as between these two runs.
     """
 
     metric: str
@@ -343,17 +342,17 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         differences = units.differences(a, b)
         n_units = len(differences)
         size = units.sizes.mean()
-        away = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
-        squares = float(np.square(away).sum())
+        deviations = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
+        sum_of_squares = float(np.square(deviations).sum())
         sd = None
         n_queries = None
         reason = ''
         if n_units == 1:
             reason = f'{_counted_units(settings, 1)} has no standard deviation'
-        elif (deviation := math.sqrt(squares / (n_units - 1))) <= units.rounding(a, b):
+        elif (observed_sd := math.sqrt(sum_of_squares / (n_units - 1))) <= units.rounding(a, b):
             reason = f'all differences are {pair.difference:g}'
         else:
-            sd = deviation
+            sd = observed_sd
             n_queries = queries_for_power(settings.power / sd, settings.level)
             if n_queries > MOST_QUERIES:
                 n_queries = None
@@ -381,7 +380,7 @@ def queries_for_power(dz: float, level: float) -> int:
     return 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=suffices)
 
 
-def adjusted(p: Sequence[float], correction: Correction) -> list[float]:
+def adjust_p(p: Sequence[float], correction: Correction) -> list[float]:
     """Correct p for all hypotheses of a family, by Holm, or by Benjamini and Hochberg."""
     if correction == 'bh':
         stats = require('scipy.stats', 'compare', 'compare')
@@ -463,18 +462,18 @@ def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, di
     """
     baseline = settings.baseline
     family = [pair for pair in pairs if baseline in (pair.a, pair.b)]
-    p_adjusted = adjusted([pair.p for pair in family], settings.correction)
+    p_adjusted = adjust_p([pair.p for pair in family], settings.correction)
     fields_by_run = {}
     for pair, p in zip(family, p_adjusted, strict=True):
         if pair.b != baseline:
-            pair = _exchanged(pair)
+            pair = _exchange_runs(pair)
         fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
         fields_by_run[pair.a] = {**fields, 'difference_interval': pair.interval, 'p_adjusted': p}
     return fields_by_run
 
 
-def _exchanged(pair: Pair) -> Pair:
-    """Exchange the runs of a pair; 0 - x, since -x of 0 would be -0.0."""
+def _exchange_runs(pair: Pair) -> Pair:
+    """Exchange the runs of a pair; signs change by 0 - x, since -x of 0 would be -0.0."""
     interval = pair.interval
     if interval.low is not None and interval.high is not None:
         interval = Interval(0 - interval.high, 0 - interval.low)
@@ -516,7 +515,8 @@ def verdicts_of(
 ) -> tuple[list[Verdict], int]:
     """Return the verdict on each run, and the number of units that a verdict needs.
 
-    A run is worse if its whole interval is below the limit. The number is 0 if there are enough.
+    A run is worse if its whole interval is below minus the limit. The number is 0 if there are
+    enough units.
     """
     limit = settings.fail_if_worse
     verdicts = []
@@ -551,14 +551,14 @@ def verdicts_of(
 
 
 def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int:
-    """Return the fewest units whose values could lead to a verdict; 0 if these could."""
+    """Return the fewest units that could lead to a verdict; 0 if the given ones could."""
     is_compared = [name in (run, settings.baseline) for name in runs.names]
     bounds = _range_of_values(runs, runs.values[-1][is_compared])
     low, high = bounds or (0.0, 1.0)
     width = high - low
     limit = settings.fail_if_worse or 0.0
     if bounds is None or settings.require_better:
-        limit = 0.0  # unbounded differences may exceed any limit; to be better, it is 0
+        limit = 0.0  # unbounded differences may exceed any limit; `require_better` has limit 0
     if limit >= width:
         expected = f'less than {width:g}, the largest difference that there can be'
         raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')

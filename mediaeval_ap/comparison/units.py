@@ -21,14 +21,14 @@ class Units:
 
     sums: Floats  # (n_units, n_runs)
     sizes: Floats  # (n_units,)
-    roundings: Floats  # (n_runs,): the largest distance of equal values
+    roundings: Floats  # (n_runs,): the largest distance between equal values
 
     def rounding(self, a: int, b: int) -> float:
-        """Return the largest distance of equal values of two runs; no other run matters."""
+        """Return the largest distance between equal values of two runs; no other run matters."""
         return float(max(self.roundings[a], self.roundings[b]))
 
     def tolerance(self, a: int, b: int) -> float:
-        """Return the largest distance of equal sums of differences; errors partly cancel."""
+        """Return the largest distance between equal sums of differences; errors partly cancel."""
         return self.rounding(a, b) * math.sqrt(self.sizes.sum())
 
     def differences(self, a: int, b: int) -> Floats:
@@ -67,7 +67,7 @@ def units_of(
 
 
 def _roundings(values: Floats) -> Floats:
-    """Return, for each run, the largest distance of values that are equal as fractions."""
+    """Return, for each run, the largest distance between values that are equal as fractions."""
     with np.errstate(over='ignore', under='ignore'):
         is_single = (values.astype(np.float32) == values).all(axis=1)
     is_single &= (values % 2**-10 != 0).any(axis=1)  # others are exact, such as 0.5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.comparison_page import lead_of
-from mediaeval_ap.comparison.testing import MOST_QUERIES, adjusted, group_letters, queries_for_power
+from mediaeval_ap.comparison.testing import MOST_QUERIES, adjust_p, group_letters, queries_for_power
 
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}
@@ -18,8 +18,8 @@ P = st.lists(st.fractions(0, 1, max_denominator=1000).map(float), min_size=1, ma
 
 @given(P)
 def test_corrections_are_those_of_their_definitions(p):
-    assert adjusted(p, 'holm') == pytest.approx(oracle.holm(p), **CLOSE)
-    assert adjusted(p, 'bh') == pytest.approx(oracle.benjamini_hochberg(p), **CLOSE)
+    assert adjust_p(p, 'holm') == pytest.approx(oracle.holm(p), **CLOSE)
+    assert adjust_p(p, 'bh') == pytest.approx(oracle.benjamini_hochberg(p), **CLOSE)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=6))
