@@ -17,7 +17,7 @@ from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_tes
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short_p
-from mediaeval_ap.results.result import returned_or_written
+from mediaeval_ap.results.result import return_or_write
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 MOST_DIGITS = 17  # enough to distinguish any two doubles
@@ -82,7 +82,7 @@ class Paged(ABC):
             scripts=('campaign.js',),
             **context,
         )
-        return returned_or_written(text, path)
+        return return_or_write(text, path)
 
 
 def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ __all__ = ['Evaluation', 'Evaluation2015']
 class ResultByQuery(Result):
     """A result with a value for each query, which is a name."""
 
-    _SUMMED_COUNTS = (  # these add up over blocks of queries; the others are of the run
+    _SUMMED_COUNTS = (  # these add up over blocks of queries; the others are equal in all blocks
         'queries',
         'queries_without_name',
         'queries_without_relevant',
@@ -68,9 +68,10 @@ class ResultByQuery(Result):
         n_nameless = counts.get('queries_without_name', 0)
         sentences += notes_of(n_nameless, n_queries, 'have no close name in the run')
         if n_unnamed := counts.get('placeholders', 0):
-            one = '1 placeholder of the reference (a name that begins with ?) is'
-            many = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'
-            sentences.append(f'{one if n_unnamed == 1 else many} left out of the queries')
+            subject = f'{n_unnamed} placeholders of the reference (names that begin with ?) are'
+            if n_unnamed == 1:
+                subject = '1 placeholder of the reference (a name that begins with ?) is'
+            sentences.append(f'{subject} left out of the queries')
         return sentences
 
     @property
@@ -108,23 +109,23 @@ class ResultByQuery(Result):
             raise ParameterError('concat: found no result, expected one or more')
         names = [spec.name for spec in fields(cls)]  # type: ignore[arg-type]
         values = {name: [getattr(part, name) for part in parts] for name in names}
-        return cls(**{name: cls._joined(name, column) for name, column in values.items()})
+        return cls(**{name: cls._join_field(name, column) for name, column in values.items()})
 
     @classmethod
-    def _joined(cls, name: str, values: Sequence[Any]) -> Any:
-        """Return the joined value of one field."""
+    def _join_field(cls, name: str, values: Sequence[Any]) -> Any:
+        """Join the values of one field, block after block."""
         if name in cls._COLUMNS:
-            return _chained(name, values)
+            return _concatenate(name, values)
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
             joined = {}
-            for count in the_same(name, [list(counts) for counts in values]):
+            for count in common_value(name, [list(counts) for counts in values]):
                 sizes = [counts[count] for counts in values]
                 is_sum = count in cls._SUMMED_COUNTS
-                joined[count] = sum(sizes) if is_sum else the_same(count, sizes)
+                joined[count] = sum(sizes) if is_sum else common_value(count, sizes)
             return joined
-        return the_same(name, values)
+        return common_value(name, values)
 
     def worst_first(self) -> Self:
         """Sort the queries by AP at the last cutoff, lowest first."""
@@ -148,27 +149,29 @@ class ResultByQuery(Result):
         return float(np.mean(self.n_relevant == 0)) * self.definition.without_relevant
 
 
-def the_same(name: str, values: Sequence[Any]) -> Any:
-    """Return the common value of all results, or raise ParameterError on the first difference."""
+def common_value(name: str, values: Sequence[Any]) -> Any:
+    """Return the value that all results share; raise ParameterError if they differ."""
     first, *further = values
     if isinstance(first, Mapping):
-        the_same(name, [sorted(value) for value in values])
-        return {key: the_same(f'{name}, {key}', [value[key] for value in values]) for key in first}
+        common_value(name, [sorted(value) for value in values])
+        return {
+            key: common_value(f'{name}, {key}', [value[key] for value in values]) for key in first
+        }
     for value in further:
         if value != first:
             raise ParameterError(f'concat: {name}: found {shown(value)}, expected {shown(first)}')
     return first
 
 
-def _chained(name: str, values: Sequence[Any]) -> Any:
+def _concatenate(name: str, values: Sequence[Any]) -> Any:
     """Concatenate the values of one field, block after block."""
     first = values[0]
     if isinstance(first, Mapping):
-        the_same(name, [list(columns) for columns in values])
-        return {key: _chained(key, [columns[key] for columns in values]) for key in first}
+        common_value(name, [list(columns) for columns in values])
+        return {key: _concatenate(key, [columns[key] for columns in values]) for key in first}
     if isinstance(first, list):
         return list(chain(*values))
-    the_same(name, [type(value) for value in values])
+    common_value(name, [type(value) for value in values])
     return None if first is None else np.concatenate(values)
 
 
@@ -289,9 +292,9 @@ class Evaluation(ResultByQuery):
         clauses = []
         for count in smaller_counts:
             names = [name for name in self.measures if counts[name] == count]
-            are = 'is' if len(names) == 1 else 'are'
-            has = 'query that has' if count == 1 else 'queries that have'
-            clauses.append(f'{", ".join(names)} {are} over the {count:,} {has} {required}')
+            verb = 'is' if len(names) == 1 else 'are'
+            queries = 'query that has' if count == 1 else 'queries that have'
+            clauses.append(f'{", ".join(names)} {verb} over the {count:,} {queries} {required}')
         scores = ', '.join(f'M{name}' for name in self._ap_columns)
         about_score = f'the score, {scores}, is over all {n_queries:,}'
         if by_relevance:
@@ -308,7 +311,7 @@ class Evaluation(ResultByQuery):
 
     @property
     def _judged_columns(self) -> dict[str, NDArray[np.float64]]:
-        """The judged share of each query, by its column, which ir_measures would call the same."""
+        """The judged share of each query, by its column; ir_measures has the same names."""
         if self.judged is None:
             return {}
         return dict(zip(map(judged_column, self.K), self.judged.T, strict=True))
@@ -334,8 +337,8 @@ class Evaluation(ResultByQuery):
 
     def _mean_row(self) -> dict[str, Any]:
         ap = dict(zip(self._ap_columns, self.map.tolist(), strict=True))
-        further = self.mean_judged | self.mean_measures
-        return {**ap, **further, 'n_relevant': int(self.n_relevant.sum())}
+        n_relevant = int(self.n_relevant.sum())
+        return {**ap, **self.mean_judged, **self.mean_measures, 'n_relevant': n_relevant}
 
     def _means(self) -> dict[str, float | None]:
         names = [f'M{name}' for name in self._ap_columns]

@@ -1,4 +1,4 @@
-"""Read results again from the JSON that every command writes."""
+"""Read results back from the JSON that commands write."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def settings_entries(
 def manifest_json(
     settings: Mapping[str, Any], inputs: Mapping[str, Provenance], counts: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Return the manifest: by role, the name and hash of each input; sizes of inputs by name."""
+    """Return the manifest: settings, the name and hash of each input by role, and counts."""
     return {
         'version': __version__,
         **settings,

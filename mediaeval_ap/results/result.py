@@ -118,11 +118,13 @@ class Described(ABC):
         return self._return_or_write('latex', path, per_query)
 
     def _return_or_write(self, format: str, path: Path | None, per_query: bool) -> str | None:
-        options = {'per_query': True} if per_query else {}  # values without queries refuse it
-        return returned_or_written(render(self.document(**options), format), path)
+        options = (
+            {'per_query': True} if per_query else {}
+        )  # documents without queries do not take it
+        return return_or_write(render(self.document(**options), format), path)
 
 
-def returned_or_written(text: str, path: Path | None) -> str | None:
+def return_or_write(text: str, path: Path | None) -> str | None:
     """Return a text, or write it to the file and return None."""
     if path is None:
         return text
@@ -140,7 +142,7 @@ class MetricKind:
 
     unit: str = 'query'
     units: str = 'queries'
-    over: str = 'queries'  # the name of the count of these items
+    over: str = 'queries'  # their key in `Result.counts`
     no_mean: str = ''  # the reason, if the value is not a mean over queries
     is_one_list: bool = False  # ranks all predictions in one list; a table has a row for each
     scores_all: bool = False  # the mean includes queries without a true label, which are not at 0
@@ -165,7 +167,7 @@ def kind_of_metric(metric: str) -> MetricKind:
 
 @dataclass(frozen=True)
 class Compared:
-    """Values by query, under the name of their mean, by which runs are compared.
+    """The values by which runs are compared: by query, under the name of their mean.
 
     For a metric that is not a mean, the row of a query is the input of its accumulator. `floor` has
     the mean of an empty run, where it is known; `left_out` names the measures that lack a value for
@@ -190,18 +192,18 @@ def mean(values: NDArray[Any]) -> float | None:
 
 
 def notes_of(count: int, n_queries: int, predicate: str) -> list[str]:
-    """Return the note that the predicate is true of some queries, if it is of any."""
+    """Return a note that the predicate is true of `count` queries; no note if that is 0."""
     return [Note(predicate, count, n_queries)] if count else []
 
 
 def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
-    """Return the note that average precision exceeds 1 for some queries, if it does."""
+    """Return a note that average precision exceeds 1 for some queries, if it does."""
     predicate = f'have an AP above 1: {definition} counts a shot each time it is returned'
     return notes_of(n_above, n_queries, predicate)
 
 
 def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
-    """Return the note that some queries were left out of the mean, if any were."""
+    """Return a note that some queries were left out of the mean, if any were."""
     return notes_of(n_skipped, n_skipped + n_scored, f'{lack}, and are left out')
 
 
@@ -261,8 +263,8 @@ class Result(Described):
     def mean_counts(self) -> dict[str, int]:
         """The number of queries in each mean, by the name of the mean."""
 
-    # Each kind of result gives the output formats:
-    _subtitle: Callable[[], str]  # the settings, behind the name of the run
+    # Each kind of result defines, for the output formats:
+    _subtitle: Callable[[], str]  # the settings, after the name of the run
     _settings: Callable[[], dict[str, Any]]  # the settings as columns
     _columns: Callable[[], NamedColumns]  # a column of queries, then their values
     _mean_row: Callable[[], dict[str, Any]]  # the last row of these columns
@@ -342,11 +344,11 @@ class Result(Described):
         (first, queries), *value_columns = columns.items()
         means = self._mean_row()
         empty_cells = [None] * len(queries)
-        whole: dict[str, Any] = {first: [*queries, ALL_QUERIES]}
-        whole |= {name: _with_mean(column, means.get(name)) for name, column in value_columns}
+        extended: dict[str, Any] = {first: [*queries, ALL_QUERIES]}
+        extended |= {name: _with_mean(column, means.get(name)) for name, column in value_columns}
         for name, count in self._count_columns().items():
-            whole.setdefault(name, [*empty_cells, count])
-        return whole
+            extended.setdefault(name, [*empty_cells, count])
+        return extended
 
     @property
     def source(self) -> Provenance:
@@ -409,9 +411,9 @@ class Result(Described):
         ----------
         mean : bool
             Add a last row ``all`` with the means, and with sums of ``n_relevant`` and ``n_labels``.
-            For GAP it has the sum of the terms; for lwlrap, lwlrap under the LRAP of samples. Only
-            this row has a value in ``n_queries``, the number of queries in the means; the column of
-            a measure of ir_measures includes its name, as ``n_queries_RR``.
+            For GAP, its ``value`` is the sum of the terms; for lwlrap, it is lwlrap, below the LRAP
+            of each query. Only this row has a value in ``n_queries``, the number of queries in the
+            means; a measure of ir_measures has a column of its own, such as ``n_queries_RR``.
 
         Returns
         -------
@@ -423,9 +425,9 @@ class Result(Described):
         import pandas
 
         columns = self._columns()
-        whole = pandas.DataFrame(self._with_last_row(columns) if mean else columns)
-        counts = whole.columns.difference(list(columns))
-        return whole.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
+        frame = pandas.DataFrame(self._with_last_row(columns) if mean else columns)
+        counts = frame.columns.difference(list(columns))
+        return frame.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
 
 
 def distinct_run_names(results: Sequence[Result]) -> list[str]:
@@ -487,7 +489,7 @@ def results_document(
     return Document(
         lambda: _result_blocks(ordered, per_query),
         lambda: results_json([result._json_object(per_query) for result in ordered], errors),
-        lambda: _concatenated([result._rows(per_query) for result in ordered]),
+        lambda: _concatenate([result._rows(per_query) for result in ordered]),
     )
 
 
@@ -510,13 +512,13 @@ def _merged_notes(results: Sequence[Result]) -> list[str]:
     shared = [
         note for note in notes_of_results[0] if all(note in notes for notes in notes_of_results)
     ]
-    note_by_run: dict[object, dict[str, str]] = defaultdict(dict)  # for each kind of note
+    notes_by_kind: dict[object, dict[str, str]] = defaultdict(dict)  # then by run
     for result, notes in zip(results, notes_of_results, strict=True):
         for note in notes:
             if note not in shared:
-                note_by_run[kind_of(note)][printable(result.run)] = note
+                notes_by_kind[kind_of(note)][printable(result.run)] = note
     lines = list(shared)
-    for notes_of_kind in note_by_run.values():
+    for notes_of_kind in notes_by_kind.values():
         if len(notes_of_kind) > 1:
             lines.append(across_runs(notes_of_kind))
         else:
@@ -550,8 +552,8 @@ def _notes_below_means(result: Result) -> list[str]:
 def _summary_blocks(results: Sequence[Result]) -> Iterator[Block]:
     """Yield a line on the queries and the definition, then a table with a row for each run.
 
-    The table leaves out the columns that are the same for all runs. Where means are over different
-    queries, the line says so.
+    If all means are over the same queries, the line has their number and the common definition, and
+    the table leaves these out. Otherwise the line says that they are not.
     """
     grid = _summary_grid(results)
     n_items = {
@@ -584,7 +586,7 @@ def _summary_blocks(results: Sequence[Result]) -> Iterator[Block]:
     )
 
 
-def _concatenated(grids: Sequence[Grid]) -> Grid:
+def _concatenate(grids: Sequence[Grid]) -> Grid:
     """Return the rows of all grids, which must have the same columns."""
     if not grids:
         raise ParameterError('results: found none, expected one or more')
@@ -602,7 +604,7 @@ def _summary_grid(results: Sequence[Result]) -> Grid:
     if len(kinds := sorted({type(result).__name__ for result in results})) > 1:
         raise ParameterError(f'results: found {", ".join(kinds)}, expected one kind')
     rows = [result._summary() for result in results]
-    return _concatenated([Grid(list(row), [list(row.values())]) for row in rows])
+    return _concatenate([Grid(list(row), [list(row.values())]) for row in rows])
 
 
 def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFrame:
@@ -634,11 +636,11 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
 
     names = list(results) if isinstance(results, Mapping) else None
     results = results.values() if isinstance(results, Mapping) else results
-    in_order = list(results) if isinstance(results, Iterable) else []
-    wrong = [result for result in in_order if not isinstance(result, Result)]
+    result_list = list(results) if isinstance(results, Iterable) else []
+    wrong = [result for result in result_list if not isinstance(result, Result)]
     if wrong or not isinstance(results, Iterable):
         wrong_type = shown(type(wrong[0] if wrong else results))
         raise ParameterError(f'summary: found {wrong_type}, expected a list of results')
-    grid = _summary_grid(in_order)
+    grid = _summary_grid(result_list)
     frame = pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')
     return frame if names is None else frame.set_axis(pandas.Index(names, name='run'))

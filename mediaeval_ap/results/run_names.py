@@ -34,8 +34,8 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
 
     The names leave out the suffixes that all paths share; the name of a single path leaves out the
     usual suffixes of files. Where last parts are equal, names keep parent folders until they
-    differ. Where a given name equals a name from a path, names from paths keep their suffix, then
-    the whole path. Equal paths have equal names.
+    differ. Where a name from a path equals a given name, all names from paths keep their suffixes
+    or, if that is not enough, are the whole paths. Equal paths have equal names.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
 def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
     """Read the name and the team of each path from a file; empty texts for a path it lacks.
 
-    The file has the columns path, name and, optionally, team, under a header. A row with the last
-    part of a path is enough.
+    The file has the columns path, name and, optionally, team, under a header. A row may have only
+    the last part of a path.
     """
     from mediaeval_ap.tables.layouts import RecordLayout
     from mediaeval_ap.tables.reading import TableInput
@@ -124,13 +124,13 @@ def _without_suffixes(paths: PathParts) -> PathParts:
 
 
 def _shortest_distinct_ends(paths: PathParts) -> dict[PurePath, str]:
-    """Return the last parts of each path, as few as no other path ends with."""
+    """Return, for each path, its shortest end that no other path has."""
     names: dict[PurePath, str] = {}
-    n = 0
+    n_parts = 0
     while len(names) < len(paths):
-        n += 1
-        times = Counter(parts[-n:] for parts in paths.values())
+        n_parts += 1
+        times = Counter(parts[-n_parts:] for parts in paths.values())
         for path, parts in paths.items():
-            if path not in names and times[parts[-n:]] == 1:
-                names[path] = printable(PurePath(*parts[-n:]).as_posix())
+            if path not in names and times[parts[-n_parts:]] == 1:
+                names[path] = printable(PurePath(*parts[-n_parts:]).as_posix())
     return names

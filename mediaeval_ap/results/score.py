@@ -41,9 +41,10 @@ class Score(Result):
     counts : mapping of str to int
         Sizes of the inputs.
     table : pandas.DataFrame or None
-        Values by query or by class, if the score was computed with one of these options.
+        Values by query or by class, if the score was computed with ``per_query=True`` or
+        ``per_class=True``.
     notes : sequence of str
-        Sentences about queries that are special.
+        Sentences about special queries.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
     queries : pyarrow.Array, shape (n_queries,)
@@ -101,8 +102,8 @@ class Score(Result):
     def mean_counts(self) -> dict[str, int]:
         """The number of items in each mean: queries, queries with a true label (GAP), or labels."""
         kind = self.metric_kind
-        is_over_some = kind.over == 'queries' and not kind.scores_all
-        n_without = self.counts.get('without_truth', 0) if is_over_some else 0
+        leaves_out_queries = kind.over == 'queries' and not kind.scores_all
+        n_without = self.counts.get('without_truth', 0) if leaves_out_queries else 0
         return dict.fromkeys(self._means(), self.counts[kind.over] - n_without)
 
     def _count_columns(self) -> dict[str, int]:

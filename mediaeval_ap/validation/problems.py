@@ -109,7 +109,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Finding:
-    """The problems of one kind in one file; not all of the `count` may be written out."""
+    """The problems of one kind in one file; `count` includes those that are not written out."""
 
     kind: Kind
     count: int
@@ -159,8 +159,8 @@ class Findings:
             if finding.count:
                 self._findings.setdefault(finding.kind, []).append(finding)
         counts = {
-            kind: sum(finding.count for finding in in_files)
-            for kind, in_files in self._findings.items()
+            kind: sum(finding.count for finding in findings_of_kind)
+            for kind, findings_of_kind in self._findings.items()
         }
         self.counts = counts
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
@@ -182,8 +182,8 @@ class Findings:
 
         most = self.max_problems if most is None else min(most, self.max_problems)
         return {
-            kind: list(islice(merge(*in_files, key=file_and_line), most))
-            for kind, in_files in self._findings.items()
+            kind: list(islice(merge(*findings_of_kind, key=file_and_line), most))
+            for kind, findings_of_kind in self._findings.items()
         }
 
 

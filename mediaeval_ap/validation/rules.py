@@ -38,7 +38,7 @@ NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
 # The words by their field, which is named differently in the campaigns of 2015 and 2016.
 EVIDENCE_WORDS = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
 LONGEST_NAME = 200  # characters; longer names are not searched for neighbours
-MOST_NAMES = 100_000  # nor are more names: the table of their spellings would fill memory
+MOST_NAMES = 100_000  # more names are not searched: the table of their spellings would fill memory
 _is_name = re.compile('[a-z_]+').fullmatch
 
 
@@ -79,8 +79,8 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
     if lists:
         is_listed = [evidence.within(videos, fields_of(evidence, VIDEO_FIELDS)) for videos in lists]
         rows = np.flatnonzero(~np.logical_or.reduce(is_listed))
-        missing = partial(_missing, evidence, VIDEO_FIELDS, lists)
-        yield at_rows('unknown-video', evidence, rows, missing)
+        describe_unlisted = partial(_describe_missing, evidence, VIDEO_FIELDS, lists)
+        yield at_rows('unknown-video', evidence, rows, describe_unlisted)
     (field,) = EVIDENCE_WORDS.keys() & evidence.columns.keys()
     *words, last = EVIDENCE_WORDS[field]
     expected = f'{", ".join(words)} or {last}'
@@ -88,12 +88,12 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
 
     first_row = first_equal(names.codes)
 
-    def repeated(row: int) -> Detail:
+    def describe_repetition(row: int) -> Detail:
         repetition = f'{shown(names.text(row))} again, as in {evidence.place(first_row[row])}'
         return ('person_name', repetition, 'each name once')
 
     rows = np.flatnonzero(first_row != np.arange(len(first_row)))
-    yield at_rows('repeated-evidence', evidence, rows, repeated)
+    yield at_rows('repeated-evidence', evidence, rows, describe_repetition)
     yield missing_elsewhere('missing-evidence', run, evidence, NAME_FIELDS)
     yield missing_elsewhere('unused-evidence', evidence, run, NAME_FIELDS)
 
@@ -114,7 +114,7 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 def wrong_format(file: LenientTable) -> Iterator[Finding]:
     """Find wrong lines, wrong numbers and times, an empty file, and a file of another role."""
     table = file.table
-    number = file.table.layout.number
+    number = table.layout.number
     for cause in Cause:
         kind = number or '' if cause is Cause.NUMBER else cause  # a confidence or a timestamp
         if cause in file.faults.counts:
@@ -161,7 +161,7 @@ def wrong_texts(
 
 
 def _is_time(text: str) -> bool:
-    """Return True if a time, which stays text as nothing computes with it, is not negative."""
+    """Return True for a time that is not negative; it stays text, as nothing computes with it."""
     number = text.encode()
     return is_finite_decimal(number) and float(number) >= 0
 
@@ -170,7 +170,7 @@ def _is_time(text: str) -> bool:
 
 
 def misspelt_names(table: Table) -> Iterator[Finding]:
-    """Find the first row of names one edit from an earlier one, not in NFC, or in upper case."""
+    """Find names one edit from an earlier one, not in NFC, or in upper case, in their first row."""
     first_rows = first_occurrences(table['person_name'].codes)
     names = table.texts('person_name', first_rows)
     text = table['person_name'].text
@@ -179,22 +179,24 @@ def misspelt_names(table: Table) -> Iterator[Finding]:
     neighbour_row = np.empty(len(table), np.int64)  # set only where `is_near`
     neighbour_row[first_rows[is_near]] = first_rows[neighbours[is_near]]
 
-    def near(row: int) -> Detail:
+    def describe_neighbour(row: int) -> Detail:
         earlier = neighbour_row[row]
         neighbour = f'{shown(text(earlier))} of {table.place(earlier)}'
         return ('person_name', f'{shown(text(row))}, one edit from {neighbour}', 'one spelling')
 
-    def respelt(mended: Callable[[str], str], quoted: Callable[[str], str], row: int) -> Detail:
-        return ('person_name', quoted(text(row)), quoted(mended(text(row))))
+    def describe_spelling(
+        mend: Callable[[str], str], quote: Callable[[str], str], row: int
+    ) -> Detail:
+        return ('person_name', quote(text(row)), quote(mend(text(row))))
 
-    yield at_rows('near-names', table, first_rows[is_near], near)
+    yield at_rows('near-names', table, first_rows[is_near], describe_neighbour)
     as_nfc = partial(unicodedata.normalize, 'NFC')
-    for kind, mended, quoted in (
+    for kind, mend, quote in (
         ('not-nfc', as_nfc, _in_ascii),
         ('upper-case', _in_lower_case, shown),
     ):
-        wrong = [position for position, name in enumerate(names) if mended(name) != name]
-        yield at_rows(kind, table, first_rows[wrong], partial(respelt, mended, quoted))
+        wrong = [position for position, name in enumerate(names) if mend(name) != name]
+        yield at_rows(kind, table, first_rows[wrong], partial(describe_spelling, mend, quote))
 
 
 def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
@@ -247,14 +249,14 @@ def unknown_shots(table: Table, shots: Table) -> Iterator[Finding]:
     rows = np.flatnonzero(~table.within(shots, fields_of(table, SHOT_FIELDS)))
     has_listed_video = table.within(shots, fields_of(table, VIDEO_FIELDS))
 
-    def unknown(row: int) -> Detail:
+    def describe_unlisted(row: int) -> Detail:
         if not has_listed_video[row]:
-            return _missing(table, VIDEO_FIELDS, [shots], row)
+            return _describe_missing(table, VIDEO_FIELDS, [shots], row)
         shot = shown(table['shot_id'].text(row))
         shot_list = printable(shots.source.name)
         return ('shot_id', shot, f'a shot of its video in {shot_list}')
 
-    yield at_rows('unknown-shot', table, rows, unknown)
+    yield at_rows('unknown-shot', table, rows, describe_unlisted)
 
 
 def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[str]) -> Finding:
@@ -264,15 +266,17 @@ def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[st
     is_first = first_row == np.arange(len(table))
     rows = np.flatnonzero(is_first & ~table.within(other, fields_of(table, fields)))
 
-    def missing(row: int) -> Detail:
-        field, text, expected = _missing(table, fields, [other], row)
+    def describe_missing(row: int) -> Detail:
+        field, text, expected = _describe_missing(table, fields, [other], row)
         n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
         return (field, f'{text} in {n_rows}', expected)
 
-    return at_rows(kind, table, rows, missing)
+    return at_rows(kind, table, rows, describe_missing)
 
 
-def _missing(table: Table, fields: Sequence[str], lists: Sequence[Table], row: int) -> Detail:
+def _describe_missing(
+    table: Table, fields: Sequence[str], lists: Sequence[Table], row: int
+) -> Detail:
     """Describe the video, with its corpus if any, or the name of a row that no list has."""
     texts = [shown(table[field].text(row)) for field in fields_of(table, fields)]
     noun = 'a video' if fields[-1] == 'video_id' else 'a name'
@@ -291,27 +295,28 @@ def repeated_hypotheses(table: Table) -> Iterator[Finding]:
     is_first = equal_row == np.arange(len(table))
     is_valid = np.isfinite(table.confidence)
 
-    def quoted(row: int) -> str:
+    def quote(row: int) -> str:
         return shown(' '.join(table[field].text(row) for field in table.layout.texts))
 
-    def repeated(row: int) -> Detail:
-        repetition = f'{quoted(row)} again, as in {table.place(equal_row[row])}'
+    def describe_repetition(row: int) -> Detail:
+        repetition = f'{quote(row)} again, as in {table.place(equal_row[row])}'
         return (table.layout.texts[0], repetition, 'each row once')
 
-    yield at_rows('repeated-row', table, np.flatnonzero(is_valid & ~is_first), repeated)
+    repeated_rows = np.flatnonzero(is_valid & ~is_first)
+    yield at_rows('repeated-row', table, repeated_rows, describe_repetition)
 
     rows = np.flatnonzero(is_valid & is_first)
     earlier_row = np.arange(len(table))
     earlier_row[rows] = rows[first_equal(shot_and_name[rows])]
 
-    def different(row: int) -> Detail:
-        later = f'{float(table.confidence[row])!r} for {quoted(row)}'
+    def describe_difference(row: int) -> Detail:
+        later = f'{float(table.confidence[row])!r} for {quote(row)}'
         first = earlier_row[row]
         earlier = f'{float(table.confidence[first])!r}, as in {table.place(first)}'
         return ('confidence', later, f'{earlier}, or no second row')
 
     differing_rows = np.flatnonzero(earlier_row != np.arange(len(table)))
-    yield at_rows('two-confidences', table, differing_rows, different)
+    yield at_rows('two-confidences', table, differing_rows, describe_difference)
 
 
 def several_names(table: Table) -> Finding:
@@ -324,7 +329,7 @@ def several_names(table: Table) -> Finding:
     further_rows = pair_rows[first_row[pair_rows] != pair_rows]
     n_further_names = np.bincount(first_row[further_rows], minlength=len(shot))
 
-    def several(row: int) -> Detail:
+    def describe_names(row: int) -> Detail:
         first = first_row[row]
         second_name = shown(names.text(row))
         first_name = f'{shown(names.text(first))} of {table.place(first)}'
@@ -333,11 +338,11 @@ def several_names(table: Table) -> Finding:
         return ('person_name', sequence, 'one name, unless the shot shows several people')
 
     rows = further_rows[first_occurrences(first_row[further_rows])]
-    return at_rows('several-names', table, rows, several)
+    return at_rows('several-names', table, rows, describe_names)
 
 
 def alike_confidences(table: Table) -> Iterator[Finding]:
-    """Find that all confidences are equal, or that some are equal only in single precision."""
+    """Find confidences that are all equal, or some that are equal only in single precision."""
     confidence = table.confidence
     valid_rows = np.flatnonzero(np.isfinite(confidence))
     distinct, first_rows = np.unique(confidence[valid_rows], return_index=True)
@@ -355,11 +360,11 @@ def alike_confidences(table: Table) -> Iterator[Finding]:
     sizes = np.diff(starts, append=len(first_rows))
     tied_row[first_rows] = np.minimum.reduceat(first_rows, starts).repeat(sizes)
 
-    def tied(row: int) -> Detail:
+    def describe_tie(row: int) -> Detail:
         earlier = tied_row[row]
         earlier_value = f'{float(confidence[earlier])!r} of {table.place(earlier)}'
         value = f'{float(confidence[row])!r}, which is {earlier_value} in single precision'
         return ('confidence', value, 'equal confidences, or ones further apart')
 
     rows = np.flatnonzero(tied_row != np.arange(len(tied_row)))
-    yield at_rows('single-precision', table, rows, tied)
+    yield at_rows('single-precision', table, rows, describe_tie)

@@ -38,7 +38,7 @@ def validate(
     ----------
     hypothesis : str, path-like, file object, DataFrame, pyarrow table, iterable or Table
         The run, as `mediaeval_ap.tables.read` takes it. Wrong lines of text are listed; wrong rows
-        of tables of values and of Parquet are errors.
+        of tables of values or of Parquet raise an error.
     shots, videos, evidence, reference : as hypothesis, optional
         ``shots`` must list every shot of the submission. ``videos`` are the videos that count:
         hypotheses for others give warnings, and the video of evidence must be here or in ``shots``.
@@ -93,7 +93,7 @@ def examine(
     max_problems: int = MAX_PROBLEMS,
     **other_files: Rows | None,
 ) -> Findings:
-    """Count the problems of a submission; the parameters are those that `validate` has."""
+    """Count the problems of a submission; the parameters are as for `validate`."""
     if hypothesis is None:
         raise ParameterError('hypothesis: found None, expected a submission')
     max_problems = check_limit(max_problems, 'max_problems')
