@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 # If the largest key is below DENSE times the number of keys, `numbered` marks the keys that occur;
-# otherwise it sorts. At this limit marking takes once or twice the time of sorting with AVX-512,
-# and a third without AVX; at twice the limit, two to five times, and two thirds.
+# otherwise it sorts. At this limit, marking takes 1 to 2 times as long as sorting with AVX-512, and
+# a third as long without AVX; at twice the limit, 2 to 5 times and two thirds.
 DENSE = 4
 MIN_PACKED_KEYS = 1000  # fewer keys are sorted faster alone than packed with their positions
 CACHE_LINE = 64  # bytes
@@ -188,7 +188,7 @@ def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def ranks_in_runs(begins: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
-    """Return each row's position in its run of rows, from 1; runs start at `begins`."""
+    """Return the position of each row in its run of rows, from 1; runs start at `begins`."""
     ranks: NDArray[np.int64] = np.arange(1, n_rows + 1) - begins.repeat(
         np.diff(begins, append=n_rows)
     )
@@ -211,7 +211,7 @@ def first_above(
     ends: NDArray[np.int64],
     limit: int,
 ) -> NDArray[np.int64]:
-    """Return the first position above `limit` in each ascending range of values, or its end."""
+    """Return the first position of a value above `limit` in each ascending range, or its end."""
     low = begins.copy()
     high = ends.copy()
     unfinished = (low < high).nonzero()[0]

@@ -109,7 +109,7 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> None:
 
 
 def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
-    """Write files that belong together: all are on the disk before the first is replaced."""
+    """Write files that belong together: all are on the disk before any replaces an older one."""
     with ExitStack() as stack:
         replacements = []
         for destination, content in contents.items():

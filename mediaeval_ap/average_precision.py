@@ -50,7 +50,7 @@ class AveragePrecision:
     subset : like reference, optional
         The videos that count: ``corpus_id video_id``. Rows about other videos are left out.
     definition : str or Definition
-        The AP definition: a value, or a name that `mediaeval_ap.definitions` has.
+        The AP definition, or the name of one that `mediaeval_ap.definitions` has.
     queries_without_relevant : {'count', 'skip'}
         The treatment of given queries without a relevant shot: ``'count'`` gives each the score
         that the definition sets for it, ``'skip'`` leaves all of them out before scoring. A session
@@ -83,7 +83,7 @@ class AveragePrecision:
     Notes
     -----
     All methods take a run and queries as `evaluate` does, and several runs with teams as `report`
-    does; they raise and warn like these. Their own pages have only the differences.
+    does; they raise and warn like these. Their descriptions tell only the differences.
 
     Examples
     --------
@@ -165,7 +165,8 @@ class AveragePrecision:
     ) -> Evaluation:
         """Score a run on many queries at once.
 
-        Once the run is read, takes time in proportion to queries times distinct names of the run.
+        Once the run is read, takes time in proportion to the number of queries times the number of
+        distinct names of the run.
 
         Parameters
         ----------
@@ -522,7 +523,7 @@ class AveragePrecision:
         near: float = choices.NEAR,
         progress: bool = False,
     ) -> Pool:
-        """Count the teams behind relevant shots, and score all runs without the shots of one team.
+        """Count the teams behind relevant shots; score all runs without the shots of each team.
 
         Parameters
         ----------
@@ -715,7 +716,7 @@ class AveragePrecision:
         Warns
         -----
         DataWarning
-            When no shot is relevant to a query, which the qrels leave out then.
+            When a query has no relevant shot: the qrels leave it out.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Names, defaults, limits and checks of the options that several functions share.
 
-The checks of text follow the fields of files. Spaces and tabs separate words; in a CSV field, line
-ends (LF or CR LF) do, too. Every other character belongs to a word: vertical tab, form feed,
-no-break space, line separator.
+Text is checked by the rules for fields of files. Spaces and tabs separate words; in a CSV field,
+line ends (LF or CR LF) do, too. Every other character belongs to a word, even vertical tab, form
+feed, no-break space and line separator.
 
 This module does not import numpy, as the command lists the choices in its help.
 """

@@ -16,7 +16,7 @@ from typing import TypeVar
 Argument = TypeVar('Argument')
 Returned = TypeVar('Returned')
 
-_is_one_of_several: ContextVar[bool] = ContextVar('_is_one_of_several', default=False)
+_is_on_one_core: ContextVar[bool] = ContextVar('_is_on_one_core', default=False)
 
 
 def machine_cores() -> int:
@@ -27,17 +27,17 @@ def machine_cores() -> int:
 
 def own_cores() -> int:
     """Return the number of threads to compute with: 1 within `one_core`, else `machine_cores`."""
-    return 1 if _is_one_of_several.get() else machine_cores()
+    return 1 if _is_on_one_core.get() else machine_cores()
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
     """Compute with one thread, as other processes use the other cores."""
-    token = _is_one_of_several.set(True)
+    token = _is_on_one_core.set(True)
     try:
         yield
     finally:
-        _is_one_of_several.reset(token)
+        _is_on_one_core.reset(token)
 
 
 def on_all_cores(

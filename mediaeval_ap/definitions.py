@@ -146,7 +146,7 @@ class Definition:
         return f'S({_minimum(self.depth)}) / {_minimum(self.denominator)}'
 
     def upper_bound(self, k: Cutoff, n_relevant: int, n_returned: int) -> float:
-        """Return a number that no average precision exceeds.
+        """Return an upper bound of average precision.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Definition:
             return float(self.without_relevant)
         quantities = {'R': n_relevant, 'k': LARGEST_CUTOFF if k == ALL else k, 'N': n_returned}
         # The sum has at most one term per rank down to the depth, and one per hit; no term is
-        # above 1. So each of these quantities bounds the sum, and dividing by one gives at most 1.
+        # above 1. So each of these quantities bounds the sum, and dividing by any gives at most 1.
         bounds_of_sum = {*self.depth, 'N'}
         if not self.counts_again:
             bounds_of_sum.add('R')
@@ -226,14 +226,14 @@ class Definition:
 
 
 def _are_distinct(quantities: object, names: str) -> bool:
-    """Return True for a tuple of some of the names, each at most once."""
+    """Return True for a tuple of one or more of the names, each at most once."""
     if not isinstance(quantities, tuple) or not all(isinstance(name, str) for name in quantities):
         return False
     return 0 < len(quantities) == len(set(quantities)) and set(quantities) <= set(names)
 
 
 def _minimum(quantities: tuple[str, ...]) -> str:
-    """Write the minimum of some quantities as in a formula."""
+    """Write the minimum of quantities as in a formula."""
     return quantities[0] if len(quantities) == 1 else f'min({", ".join(quantities)})'
 
 
@@ -291,7 +291,7 @@ def get(definition: str | Definition) -> Definition:
 
 
 def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
-    """Return a cutoff as an int; the error begins with `name` and adds an alternative."""
+    """Return a cutoff as an int; an error begins with `name`, and mentions the alternative."""
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
     expected = f'positive integers below 2**63{alternative}'

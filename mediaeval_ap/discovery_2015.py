@@ -283,7 +283,7 @@ class PersonDiscovery2015:
         return warnings + no_overlap('queries', finding, cause)
 
     def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Warn of queries that are not names in the reference; if none is, `_warnings` does."""
+        """Warn of queries that are not names in the reference; if none is one, `_warnings` does."""
         code_of = self._names.code_of
         unknown = [query for query in queries if query not in code_of]
         if len(unknown) == len(queries):
@@ -320,32 +320,30 @@ class PersonDiscovery2015:
         keys = self._keys(code, shot[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
-        n = len(run)
-        cutoff = [max(1, n)]  # none
+        n_rows = len(run)
+        no_cutoff = [max(1, n_rows)]
         return average_precision_of_hits(
-            query[hits], ranks[hits], n_relevant, n, cutoff, DEFINITION_2015
+            query[hits], ranks[hits], n_relevant, n_rows, no_cutoff, DEFINITION_2015
         )[:, 0]
 
     def _correct(self, evaluation: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
         """Return a mask of the queries whose name has evidence that the reference confirms."""
         evidence_by_name: dict[str | None, Evidence] = {}
-        for row, piece in enumerate(self._read_evidence(evidence)):
-            if piece.name in evidence_by_name:
-                repetition = f'{shown(piece.name)} again'
+        for row, claim in enumerate(self._read_evidence(evidence)):
+            if claim.name in evidence_by_name:
+                repetition = f'{shown(claim.name)} again'
                 raise evidence.error([row], 'person_name', repetition, 'each name once')
-            evidence_by_name[piece.name] = piece
+            evidence_by_name[claim.name] = claim
         is_confirmed = []
         for query, name in zip(evaluation.queries, evaluation.names, strict=True):
-            answer = evidence_by_name.get(name)
-            is_confirmed.append(
-                answer is not None and answer._replace(name=query) in self._evidence
-            )
-        is_none = np.array([name is None for name in evaluation.names])
-        correct: NDArray[np.bool_] = np.where(is_none, evaluation.n_relevant == 0, is_confirmed)
+            claim = evidence_by_name.get(name)
+            is_confirmed.append(claim is not None and claim._replace(name=query) in self._evidence)
+        has_no_name = np.array([name is None for name in evaluation.names])
+        correct: NDArray[np.bool_] = np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
         return correct
 
     def _read_evidence(self, table: Table) -> Iterator[Evidence]:
-        """Return the name, shot and source of each row."""
+        """Return the evidence of each row."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in MATCHING_SOURCES:

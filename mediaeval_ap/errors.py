@@ -74,7 +74,7 @@ KINDS = {
     'wait.',
 }
 PACKAGE = os.path.dirname(__file__) + os.sep
-NAMES_IN_MESSAGE = 3  # a message gives only the number of further ones
+NAMES_IN_MESSAGE = 3  # of further names, a message gives only the number
 
 
 class Error(Exception):
@@ -164,7 +164,7 @@ class Note(str):
     Parameters
     ----------
     says : str
-        The rest of the sentence, after its subject.
+        The sentence after its subject.
     number, of : int
         The number of units that the sentence is about, and of all units.
     unit : str
@@ -256,7 +256,7 @@ def warn_caller(data_warnings: Iterable[DataWarning]) -> None:
     level = 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
-        level = level + 1
+        level += 1
     for warning in data_warnings:
         warnings.warn(warning, stacklevel=level)
 
@@ -271,25 +271,25 @@ def printable(text: str) -> str:
     )
 
 
-def with_noun(count: int, one: str, many: str) -> str:
+def with_noun(count: int, singular: str, plural: str) -> str:
     """Return a number with its noun, in the singular or the plural."""
-    return f'{count:,} {one if count == 1 else many}'
+    return f'{count:,} {singular if count == 1 else plural}'
 
 
 def across_runs(note_by_run: Mapping[str, str]) -> str:
-    """Merge notes of one kind about several runs into one text, such as in 2 runs: … (a, b)."""
+    """Merge notes of one kind about several runs into one text, such as "in 2 runs: … (a, b)"."""
     merged = merged_note(note_by_run.values())
     return f'in {len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
 
 
 def merged_note(notes: Iterable[str]) -> str:
-    """Merge notes of one kind into one with ranges, such as 3 to 5 of 9 queries."""
+    """Merge notes of one kind into one with ranges, such as "3 to 5 of 9 queries …"."""
     first, *further = notes
     if not isinstance(first, Note):
         return first
     numbered = [first, *(note for note in further if isinstance(note, Note))]
-    numbers = [note.number for note in numbered], [note.of for note in numbered]
-    ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in numbers)
+    counts = [note.number for note in numbered], [note.of for note in numbered]
+    ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in counts)
     return f'{" of ".join(ranges)} {first.kind}'
 
 
@@ -299,7 +299,7 @@ def kind_of(note: str) -> str:
 
 
 def abridged(names: Sequence[str], most: int = NAMES_IN_MESSAGE) -> str:
-    """List the first names and give the number of the rest, such as a, b, c and 4 more."""
+    """List the first names, and give the number of the others, such as "a, b, c and 4 more"."""
     n_more = len(names) - most
     return ', '.join(names[:most]) + (f' and {n_more:,} more' if n_more > 0 else '')
 

@@ -80,7 +80,7 @@ def skipped_queries(
     lack: str = NO_RELEVANT,
     cause: str = '',
 ) -> list[DataWarning]:
-    """Return the warning of left out queries; raise UndefinedScoreError if all are left out."""
+    """Return a warning about queries left out; raise UndefinedScoreError if all are left out."""
     if n_skipped and n_skipped == n_queries:
         where = '' if source == reference else f' in {printable(reference)}'
         finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
@@ -95,7 +95,7 @@ def skipped_queries(
 
 
 class QueriesToScore(NamedTuple):
-    """The names to score, in order, with warnings of repeated and of left out queries."""
+    """The names to score, in order, with warnings about queries repeated and left out."""
 
     names: list[str]
     n_skipped: int
@@ -116,11 +116,13 @@ def queries_or_default(
     """
     if queries is None:
         if not default:
-            lack = f'every name of this reference begins with {PLACEHOLDER}, and stands for people '
-            lack += 'without a name'
+            reason = (
+                f'every name of this reference begins with {PLACEHOLDER}, and stands for people '
+                'without a name'
+            )
             if not names:
-                lack = 'no row of this reference is judged: all are dropped'
-            raise ParameterError(f'{printable(reference)}: {lack}; give the queries to ask for')
+                reason = 'no row of this reference is judged: all are dropped'
+            raise ParameterError(f'{printable(reference)}: {reason}; give the queries to ask for')
         return QueriesToScore(list(default), 0, [], [])
     n_skipped = 0
     about_skipped = []
@@ -167,9 +169,9 @@ class Criteria:
         videos = None if subset is None else read(subset, SUBSET)
         policy = check_unjudged(unjudged, drop_unjudged_rows, judged)
         may_be_empty = judged is not None
-        whole = read_one_of(reference, [REFERENCE]) if may_be_empty else read(reference, REFERENCE)
-        table = in_subset(whole, videos)
-        if len(whole) and not len(table):
+        rows = read_one_of(reference, [REFERENCE]) if may_be_empty else read(reference, REFERENCE)
+        table = in_subset(rows, videos)
+        if len(rows) and not len(table):
             name = printable(table.source.name)
             raise ParameterError(f'{name}: no row of this reference is in the subset')
         judgements = None
@@ -177,12 +179,12 @@ class Criteria:
             judged_list = Judged.read(judged).within(videos)
             table, n_dropped = judged_list.check_reference(table, drop=drop_unjudged_rows)
             judgements = Judged(judged_list.table, policy, n_dropped)
-        subset_reference = Reference(table, definition.counts_again, whole['person_name'].values)
+        subset_reference = Reference(table, definition.counts_again, rows['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
         return cls(subset_reference, cutoffs, definition, videos, skip_or_count, judgements)
 
     def repeated_rows(self) -> list[DataWarning]:
-        """Return the warning that the reference repeats rows, if it does."""
+        """Return a warning that the reference repeats rows, if it does."""
         table = self.reference.table
         n_repeated = self.reference.n_repeated
         are_kept = self.definition.counts_again
@@ -226,7 +228,7 @@ class Criteria:
         return consistent(table, self.reference.table)
 
     def open_run(self, run: Run) -> Store | None:
-        """Return a run that is a store of the same subset; None if it is not a store."""
+        """Return the store behind a run, or None; raise FormatError if the subsets differ."""
         if isinstance(run, str) and not os.path.isdir(run):  # a file needs no import of stores
             return None
         from mediaeval_ap.store.manifest import digest_of_videos
@@ -234,12 +236,12 @@ class Criteria:
 
         if (store := as_store(run)) is None:
             return None
-        indexed = store.manifest.subset
+        indexed_subset = store.manifest.subset
         videos = self.subset
         digest = None if videos is None else digest_of_videos(videos)
-        if digest == (indexed and indexed.videos):
+        if digest == (indexed_subset and indexed_subset.videos):
             return store
-        actual = 'none' if indexed is None else f'the videos of {shown(indexed.name)}'
+        actual = 'none' if indexed_subset is None else f'the videos of {shown(indexed_subset.name)}'
         if videos is None:
             expected = 'none; score with the same --subset, or index the run without it'
         else:

@@ -101,7 +101,7 @@ def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
 def without_relevant(
     reference: str, n_relevant: NDArray[np.int64], definition: Definition
 ) -> list[DataWarning]:
-    """Warn that some queries have no relevant shot, with the part of MAP that they alone make."""
+    """Warn that some queries have no relevant shot, and give the MAP of an empty run."""
     n_without = int(np.count_nonzero(n_relevant == 0))
     if not 0 < n_without < len(n_relevant):  # if all have none, `no_overlap` warns instead
         return []
@@ -112,7 +112,7 @@ def without_relevant(
 def unknown_queries(
     unknown: Sequence[str], n_queries: int, reference: str, nearest: Callable[[str], str | None]
 ) -> list[DataWarning]:
-    """Warn of queries that are not names in the reference, with the nearest name of a few."""
+    """Warn of queries that are not names in the reference; give the nearest name for a few."""
     if not unknown:
         return []
     examples = list(map(shown, unknown))
@@ -134,7 +134,7 @@ def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
 def scores_above_one(
     queries: Sequence[str], n_queries: int, run: str, definition: Definition
 ) -> list[DataWarning]:
-    """Warn that average precision exceeds 1, with the definitions that prevent it."""
+    """Warn that average precision exceeds 1, and name the definitions that prevent it."""
     if not (queries and definition.counts_again):
         return []
     (note,) = note_above_one(len(queries), n_queries, definition)
@@ -203,7 +203,7 @@ def _longest_within(text: str, ids: Collection[str]) -> str | None:
 
 
 def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
-    """Name the field and describe why no shot of a run may be in the reference, or return ''."""
+    """Describe the likely reason why no shot of a run is in the reference, by field, or return ''."""
     fields = reference.layout.texts
     in_run = {field: set(run.texts[field]) for field in fields}
     in_reference = {field: set(reference[field].values) for field in fields}

@@ -61,7 +61,7 @@ class Reference:
         return nearest_name(query, [*self.queries, *sorted(self.elsewhere)], within)
 
     def about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Return the warning of queries that are not in the reference, if there are any."""
+        """Return a warning about queries that are not in the reference, if there are any."""
         unknown = [query for query in queries if not self.has(query)]
         return unknown_queries(unknown, len(queries), self.name, self.nearest)
 

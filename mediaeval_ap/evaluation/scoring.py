@@ -179,7 +179,7 @@ class PreparedRun:
         return Scorer(self.ranking, relevance, K, definition, self.criteria.judgements)
 
     def warnings_with(self, about_queries: Sequence[DataWarning]) -> list[DataWarning]:
-        """Return the warnings about the run, and those about queries, before any is scored."""
+        """Return the warnings that need no scores: about the run, and those about queries."""
         name = self.ranking.source.name
         n_hypotheses = len(self.ranking)
         warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses)
@@ -323,7 +323,7 @@ def evaluation_of(
 def completed(
     evaluation: Evaluation, n_skipped: int, warnings: Sequence[DataWarning] = ()
 ) -> Evaluation:
-    """Add the number of queries left out, and warnings, which blocks of queries cannot know.
+    """Add the number of queries left out, and warnings, as no block of queries knows all of them.
 
     The warnings about the values of all queries follow the given ones.
     """

@@ -83,13 +83,13 @@ class Session(Generator[Answer, str | None, None]):
         Warns
         -----
         DataWarning, WithoutRelevantWarning
-            When average precision exceeds 1; the first time that a name is sent that is not in the
-            reference.
+            When average precision exceeds 1; when a name that is not in the reference is sent for
+            the first time.
 
         Notes
         -----
-        Takes time in proportion to the distinct names of the run; the warning about an unknown
-        name takes time in proportion to the names of the reference.
+        Takes time in proportion to the number of distinct names of the run; the warning about an
+        unknown name, to the number of names of the reference.
         """
         self._check_open()
         scorer = self._current_scorer()

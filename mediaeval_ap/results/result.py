@@ -118,9 +118,8 @@ class Described(ABC):
         return self._return_or_write('latex', path, per_query)
 
     def _return_or_write(self, format: str, path: Path | None, per_query: bool) -> str | None:
-        options = (
-            {'per_query': True} if per_query else {}
-        )  # documents without queries do not take it
+        # Documents without queries do not take the option.
+        options = {'per_query': True} if per_query else {}
         return return_or_write(render(self.document(**options), format), path)
 
 
