@@ -57,14 +57,14 @@ class BlockFolder:
         except (OSError, ValueError) as error:
             reason = 'is a file, expected a folder' if isinstance(error, FileExistsError) else ''
             raise WriteError(folder.path, reason or str(error)) from error
-        before = cls.open(folder.path).plan if os.path.exists(file) else {}
+        older_plan = cls.open(folder.path).plan if os.path.exists(file) else {}
         for field, value in plan.items():
-            if before and field != 'names' and before.get(field) != value:
+            if older_plan and field != 'names' and older_plan.get(field) != value:
                 advice = 'this folder holds another evaluation: choose another folder, or delete it'
-                expected = f'{_value_in_message(value)}; {advice}'
-                actual = _value_in_message(before.get(field))
+                expected = f'{_format_value(value)}; {advice}'
+                actual = _format_value(older_plan.get(field))
                 raise FormatError(file, '', field, actual, expected)
-        if not before or (any(plan['names']) and before['names'] != plan['names']):
+        if not older_plan or (any(plan['names']) and older_plan['names'] != plan['names']):
             content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
             write_whole(file, f'{content}\n')
         return folder
@@ -87,7 +87,7 @@ class BlockFolder:
         return cls(path, plan)
 
     def file(self, run: int, number: int) -> str:
-        """Return the path of a block, named by a hash of everything that its values depend on."""
+        """Return the path of a block; its name has a hash of all that its values depend on."""
         return os.path.join(self.path, f'{run + 1:03}-{number:05}-{self._key}.json')
 
     def finished_blocks(self, run: int) -> list[int]:
@@ -140,8 +140,8 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Warns
     -----
     WithoutRelevantWarning, DataWarning
-        As `AveragePrecision.evaluate`, except for those about runs and queries, which the parts
-        have given.
+        As `AveragePrecision.evaluate`, except those about runs and queries, which were issued when
+        the parts were computed.
 
     Examples
     --------
@@ -173,8 +173,8 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     evaluations = []
     for run, name in zip(runs, names, strict=True):
         blocks = [folder.read(run, number) for number in range(1, folder.n_blocks + 1)]
-        whole = completed(Evaluation.concat(blocks), folder.plan['n_skipped'])
-        evaluations.append(whole.called(name))
+        evaluation = completed(Evaluation.concat(blocks), folder.plan['n_skipped'])
+        evaluations.append(evaluation.called(name))
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations
 
@@ -182,7 +182,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
 def digest_of_rows(table: Table) -> str:
     """Return the SHA-256 of the rows of a table; the numbering of its texts does not matter.
 
-    The digest of a file would not do for selected rows, or rows that come from no file.
+    A digest of the file would not show a selection of its rows, and rows in memory have no file.
     """
     digest = hashlib.sha256(f'{len(table)} {" ".join(table.layout.fields)}\n'.encode())
     for field in table.layout.texts:
@@ -198,10 +198,10 @@ def _digest(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
 
 
-def _value_in_message(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Format a value of a plan, a setting or an input, for a message."""
     if isinstance(value, list):
-        return ', '.join(map(_value_in_message, value)) or 'none'
+        return ', '.join(map(_format_value, value)) or 'none'
     if isinstance(value, dict) and 'name' in value:
         digest = value.get('sha256')
         detail = f'SHA-256 {digest[:16]}…' if digest else value.get('formula', '')

@@ -31,16 +31,16 @@ from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.sources import ByteSource, opening
 
 START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0.2
-PACKED_ROWS = 20_000_000  # rows of a run in memory that are sent to a process in a second
+PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per second
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
-PROBE_SECONDS = 0.05  # of work, from which the time of the rest is estimated
-BLOCKS_EACH = 16  # of each process, so that all end at about the same time
+PROBE_SECONDS = 0.05  # of work, from which the remaining time is estimated
+BLOCKS_PER_PROCESS = 16  # so that all processes end at about the same time
 # Runs with more bytes in total go to processes at once, as reading them takes 0.5 s or more.
 WORTH_SHARING_BYTES = 16 << 20
 
 
 class Part(NamedTuple):
-    """The number of blocks of a part that were computed now, and that were found in the folder.
+    """The numbers of blocks of a part that were computed now, and that the folder had already.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Clock:
 
 @dataclass(eq=False)
 class RunInBlocks:
-    """A run that is scored in blocks of queries; results are kept in memory, or a folder too."""
+    """A run to score in blocks of queries; results are kept in memory, and in a folder if any."""
 
     request: EvaluationRequest
     hypothesis: Any
@@ -109,7 +109,7 @@ class RunInBlocks:
         return self._opened[0].warnings_with(self.request.selected_queries.warnings)
 
     def forget(self) -> None:
-        """Free the run and its blocks, so that runs of a command are not in memory together."""
+        """Free the run and its blocks: a command does not keep all of its runs in memory."""
         vars(self).pop('_opened', None)
         self._blocks.clear()
 
@@ -118,7 +118,7 @@ class RunInBlocks:
         names = self.request.selected_queries.names
         size = block_folder.BLOCK_QUERIES
         if self.folder is None and isinstance(jobs, int):
-            size = max(-(-len(names) // (BLOCKS_EACH * jobs if jobs > 1 else 1)), 1)
+            size = max(-(-len(names) // (BLOCKS_PER_PROCESS * jobs if jobs > 1 else 1)), 1)
         numbers = list(range(1, max(-(-len(names) // size), 1) + 1))
         if self.folder is not None:
             n_before = self.number * len(numbers) - part[0]
@@ -132,10 +132,10 @@ class RunInBlocks:
         return Part(len(missing), len(numbers) - len(missing))
 
     def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Any) -> None:
-        """Score blocks here, and let processes share the rest as soon as that pays off."""
+        """Score blocks here; give the remaining ones to workers as soon as that pays off."""
         run, ranking_or_store = self._opened  # first, so that no block's time includes it
         opened = OpenedRun(run, self.request.selected_queries.source, self.request.measures)
-        n_here = 0
+        n_scored = 0
         if isinstance(jobs, int):
             if len(blocks) == 1:  # not hidden: it shows a bar of its queries
                 self._keep(numbers[0], score_queries(opened, blocks[0]))
@@ -146,24 +146,24 @@ class RunInBlocks:
         with Bar('scoring', len(blocks), ' blocks') as bar, progress_hidden():
             clock = Clock()
             n_packed = len(run.ranking) if isinstance(ranking_or_store, Ranking) else 0
-            while isinstance(jobs, int) and n_here < len(blocks):
-                self._keep(numbers[n_here], score_queries(opened, blocks[n_here]))
+            while isinstance(jobs, int) and n_scored < len(blocks):
+                self._keep(numbers[n_scored], score_queries(opened, blocks[n_scored]))
                 bar.add()
-                n_here += 1
-                if clock.pays(len(blocks) / n_here - 1, jobs, n_packed):
+                n_scored += 1
+                if clock.pays(len(blocks) / n_scored - 1, jobs, n_packed):
                     break
-            if rest := blocks[n_here:]:
+            if remaining_blocks := blocks[n_scored:]:
                 # Imported here, as small evaluations need no workers.
                 from mediaeval_ap.execute import worker_processes
 
                 packed = self.request.pack(ranking_or_store)
                 with closing(
-                    worker_processes.run_tasks(jobs, score_block, packed, rest)
+                    worker_processes.run_tasks(jobs, score_block, packed, remaining_blocks)
                 ) as results:
                     for number, block in results:
                         if isinstance(block, Exception):
                             raise block
-                        self._keep(numbers[n_here + number], block)
+                        self._keep(numbers[n_scored + number], block)
                         bar.add()
 
     def _keep(self, number: int, block: Evaluation) -> None:
@@ -172,7 +172,7 @@ class RunInBlocks:
             self.folder.write(self.number, number, block)
 
     def compute_part(self, part: tuple[int, int], jobs: Any = 1) -> Part:
-        """Compute the missing blocks of a part; warn of run and queries unless none is missing."""
+        """Compute the missing blocks of a part; if there are any, warn about run and queries."""
         counts = self.compute(jobs, part)
         if counts.computed:
             warn_caller(self.warnings)
@@ -181,21 +181,21 @@ class RunInBlocks:
 
     def evaluation(self) -> Evaluation:
         """Return the result of all blocks, with the warnings."""
-        whole = Evaluation.concat(self._blocks[number] for number in sorted(self._blocks))
+        evaluation = Evaluation.concat(self._blocks[number] for number in sorted(self._blocks))
         warnings = self.warnings
         self.forget()
         n_skipped = self.request.selected_queries.n_skipped
-        return completed(replace(whole, run=self.name), n_skipped, warnings)
+        return completed(replace(evaluation, run=self.name), n_skipped, warnings)
 
 
 def runs_in_blocks(
     request: EvaluationRequest, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
 ) -> list[RunInBlocks]:
-    """Prepare runs to be scored in blocks; with a path, their results are kept in this folder."""
+    """Prepare runs to score in blocks; with a path, results are kept in that folder."""
     folder = None
     names = names or [''] * len(runs)
     if path is not None:
-        planned = [_run_of_plan(request.criteria, run) for run in runs]
+        planned = [_entry_in_plan(request.criteria, run) for run in runs]
         runs = [run for _, run in planned]
         folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in planned], names))
         names = folder.plan['names']
@@ -206,7 +206,7 @@ def runs_in_blocks(
 
 
 def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return, as JSON, everything that the values of the runs depend on."""
+    """Return everything that the values of the runs depend on, for JSON."""
     from mediaeval_ap.execute import worker_processes
 
     criteria = request.criteria
@@ -228,7 +228,7 @@ def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str])
         **criteria.parameters,
         **{
             role: None
-            if table is None  # `not table` would be True of a table without rows
+            if table is None  # `not table` would be True for a table without rows
             else {'name': table.source.name, 'sha256': digest_of_rows(table)}
             for role, table in inputs.items()
         },
@@ -240,8 +240,8 @@ def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str])
     }
 
 
-def _run_of_plan(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
-    """Return name and digest of a run for the plan, and an input to read it from again."""
+def _entry_in_plan(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
+    """Return name and digest of a run for the plan, and an input that can be read again."""
     if (store := criteria.open_run(run)) is not None:
         return {'name': store.ranking.source.name, 'sha256': store.sha256}, run
     if isinstance(run, str | os.PathLike):
@@ -262,18 +262,18 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluatio
     sizes = list(map(_size, runs)) if isinstance(jobs, int) and jobs > 1 else []
     clock = Clock()
     for number, run in enumerate(runs):
-        rest = sizes[number:]
+        remaining_sizes = sizes[number:]
         # Processes share runs only if each gets one; else they share the queries of each run.
-        if sizes and jobs <= len(rest) and min(rest) >= 0:
-            is_large = sum(rest) > WORTH_SHARING_BYTES
-            if is_large or (number and clock.pays(len(rest) / number, jobs)):
-                yield from _side_by_side(runs[number:], rest, jobs)
+        if sizes and jobs <= len(remaining_sizes) and min(remaining_sizes) >= 0:
+            is_large = sum(remaining_sizes) > WORTH_SHARING_BYTES
+            if is_large or (number and clock.pays(len(remaining_sizes) / number, jobs)):
+                yield from _evaluate_in_parallel(runs[number:], remaining_sizes, jobs)
                 return
         result: Evaluation | Exception
         try:
             run.compute(jobs)
             result = run.evaluation()
-        except ProcessError:  # it is not about the run
+        except ProcessError:  # not about the run
             raise
         except Exception as error:
             run.forget()
@@ -281,15 +281,15 @@ def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluatio
         yield result
 
 
-def _side_by_side(
+def _evaluate_in_parallel(
     runs: Sequence[RunInBlocks], sizes: Sequence[int], jobs: int
 ) -> Generator[Evaluation | Exception]:
-    """Let several processes read and score a run each, largest first."""
+    """Let processes read and score one run each, the largest first."""
     from mediaeval_ap.execute import worker_processes
 
     order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
     paths = [runs[i].hypothesis for i in order]
-    waiting: dict[int, Evaluation | Exception] = {}  # for results of earlier runs
+    waiting: dict[int, Evaluation | Exception] = {}  # until the results of earlier runs are there
     shared = pickle.dumps(runs[0].request)
     n_yielded = 0
     with closing(worker_processes.run_tasks(jobs, evaluate_file, shared, paths)) as results:

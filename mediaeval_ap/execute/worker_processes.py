@@ -1,4 +1,4 @@
-"""Processes and machines that run tasks: of loky, of Dask, or of an executor of the caller.
+"""Run tasks on processes of loky, workers of Dask, or an executor of the caller.
 
 How many processes `--jobs` starts is decided here, in `_worker_pool`: the number of the option, as
 `choices.check_jobs` reads it, but at most one for each task. `run_in_blocks.Clock.pays` decides if
@@ -46,10 +46,10 @@ from mediaeval_ap.progress import progress_hidden
 if TYPE_CHECKING:
     from distributed import Client
 
-# For libraries that would use all cores in each process: OpenBLAS, and pyarrow by OMP.
+# For libraries that would use all cores in each process: OpenBLAS, and pyarrow with OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
 IN_FLIGHT = 1000  # tasks submitted to an executor at a time: enough for hundreds of workers
-SECONDS = 5  # without an answer, until a warning; a scheduler answers in milliseconds
+SECONDS = 5  # of silence before a warning; a scheduler answers in milliseconds
 PACKAGES = ('numpy', 'rapidfuzz', 'ir_measures')  # whose versions can change values
 
 _shared = b''  # in a process of loky: the data that all of its tasks share
@@ -60,7 +60,7 @@ class WorkerPool(NamedTuple):
 
     executor: Executor
     shared: Any
-    silence_warnings: Callable[[], list[DataWarning]] = list  # about workers that do not answer
+    silence_warnings: Callable[[], list[DataWarning]] = list  # about silent workers
     # Errors that end all tasks.
     fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
 
@@ -124,9 +124,9 @@ def run_tasks(
 
 def _call(function: Any, shared: bytes, argument: Any, expected: tuple[str, ...]) -> Any:
     """Run a task in a worker; raise if its versions differ, because values could differ then."""
-    if (own := versions()) != expected:
+    if (own_versions := versions()) != expected:
         remedy = f'expected {" ".join(expected)} as here; install the same on all machines'
-        raise ProcessError(f'a worker on {gethostname()}: found {" ".join(own)}, {remedy}')
+        raise ProcessError(f'a worker on {gethostname()}: found {" ".join(own_versions)}, {remedy}')
     with progress_hidden(), one_core():
         return function(shared or _shared, argument)
 
@@ -205,7 +205,7 @@ def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
 
     if client.asynchronous or client.status != 'running':
         actual = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
-        raise ProcessError(f'jobs: found {actual}, expected one of Dask that is running')
+        raise ProcessError(f'jobs: found {actual}, expected a running client of Dask')
     address = client.scheduler.address
     cancelled = CancelledError, Cancelled, CommClosedError
     try:
@@ -227,11 +227,13 @@ def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
         raise ProcessError(f'{address}: {reason}; --resume DIR keeps finished blocks') from error
 
 
-def _silence_warnings(client: Client, heard: dict[str, tuple[float, float]]) -> list[DataWarning]:
+def _silence_warnings(
+    client: Client, last_seen: dict[str, tuple[float, float]]
+) -> list[DataWarning]:
     """Return a warning about a scheduler or worker that does not answer, if there is one.
 
-    `heard` has, for each worker, two times: when the scheduler last heard from it, by the clock of
-    the scheduler; and when this changed, by the clock of this process.
+    `last_seen` has two times for each worker: when the scheduler last heard from it, by the clock
+    of the scheduler; and when this time changed, by the clock of this process.
     """
     address = client.scheduler.address
     if client.status != 'running':  # a result that was on its way never comes
@@ -247,11 +249,11 @@ def _silence_warnings(client: Client, heard: dict[str, tuple[float, float]]) -> 
         return [DataWarning('no-worker', address, 'has no worker', remedy)]
     for worker, state in workers.items():
         # The clock of the scheduler may be wrong, so only changes of its times are used.
-        if heard.get(worker, (0, 0))[0] != state['last_seen']:
-            heard[worker] = state['last_seen'], monotonic()
-    gone = [worker for worker in workers if monotonic() - heard[worker][1] > SECONDS]
-    finding = f'nothing is heard of worker {abridged(gone, 1)}'
-    return [DataWarning('no-worker', address, finding)] if gone else []
+        if last_seen.get(worker, (0, 0))[0] != state['last_seen']:
+            last_seen[worker] = state['last_seen'], monotonic()
+    silent_workers = [worker for worker in workers if monotonic() - last_seen[worker][1] > SECONDS]
+    finding = f'no answer from worker {abridged(silent_workers, 1)}'
+    return [DataWarning('no-worker', address, finding)] if silent_workers else []
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""Tasks of workers: how a run is packed for them, opened there once, cached, and scored.
+"""Tasks of workers: pack a run, open it once in each worker, cache it there, and score it.
 
 A worker is a process or a machine that scores blocks of queries. All tasks of one run share the
 same bytes, so a worker unpacks and opens the run for its first task, and finds it in the cache
-(`opened_run`) for all later ones. This process scores by the same function, `score_queries`.
+(`unpack_run`) for all later ones. This process scores by the same function, `score_queries`.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class EvaluationRequest:
         if measures:
             from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
 
-            parsed = parse_measures(measures)
+            parsed_measures = parse_measures(measures)
             if criteria.judgements is None:
-                refuse_nonrelevant(parsed)
-            check_columns(parsed, criteria.K)
-            texts = tuple(map(str, parsed))
+                refuse_nonrelevant(parsed_measures)
+            check_columns(parsed_measures, criteria.K)
+            texts = tuple(map(str, parsed_measures))
         table = criteria.read_queries(queries)
         return cls(criteria, select_queries(criteria, table), table, texts)
 
@@ -64,7 +64,7 @@ class EvaluationRequest:
 
 
 class OpenedRun(NamedTuple):
-    """A run that a worker has opened, with the rest of the data that tasks share."""
+    """A run that a worker has opened, with the other data that tasks share."""
 
     run: PreparedRun
     queries_source: Provenance | None
@@ -73,11 +73,11 @@ class OpenedRun(NamedTuple):
 
 def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
     """Score a packed run on the names of a block; runs in a worker."""
-    return score_queries(opened_run(packed), names)
+    return score_queries(unpack_run(packed), names)
 
 
 @lru_cache(N_OPENED_RUNS)
-def opened_run(packed: bytes) -> OpenedRun:
+def unpack_run(packed: bytes) -> OpenedRun:
     """Unpack and open a run; later tasks of this worker get it from the cache."""
     from mediaeval_ap.store.store import Store
 

@@ -173,7 +173,7 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
     ('who', 'told'),
     [
         ('scheduler', 'this scheduler does not answer$'),
-        ('worker', 'nothing is heard of worker tcp'),
+        ('worker', 'no answer from worker tcp'),
     ],
 )
 def test_who_does_not_answer_is_a_warning(store, tmp_path, calls, monkeypatch, who, told):
