@@ -112,10 +112,10 @@ class CampaignReport(Paged):
             ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
             ``teams`` (of each run), ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each
             metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
-            and at each metric), ``confused``, ``rankings`` (the
-            top of each, and the ranks of hits), ``alternatives``, ``remarks`` (each note or warning
-            once, with its runs), ``warnings`` and ``manifest``; with judgements, ``judged``
-            (Judged@k of each run) and ``pool`` (as in `Pool.to_dict`).
+            and at each metric), ``confused``, ``rankings`` (the first rows of each, and the ranks
+            of hits), ``alternatives``, ``remarks`` (each note or warning once, with its runs),
+            ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k of each run) and
+            ``pool`` (as in `Pool.to_dict`).
         """
         compared = self._compared
         judged = {'judged': self._judged} if self._judged else {}
@@ -195,7 +195,7 @@ class CampaignReport(Paged):
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
         """Return notes and warnings, grouped by their text, each with its runs, best first."""
-        runs_of: dict[str, dict[_Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
+        runs_by_text: dict[str, dict[_Remark, list[str]]] = defaultdict(lambda: defaultdict(list))
         for run in self.comparison.runs:
             evaluation = self.evaluations[run]
             diagnosis = self.diagnoses[run]
@@ -208,10 +208,10 @@ class CampaignReport(Paged):
                 if warning.kind not in WARNINGS_WITH_NOTES  # no note tells of an unknown name
             ]
             for remark in dict.fromkeys(map(_Remark.of, notes)):
-                runs_of[remark.text][remark].append(run)
+                runs_by_text[remark.text][remark].append(run)
         for note in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
             remark = _Remark.of(note)
-            runs_of[remark.text][remark] = list(self.comparison.runs)
+            runs_by_text[remark.text][remark] = list(self.comparison.runs)
         return [
             {
                 'what': remark.text,
@@ -219,8 +219,8 @@ class CampaignReport(Paged):
                 'queries': remark.n_special,
                 'of': remark.n_queries,
             }
-            for runs_of_remark in runs_of.values()
-            for remark, runs in runs_of_remark.items()
+            for runs_by_remark in runs_by_text.values()
+            for remark, runs in runs_by_remark.items()
         ]
 
     @cached_property
@@ -299,7 +299,7 @@ class CampaignReport(Paged):
         }
 
     def _loss(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return each run's mean parts of the loss at the last cutoff, without parts always 0."""
+        """Return the mean parts of each run's loss at the last cutoff; leave out parts always 0."""
         metrics = self.comparison.metrics
         legends = [figures[f'loss {metric}']['legend'] for metric in metrics]
         colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}
@@ -446,7 +446,7 @@ class Alternatives:
 
     @classmethod
     def of(cls, diagnosis: Diagnosis) -> Alternatives:
-        """Compute them from the diagnosis at the last cutoff."""
+        """Compute the means from the diagnosis at the last cutoff."""
         once = math.fsum([*diagnosis.ap, *diagnosis.parts['repeats']]) / len(diagnosis.queries)
         ties = diagnosis.ties['equal_confidence'].means()
         return cls(once, ties['min'], ties['max'])
@@ -488,7 +488,7 @@ def caveats_of(
         if n_above:
             queries = with_noun(n_queries, 'query has', 'queries have')
             again = f'{n_above:,} of {queries} an AP above 1 in some run, as {again}'
-        caveats.append(f'{again}. {_if_once(means, once, metric)}')
+        caveats.append(f'{again}. {_lead_if_once(means, once, metric)}')
     leader, *followers = means
     bounds = alternatives[leader]
     if rivals := [run for run in followers if bounds.overlaps(alternatives[run])]:
@@ -502,19 +502,19 @@ def caveats_of(
     return caveats
 
 
-def _if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
+def _lead_if_once(means: Mapping[str, float], once: Mapping[str, float], metric: str) -> str:
     """Describe the lead and the order of the runs if each shot counted once."""
     begin = 'If each shot counted once,'
     leaders = [run for run, rank in competition_ranks(means).items() if rank == 1]
-    would_lead = [run for run, rank in competition_ranks(once).items() if rank == 1]
-    first = would_lead[0]
+    leaders_if_once = [run for run, rank in competition_ranks(once).items() if rank == 1]
+    first = leaders_if_once[0]
     if len(means) == 1:
         return f'{begin} {metric} would be {once[first]:.3f}.'
     score = f'{metric} {once[first]:.3f}'
-    if leaders != would_lead:
-        overtaken = [run for run in leaders if run not in would_lead]
+    if leaders != leaders_if_once:
+        overtaken = [run for run in leaders if run not in leaders_if_once]
         against = f', and {overtaken[0]} would have {once[overtaken[0]]:.3f}' if overtaken else ''
-        return f'{begin} {join_names(would_lead)} would lead: {score}{against}.'
+        return f'{begin} {join_names(leaders_if_once)} would lead: {score}{against}.'
     order = f'{join_names(leaders)} would still lead, but the order of the others would change'
     if competition_ranks(means) == competition_ranks(once):
         order = 'the order of the runs would be the same'
@@ -534,9 +534,9 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
 
 
 def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
-    """Return names that runs return instead of queries, sorted by their number of shots.
+    """Return names that runs return instead of queries, those with most shots first.
 
-    Each row has the number of shots by run; the names with most shots come first.
+    Each row has the number of shots by run.
     """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for run, diagnosis in diagnoses.items():
@@ -576,7 +576,7 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
 
 
 class _Remark(NamedTuple):
-    """A note or warning, apart from its numbers of queries."""
+    """A note or warning, split into its text and its numbers of queries."""
 
     text: str
     n_special: int | None  # queries that the note is about

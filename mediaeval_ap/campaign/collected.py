@@ -36,7 +36,7 @@ MOST_ROWS = 10  # hypotheses of each ranking on the page
 LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
-LARGEST_EXACT = 2**53  # up to it, an integer is a double
+LARGEST_EXACT = 2**53  # a double holds all integers up to it
 RANKING_COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
 
 
@@ -99,10 +99,10 @@ def make_report(
 
 
 class Rankings:
-    """The top of each ranking of several runs and the ranks of all hits, small enough for a page.
+    """The first rows of the rankings of runs, and the ranks of all hits, small enough for a page.
 
-    They are indices of lists of distinct values. Rankings of queries without a relevant shot are
-    left out: they decide no value.
+    Rows refer to lists of distinct values by index. Rankings of queries without a relevant shot are
+    left out, because no value depends on them.
     """
 
     def __init__(self, criteria: Criteria, queries: Sequence[str], n_runs: int) -> None:
@@ -152,9 +152,8 @@ class Rankings:
     def to_dict(self, runs: Sequence[str]) -> dict[str, Any]:
         """Return the lists of distinct values, and the rankings of the runs in this order.
 
-        Columns have one entry for each run, which compresses better than runs with columns. Rows
-        are the hypotheses that any ranking holds; steps are the differences of successive numbers,
-        from 0.
+        Each column has one entry per run, which compresses better than a dict per run. Rows are the
+        hypotheses in any of the rankings; steps are the differences of successive numbers, from 0.
 
         ``hits``
             For each query, the steps through the ranks of its hits.
@@ -164,8 +163,8 @@ class Rankings:
         ``shot``, ``name``
             The steps through the shots of all rows, and the names of all rows.
         ``confidence``, ``decimals``
-            The steps through the confidences of all rows as integers, which have this number of
-            decimals; or, where it is None, the confidences themselves.
+            The steps through the confidences of all rows, multiplied by 10 to the power of
+            `decimals`; where that is None, the confidences themselves.
         """
         return {
             'depth': self._n_rows,
@@ -182,7 +181,7 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
-    """Return the decimals and steps of integers that give back the same numbers, if there are any.
+    """Return (decimals, steps) of numbers as exact integers; (None, numbers) if there are none.
 
     >>> _as_integers(np.array([0.5, 0.75]))
     (2, [50, 25])

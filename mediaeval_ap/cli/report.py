@@ -57,7 +57,7 @@ ALL_FIGURES = 'all'
 
 
 def _read_figures(value: str | None) -> list[str] | None:
-    """Return names of figures; an empty list stands for all figures that can be drawn."""
+    """Return the names of figures; an empty list means all that can be drawn."""
     if value is None:
         return None
     names = [] if value == ALL_FIGURES else dict.fromkeys(value.split(','))
@@ -65,7 +65,7 @@ def _read_figures(value: str | None) -> list[str] | None:
 
 
 def _read_links(values: tuple[str, ...]) -> dict[str, str]:
-    from mediaeval_ap.render.page import checked_links
+    from mediaeval_ap.render.page import check_links
 
     links: dict[str, str] = {}
     for value in values:
@@ -75,7 +75,7 @@ def _read_links(values: tuple[str, ...]) -> dict[str, str]:
         if text in links:
             raise click.BadParameter(f'found {shown(text)} twice, expected each link once')
         links[text] = url
-    return checked_links(links)
+    return check_links(links)
 
 
 def _read_markdown(path: str) -> str:
@@ -167,7 +167,7 @@ def report_command(
     query. The page is one file that loads nothing from elsewhere. In place of REFERENCE and RUNs it
     takes results or score tables, as compare does: then it shows no rankings and no loss.
     """
-    format = _checked_format(figures, format, output)
+    format = _check_format(figures, format, output)
     wanted_figures = () if figures is None else figures or FIGURES
     has_page_options = title is not None or intro is not None or bool(links)
     _check_page_or_figures(wanted_figures, query, has_page_options)
@@ -218,7 +218,7 @@ def report_command(
 def _check_page_or_figures(
     figures: Sequence[str], query: str | None, has_page_options: bool
 ) -> None:
-    """Raise UsageError for an option of the page with figures, or of a figure without it."""
+    """Raise UsageError for options of the page with --figure, or --query without its figure."""
     if query is not None and 'precision_recall' not in figures:
         raise click.UsageError('--query is for the figure precision_recall: give --figure, too')
     if figures and has_page_options:
@@ -233,7 +233,7 @@ def _check_scored(kind: str, figures: Sequence[str]) -> None:
 
 
 def _check_campaign(files: ComparedFiles, figures: Sequence[str]) -> None:
-    """Raise UsageError for results among runs, options of score tables, a scatter of one run."""
+    """Raise UsageError for results or score table options beside runs, or a scatter of one run."""
     if files.results:
         problem = f'{shown(files.results[0])} holds results'
         raise click.UsageError(f'{problem}, but other arguments are runs')
@@ -255,12 +255,12 @@ def _write_figure_files(
 
 
 def _is_for_folder(figures: list[str] | None, output: Output) -> bool:
-    """Return True if figures go to a folder: there are several, or the output is a folder."""
+    """Return True for several figures, or if the output is a folder."""
     is_folder = os.path.isdir(output) or output.endswith('/')
     return figures is not None and (is_folder or len(figures) != 1)
 
 
-def _checked_format(figures: list[str] | None, format: str, output: Output) -> str:
+def _check_format(figures: list[str] | None, format: str, output: Output) -> str:
     """Return the format; raise UsageError if page or figure, format and output do not fit."""
     path = os.fspath(output)
     suffix = os.path.splitext(path)[1].lower()

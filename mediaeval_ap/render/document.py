@@ -1,4 +1,4 @@
-"""Documents: results as headings, grids and notes, before any output format is chosen."""
+"""Documents: results as headings, grids and notes, independent of the output format."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Grid:
 
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:
-        """Return a frame as Python values; NaN and missing values become None."""
+        """Convert a frame to Python values; NaN and missing values become None."""
         columns = []
         for name in frame:
             column = frame[name]

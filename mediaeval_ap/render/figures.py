@@ -53,7 +53,7 @@ _CLASS_ENDS = [0, 0.25, 0.5, 0.75, nextafter(1, 0), 1]  # the largest values of 
 
 
 class Figure(alt.LayerChart):
-    """Layers; a notebook needs no network to show them."""
+    """A layered chart that a notebook shows without network."""
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> Any:
         show: Any = super()._repr_mimebundle_
@@ -111,7 +111,7 @@ def pool_leaderboard(
     *,
     metric: str = 'MAP',
 ) -> alt.LayerChart:
-    """Draw a point for each run, best first, its bounds, and a tick without its own shots."""
+    """Draw for each run, best first, its MAP, its bounds, and MAP without its team's own shots."""
     runs = drawn_names(runs)
     rows = _run_rows(runs, value=maps, low=lows, high=highs, without=without)
     tick = "without its own team's shots"
@@ -127,15 +127,15 @@ def pool_leaderboard(
         color=colour,
         tooltip=_tooltip(*fields, ('without:Q', tick, VALUE_FORMAT)),
     )
-    point, own, bounds = (
+    map_base, tick_base, bounds_base = (
         base.transform_calculate(mark=f'"{mark}"') for mark in (metric, tick, 'bounds')
     )
     x = alt.X('value:Q', title=metric, scale=alt.Scale(zero=False), axis=_ticks())
-    bars = bounds.mark_rule(strokeWidth=6, opacity=0.7).encode(
+    bars = bounds_base.mark_rule(strokeWidth=6, opacity=0.7).encode(
         x=alt.X('low:Q', title=metric), x2='high:Q'
     )
-    points = point.mark_point(filled=True, size=80, opacity=1).encode(x=x)
-    ticks = own.mark_tick(thickness=3, size=14, opacity=1).encode(
+    points = map_base.mark_point(filled=True, size=80, opacity=1).encode(x=x)
+    ticks = tick_base.mark_tick(thickness=3, size=14, opacity=1).encode(
         x=alt.X('without:Q', title=metric)
     )
     description = (
@@ -250,14 +250,14 @@ def scatter(
     terms: Terms = RESULT_TERMS,
 ) -> alt.LayerChart:
     """Draw the values of one run against another; the area of a point is its number of queries."""
-    coinciding: dict[tuple[float, float], list[str]] = defaultdict(list)
+    queries_at: dict[tuple[float, float], list[str]] = defaultdict(list)
     for query, value_a, value_b in zip(queries, a, b, strict=True):
-        coinciding[float(value_a), float(value_b)].append(printable(query))
+        queries_at[float(value_a), float(value_b)].append(printable(query))
     rows: list[Row] = []
-    for (x, y), names in sorted(coinciding.items()):
+    for (x, y), names in sorted(queries_at.items()):
         more = f' and {len(names) - _N_LISTED} more' if len(names) > _N_LISTED else ''
-        listed = f'{", ".join(names[:_N_LISTED])}{more}'
-        rows.append({'x': x, 'y': y, 'count': len(names), 'names': listed})
+        text = f'{", ".join(names[:_N_LISTED])}{more}'
+        rows.append({'x': x, 'y': y, 'count': len(names), 'names': text})
     coordinates = [terms.low, terms.high, *(row[axis] for row in rows for axis in 'xy')]
     low = min(coordinates)
     high = max(coordinates)
@@ -349,9 +349,9 @@ def map_by_k(
     y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     tooltip = _tooltip(('series:N', 'line'), ('x:N', 'K'), ('value:Q', title, VALUE_FORMAT))
     layers = _lines_with_points([*labelled, *grey], x, y, tooltip, len(labelled))
-    lasts = {name: lines[name][-1] for name in labelled if len(lines[name])}
+    last_values = {name: lines[name][-1] for name in labelled if len(lines[name])}
     labels = []
-    for name, (value, position) in label_positions(lasts, (high - low) / HEIGHT).items():
+    for name, (value, position) in label_positions(last_values, (high - low) / HEIGHT).items():
         # Names of runs often differ at the end.
         text = name if len(name) <= 18 else f'{name[:10]}…{name[-7:]}'
         labels.append({'series': name, 'text': text, 'value': value, 'label': position})
@@ -457,12 +457,12 @@ def _light(name: str) -> str:
 
 
 def _run_colours(n_runs: int) -> list[str]:
-    """Return a colour for each run, again from the first after the last."""
+    """Return a colour for each run; after the last colour comes the first again."""
     return [_light(RUN_COLOURS[i % len(RUN_COLOURS)]) for i in range(n_runs)]
 
 
 def drawn_names(names: Sequence[str]) -> list[str]:
-    """Return names with escapes for characters that hide text; raise if two would look the same.
+    """Escape characters that hide text in names; raise if two names would look the same.
 
     Control characters would make Vega abort or write invalid XML.
     """
@@ -471,8 +471,8 @@ def drawn_names(names: Sequence[str]) -> list[str]:
     for name, text in zip(names, escaped, strict=True):
         if (other := name_by_text.setdefault(text, name)) != name:  # they would be drawn as one
             raise ParameterError(
-                f'figure: found {shown(other)} and {shown(name)}, expected names that differ '
-                f'where they are shown, as {text}: rename one of them'
+                f'figure: {shown(other)} and {shown(name)} would both be drawn as {text}; '
+                'rename one of them'
             )
     return escaped
 
@@ -500,7 +500,7 @@ def _tooltip(*fields: tuple[str, ...]) -> list[alt.Tooltip]:
 
 
 def _names_at_left(field: str, names: Sequence[str], limit: int = NAME_WIDTH) -> alt.Y:
-    """Return the axis of names, in their order."""
+    """Return the axis of names, in the given order."""
     axis = alt.Axis(labelLimit=limit, domain=False, ticks=False, labelPadding=6)
     scale = alt.Scale(domain=list(names))
     return alt.Y(f'{field}:N', title=None, sort=None, scale=scale, axis=axis)
@@ -509,8 +509,8 @@ def _names_at_left(field: str, names: Sequence[str], limit: int = NAME_WIDTH) ->
 def _ticks(form: str = '') -> alt.Axis:
     """Return an axis of numbers with about one tick per 60 pixels."""
     least = 1 if form == 'd' else alt.Undefined  # else two ticks could have the same label
-    room = alt.ExprRef('ceil(width / 60)')
-    return alt.Axis(tickCount=room, tickMinStep=least, format=form or alt.Undefined)
+    n_ticks = alt.ExprRef('ceil(width / 60)')
+    return alt.Axis(tickCount=n_ticks, tickMinStep=least, format=form or alt.Undefined)
 
 
 def _colours(

@@ -20,7 +20,7 @@ N_DECIMALS: ContextVar[int] = ContextVar('N_DECIMALS', default=3)  # for people
 fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
 MIN_P = 0.0001  # a smaller p is shown as <0.0001
 MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
-MIN_WIDTH = len('0.000')  # of a stream's values, also under a shorter header
+MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
 _LATEX = {
@@ -34,7 +34,7 @@ _LATEX = {
     '`': r'\textasciigrave{}',
     "'": r'\textquotesingle{}',
     '"': r'\char34{}',
-    '-': '-{}',  # before another one: else LaTeX would make one dash of two
+    '-': '-{}',  # before another hyphen: else LaTeX would make one dash of both
     '†': r'\dag{}',
     '≤': r'\ensuremath{\leq}',
 }
@@ -164,8 +164,8 @@ class Markdown(AlignedText):
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
         rule = '|'.join('-' * (shown_width(cell) + 2) for cell in header)
-        first, *rest = (f'| {" | ".join(row)} |' for row in [header, *rows])
-        return '\n'.join([first, f'|{rule}|', *rest])
+        header_line, *lines = (f'| {" | ".join(row)} |' for row in [header, *rows])
+        return '\n'.join([header_line, f'|{rule}|', *lines])
 
     def heading(self, name: str, note: str) -> str:
         return f'**{self.text(name)}{note}**\n'
@@ -195,12 +195,12 @@ class Latex(AlignedText):
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
         letters = ''.join('l' if is_text else 'r' for is_text in are_text)
-        # A bracket or star after a line break would be taken for its argument.
-        first, *rest = (
+        # LaTeX would take a bracket or star after a line break for its argument.
+        header_line, *lines = (
             re.sub(r'^ (?=[\[*])', ' {}', f' {" & ".join(row)} \\\\') for row in [header, *rows]
         )
-        begin = [f'\\begin{{tabular}}{{{letters}}}', r'\toprule', first, r'\midrule']
-        return '\n'.join([*begin, *rest, r'\bottomrule', r'\end{tabular}'])
+        begin = [f'\\begin{{tabular}}{{{letters}}}', r'\toprule', header_line, r'\midrule']
+        return '\n'.join([*begin, *lines, r'\bottomrule', r'\end{tabular}'])
 
     def heading(self, name: str, note: str) -> str:
         return f'% {super().heading(name, note)}'
@@ -290,7 +290,7 @@ class Csv:
         import csv
 
         grid = _require_rows(document)
-        lines: list[str] = []  # in its own line ends, so that it quotes fields with any
+        lines: list[str] = []  # each ends in \r\n, so that fields with \r or \n are quoted
         writer = csv.writer(SimpleNamespace(write=lines.append))
         writer.writerows([grid.headers, *grid.rows])
         return ''.join(f'{line.removesuffix(writer.dialect.lineterminator)}\n' for line in lines)
@@ -408,7 +408,7 @@ def short(value: Any) -> str:
 
 
 def short_p(p: float, below: str = '<', equal: str = '') -> str:
-    """Return a p with four decimals; a small p as below 0.0001, since no p is 0."""
+    """Return a p with four decimals; a smaller p as below 0.0001, because no p is 0."""
     return f'{below}{MIN_P}' if p < MIN_P else f'{equal}{p:.4f}'
 
 
@@ -465,7 +465,7 @@ def _fold(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int) -
 
 
 def _require_rows(document: Document) -> Grid:
-    assert document.rows is not None  # `render` allows no format with rows otherwise
+    assert document.rows is not None  # else `render` allows only formats without rows
     return document.rows()
 
 

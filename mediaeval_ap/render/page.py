@@ -1,4 +1,4 @@
-"""HTML pages of one file that requests nothing, the colours of figures, and image files."""
+"""HTML pages that load nothing else, the colours of figures, and image files."""
 
 from __future__ import annotations
 
@@ -91,17 +91,17 @@ def page(
             policy=policy,
             style=style,
             scripts=inline_scripts,
-            data=packed(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
-            bundle=packed(bundle),
+            data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
+            bundle=pack(bundle),
             **context,
         )
     )
     return text
 
 
-def packed(text: str) -> str:
+def pack(text: str) -> str:
     """Return text as gzip in Base64."""
-    # Text compresses best by the one strategy, columns of numbers by the other.
+    # Text compresses best by the first strategy, columns of numbers by the second.
     packers = [
         zlib.compressobj(9, zlib.DEFLATED, AS_GZIP, zlib.DEF_MEM_LEVEL, strategy)
         for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)
@@ -111,7 +111,7 @@ def packed(text: str) -> str:
     return base64.b64encode(smallest).decode()
 
 
-def checked_links(links: Mapping[str, str]) -> dict[str, str]:
+def check_links(links: Mapping[str, str]) -> dict[str, str]:
     """Return links by their texts; raise if one is not an http, https or mailto URL."""
     for text, url in links.items():
         if not (is_text(text) and isinstance(url, str) and url.isprintable() and _is_link(url)):
@@ -214,9 +214,9 @@ def style_sheet() -> str:
     """Return the style sheet of figures: light and dark colours, and tooltips."""
     light = ''.join(f'  --figure-{name}: {colour};\n' for name, (colour, _) in COLOURS.items())
     dark = ''.join(f'  --figure-{name}: {colour};\n' for name, (_, colour) in COLOURS.items())
-    by_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
-    as_printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
-    return f':root {{\n{light}}}\n{by_system}{as_printed}{_TOOLTIP}'
+    dark_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
+    printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
+    return f':root {{\n{light}}}\n{dark_system}{printed}{_TOOLTIP}'
 
 
 def _with_variables(part: Any, is_colour: bool = False) -> Any:
@@ -238,7 +238,7 @@ def _with_variables(part: Any, is_colour: bool = False) -> Any:
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and vegaEmbed as one script that defines them as globals."""
     script: str = require('vl_convert', 'report', 'figures').javascript_bundle(**_version())
-    # In a function, the short names of the script cannot collide with globals of others.
+    # In a function, the short names of the script cannot collide with other globals.
     return f'(() => {{\n{script}\n}})();\n'
 
 
@@ -250,7 +250,7 @@ def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return the Vega-Lite specification of a chart."""
-    # Validation against the schema would take three times as long as the rest; the tests do it.
+    # Without validation, which would take three times as long as all else; the tests validate.
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 

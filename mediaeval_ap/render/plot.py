@@ -46,7 +46,7 @@ class Plot:
         Returns
         -------
         list of str
-            The files. All new ones are on the disk before the first replaces an older one.
+            The paths of the files. All are on disk before the first one replaces an older file.
 
         Raises
         ------
@@ -58,8 +58,8 @@ class Plot:
     def _methods(self) -> dict[str, Any]:
         """Return the drawing methods by name, in the order of their definitions."""
         names = dict.fromkeys(name for kind in type(self).__mro__[::-1] for name in vars(kind))
-        public = (name for name in names if not name.startswith('_') and name != 'save_all')
-        return {name: getattr(self, name) for name in public}
+        figures = (name for name in names if not name.startswith('_') and name != 'save_all')
+        return {name: getattr(self, name) for name in figures}
 
 
 def write_figures(
@@ -69,7 +69,7 @@ def write_figures(
     format: str,
     arguments: Mapping[str, Sequence[Any]],
 ) -> list[str]:
-    """Write figures to a folder; `arguments` holds the arguments of a figure by its name."""
+    """Write figures to a folder; `arguments` has the arguments of figures, by name."""
     from mediaeval_ap.render.page import render_chart
 
     suffix = check_policy('format', format, FIGURE_FORMATS)
