@@ -550,7 +550,7 @@ def _edits(letters: Sequence[str]) -> str:
     return ', '.join(letters) if len(letters) <= MOST_EDITS else f'{len(letters)} edits'
 
 
-class _Compared(NamedTuple):
+class _SharedSetting(NamedTuple):
     """A setting of two diagnoses that must be the same, and the words for it in an error."""
 
     value: Any
@@ -564,20 +564,22 @@ def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     other_name = shown(other.definition.name)
     n_other_queries = with_noun(len(other.queries), 'query', 'queries')
     settings = [
-        _Compared(diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
-        _Compared(diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)),
-        _Compared(
+        _SharedSetting(diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
+        _SharedSetting(
+            diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)
+        ),
+        _SharedSetting(
             diagnosis.definition.name,
             other.definition.name,
             f'definition {other_name}',
             shown(diagnosis.definition.name),
         ),
-        _Compared(
+        _SharedSetting(
             diagnosis.definition,
             other.definition,
             f'another definition of the name {other_name}',
         ),
-        _Compared(
+        _SharedSetting(
             sorted(diagnosis.queries),
             sorted(other.queries),
             f'other queries ({n_other_queries})',
@@ -588,12 +590,12 @@ def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     other_criteria = other._examined.criteria
     if criteria is not other_criteria:
         settings += [
-            _Compared(
+            _SharedSetting(
                 Counter(criteria.reference.table.rows()),
                 Counter(other_criteria.reference.table.rows()),
                 'another reference',
             ),
-            _Compared(_videos(criteria), _videos(other_criteria), 'another subset'),
+            _SharedSetting(_videos(criteria), _videos(other_criteria), 'another subset'),
         ]
     for setting in settings:
         if setting.value != setting.other_value:

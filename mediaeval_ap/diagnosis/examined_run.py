@@ -70,7 +70,7 @@ class _QueryFindings(NamedTuple):
     corrected: dict[int, NDArray[np.int64]]  # ranks of the hits by corrected name
 
 
-def _nothing_returned(sizes: tuple[int, ...]) -> _QueryFindings:
+def _empty_findings(sizes: tuple[int, ...]) -> _QueryFindings:
     nothing_tied = join_rankings([])
     facts = RankingFacts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes)
     return _QueryFindings(facts, NO_RANKS, (nothing_tied, nothing_tied), {})
@@ -91,7 +91,7 @@ def _tied_hits_of_levels(
 
 
 class ExaminedRun:
-    """A run, its criteria, and the distinct queries whose names are persons."""
+    """A run with its criteria, to be examined for queries; a queried name counts as a person."""
 
     def __init__(
         self, criteria: Criteria, run: PreparedRun, queries: Sequence[str], near: float
@@ -118,7 +118,7 @@ class ExaminedRun:
         self._right_pairs = np.unique(name_codes[is_in_run] * len(ranking.shots) + shots[is_in_run])
 
     def ranking_of(self, query: str) -> Ranking:
-        """Return the ranking of a query; no live one is examined."""
+        """Return the ranking of a query, which is never live."""
         ranking = self.scorer.ranking_of(query)
         assert isinstance(ranking, Ranking)
         return ranking
@@ -134,7 +134,7 @@ class ExaminedRun:
         ranked = [
             query for query, span in zip(queries, spans, strict=True) if span.start < span.stop
         ]
-        distances_of = iter(self.ranking.names.distances_from(ranked))
+        query_distances = iter(self.ranking.names.distances_from(ranked))
         findings = []
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             ranking = self.ranking_of(query)
@@ -146,9 +146,9 @@ class ExaminedRun:
             )
             span = spans[number]
             if span.start == span.stop:
-                findings.append(_nothing_returned(sizes))
+                findings.append(_empty_findings(sizes))
                 continue
-            distances = next(distances_of)
+            distances = next(query_distances)
             hypotheses.distance[span] = distances[hypotheses.name[span]]
             query_hypotheses = RelevantHypotheses._make(column[span] for column in hypotheses)
             listing = list_first(ranking, distances, depth, query_hypotheses.shot)
@@ -207,7 +207,7 @@ class ExaminedRun:
         kinds = np.where(self._is_person[hypotheses.name], person, NOISE)
         kinds[hypotheses.distance <= self._near] = SPELLING
         kinds[hypotheses.distance == 0] = OWN
-        words_of = cache(words)  # as long as this call: names are many
+        words_of = cache(words)  # cached only for this call, as names are many
         for row in (kinds == NOISE).nonzero()[0].tolist():
             name = self.ranking.names.values[int(hypotheses.name[row])]
             query = queries[int(hypotheses.query[row])]
@@ -216,7 +216,7 @@ class ExaminedRun:
         return kinds
 
     def _near_names(self, hypotheses: RelevantHypotheses) -> list[int]:
-        """Return names near the query that bring shots which its own name does not."""
+        """Return the names near the query with relevant shots that the query itself lacks."""
         is_near = (hypotheses.distance > 0) & (hypotheses.distance <= self._near)
         if not is_near.any():  # true for most queries
             return []
@@ -232,8 +232,8 @@ class ExaminedRun:
         name_at = ranking.name_at[listing.places]
         merged_names = np.append(np.unique(name_at[distances[name_at] == 0]), name)
         # Nothing else moves: hypotheses that are not listed stay behind the largest cutoff.
-        rest = listing.places[~np.isin(name_at, merged_names)]
-        shots = ranking.shot_at[np.append(ranking.under_one_name(merged_names), rest)]
+        other_places = listing.places[~np.isin(name_at, merged_names)]
+        shots = ranking.shot_at[np.append(ranking.under_one_name(merged_names), other_places)]
         if self.criteria.definition.repeats is Repeats.DROP:
             shots = shots[first_occurrences(shots)]
         return self.scorer.relevance.hits(query, shots) + 1
@@ -280,14 +280,19 @@ def _misses_before_hits(
         return {}
     distance_starts = run_starts([distances])
     tie_starts = run_starts([distances, confidences])
-    equal = distance_starts[distance_starts.searchsorted(hits, side='right') - 1]
-    tied = tie_starts[tie_starts.searchsorted(hits, side='right') - 1]
+    distance_begins = distance_starts[distance_starts.searchsorted(hits, side='right') - 1]
+    tie_begins = tie_starts[tie_starts.searchsorted(hits, side='right') - 1]
     is_hit = np.zeros(len(distances), dtype=np.bool_)
     is_hit[hits] = True
     n_misses = np.append(0, (~is_hit).cumsum())  # before each position
     n_unjudged = [None] * len(hits) if judged is None else np.append(0, (~judged).cumsum())[hits]
     counts = zip(
-        hits.tolist(), n_misses[equal], n_misses[tied], n_misses[hits], n_unjudged, strict=True
+        hits.tolist(),
+        n_misses[distance_begins],
+        n_misses[tie_begins],
+        n_misses[hits],
+        n_unjudged,
+        strict=True,
     )
     return {
         hit + 1: Before(
@@ -303,7 +308,7 @@ def _misses_before_hits(
 def relevant_shots(
     run: ExaminedRun, query: str, examined: ExaminedQueries, depth: int
 ) -> list[RelevantShot]:
-    """Return the relevant shots of the only examined query: by rank, then those not returned."""
+    """Return the relevant shots of a query that was examined alone: by rank, then absent ones."""
     column = run.criteria.reference.table['person_name']
     if query not in column.code_of:
         return []
@@ -334,7 +339,7 @@ def relevant_shots(
 
 
 def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
-    """Return notes on a query without relevant shots, with the nearest name, and on judgements."""
+    """Return notes on judgements and, if no shot is relevant, on this and the nearest name."""
     reference = run.criteria.reference
     counts = run.counts
     notes = notes_of_judged(run.criteria.parameters, counts)
@@ -349,7 +354,7 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
 
 
 def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> list[float]:
-    """Return the AP that each repair of a shot adds: returned shots by rank, then absent ones."""
+    """Return the AP that the repair of each shot adds: returned shots by rank, then absent ones."""
     counts = examined.counts
     definition = run.criteria.definition
 

@@ -33,7 +33,7 @@ HOW_RETURNED = {
 }
 N_LISTED = 10  # names of a table; first ranks of a query, besides its hits
 LEAST_PRINTED = 0.0005  # smaller parts would be printed as 0.000
-ROUNDING_ERROR = 1e-12  # smaller parts are 0 but for rounding
+ROUNDING_ERROR = 1e-12  # smaller parts are rounding errors of 0
 
 
 def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:

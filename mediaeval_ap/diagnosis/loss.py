@@ -91,7 +91,7 @@ def shots_of(hypotheses: RelevantHypotheses, kinds: NDArray[np.int64]) -> Return
     """Reduce hypotheses to their shots, each with its first hypothesis and its first kind."""
     begins = run_starts([hypotheses.query, hypotheses.shot])
     kind = np.minimum.reduceat(kinds, begins)
-    # The first hypothesis of each shot: sorted, shots begin where they began before.
+    # Sort the hypotheses of each shot; shots still begin at `begins`, with their first hypothesis.
     ranked = np.lexsort(
         (hypotheses.place, hypotheses.distance, combine([hypotheses.query, hypotheses.shot]))
     )
@@ -127,7 +127,7 @@ def tie_ranks(listing: Listing, facts: RankingFacts, definition: Definition) -> 
 
 
 class HitRanks(NamedTuple):
-    """The ranks of hits, from 1, in the states before any shot of another name is moved forward.
+    """The ranks of hits, from 1, in each state before shots under other names move forward.
 
     All but `scored` have one rank for each row of `ReturnedShots`.
     """
@@ -196,7 +196,7 @@ def ap_by_state(
     K: Sequence[int],
     definition: Definition,
 ) -> Floats:
-    """Return AP of each state: as scored, then after each repair up to all relevant shots in front.
+    """Return AP as scored, then after each repair; in the last, all relevant shots are in front.
 
     The shape is (n_states, n_queries, n_cutoffs).
     """
@@ -236,7 +236,7 @@ def gains(
 ) -> Floats:
     """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
 
-    Shots are moved one by one, sorted by kind and rank, each behind those that were moved before.
+    Shots move one by one, sorted by kind and rank, each behind the shots that moved before it.
     """
     query = shots.query
     n_rows = len(shots.query)
@@ -270,8 +270,8 @@ def gains(
 
 def loss_parts(values: Floats, n_relevant: NDArray[np.int64]) -> dict[str, Floats]:
     """Return the parts of the loss of queries from AP in each state, (n_states, n_queries)."""
-    rest = 1 - values[-1]
+    unrepaired = 1 - values[-1]
     is_answerable = n_relevant > 0
-    cutoff = np.where(is_answerable, rest, 0)
-    unanswerable = np.where(is_answerable, 0, rest)
+    cutoff = np.where(is_answerable, unrepaired, 0)
+    unanswerable = np.where(is_answerable, 0, unrepaired)
     return dict(zip(PARTS, [*np.diff(values, axis=0), cutoff, unanswerable], strict=True))

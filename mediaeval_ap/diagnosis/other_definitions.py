@@ -21,7 +21,7 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 # Relative error of two sums of the same terms: rounding differs by some units in the last place.
 ROUNDING = 1e-12
-FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # that definitions differ in
+FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # definitions differ in these
 RULES = {
     Repeats.COUNT: 'counts a shot each time it is returned',
     Repeats.IRRELEVANT: 'counts a shot once; its repeats keep their ranks',
@@ -87,7 +87,7 @@ def list_first(
 ) -> Listing:
     """List the first hypotheses, until they hold `depth` distinct shots or there are no more.
 
-    No definition ranks more hypotheses down to this depth.
+    To this depth, no definition needs more of them.
     """
     n_wanted = depth
     while True:
@@ -114,7 +114,7 @@ class RankingFacts(NamedTuple):
 
     all_ranks: NDArray[np.int64]  # of all hypotheses of relevant shots, from 1
     first_ranks: NDArray[np.int64]  # of the first hypothesis of each relevant shot
-    distinct_ranks: NDArray[np.int64]  # the same, once repeated hypotheses are dropped
+    distinct_ranks: NDArray[np.int64]  # the same, after repeated hypotheses are dropped
     n_repeats: int  # hypotheses within the cutoff that repeat a shot; 0 without hits
     # Definitions count rows or shots, of the query in the reference and of the ranking.
     n_rows: int
@@ -161,9 +161,9 @@ def average_precisions(facts: Sequence[RankingFacts], k: Cutoff, definition: Def
     rankings = np.repeat(np.arange(len(facts)), list(map(len, ranks)))
     n_relevant = np.array([ranking.n_relevant(definition) for ranking in facts])
     n_returned = np.array([ranking.n_returned(definition) for ranking in facts])
-    flat = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
+    all_ranks = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
     return average_precision_of_hits(
-        rankings, flat, n_relevant, n_returned, depths([k]), definition
+        rankings, all_ranks, n_relevant, n_returned, depths([k]), definition
     )[:, 0]
 
 
@@ -197,8 +197,8 @@ def reconcile_run(
 
 def _registered(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:
     """Yield each definition, the one in use first, and why it has no value at k, or ''."""
-    rest = [other for other in definitions.registered() if other.name != in_use.name]
-    for definition in [in_use, *rest]:
+    other_definitions = [other for other in definitions.registered() if other.name != in_use.name]
+    for definition in [in_use, *other_definitions]:
         lack = f'{definition.name} divides by k alone, and there is no cutoff'
         yield definition, '' if k != ALL or definition.has_uncut else lack
 
@@ -217,9 +217,9 @@ def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -
             f'{in_use.without_relevant:g}'
         )
     (depth,) = depths([k])
-    # Compare quantities once both definitions count repeated shots as the other does.
-    as_other = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
-    quantities = facts.quantities(as_other, depth)
+    # Compare quantities by the other definition's rule for repeated shots.
+    with_other_rule = replace(in_use, repeats=other.repeats) if 'repeats' in fields else in_use
+    quantities = facts.quantities(with_other_rule, depth)
     other_quantities = facts.quantities(other, depth)
     reasons = []
     if 'repeats' in fields and facts.n_repeats:

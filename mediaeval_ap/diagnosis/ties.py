@@ -60,14 +60,14 @@ class TieBounds:
     Parameters
     ----------
     minimum, maximum : ndarray of float64, shape (n_queries,)
-        The least and the greatest. No system can choose the maximum, as it needs the truth: it is a
-        bound.
+        The least and the greatest. The maximum is only a bound: no system can order its ties so
+        without knowing the truth.
     expected : ndarray of float64, shape (n_queries,)
         The mean over all orders.
     reasons : mapping of int to str
-        Why they are unknown, by the position of the query: a shot is returned several times in
-        one block of ties but counts once, or AP is divided by the number of hits and this depends
-        on the order.
+        Why the bounds are unknown, by the position of the query: a shot is returned several times
+        in one block of ties but counts once, or AP is divided by the number of hits and this
+        depends on the order.
     """
 
     minimum: Floats
@@ -219,7 +219,7 @@ def tie_bounds(
         if divides_by_hits:
             is_cut = (blocks.above < k) & (k < blocks.above + blocks.size) & (n_hits < blocks.size)
             reasons = dict.fromkeys(ranking[is_cut].tolist(), DIVISOR_DEPENDS_ON_ORDER)
-        # From the last: the first shot of each ranking is named.
+        # From the last row: the first shot of each ranking overwrites the others.
         for row in np.flatnonzero(is_unknown)[::-1].tolist():
             shot = shot_id(int(hits.repeated_shot[row]))
             reasons[int(hits.ranking[row])] = (
