@@ -78,7 +78,7 @@ class _CommandWithHelp(click.Command):
 
 
 class Command(_CommandWithHelp):
-    """A command with examples in its help; it never overwrites one of its inputs or outputs."""
+    """A command with examples in its help; an output never overwrites an input or output."""
 
     def __init__(
         self,
@@ -113,16 +113,16 @@ class Command(_CommandWithHelp):
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield each heading with its options: how they are typed, and their help."""
+        """Yield each heading with (syntax, help) of its options."""
         options = {
             max(option.opts, key=len): option
             for option in self.get_params(ctx)
             if isinstance(option, click.Option)
         }
         for heading, names in HEADINGS.items():
-            listed = [name for name in names.split() if name not in self.advanced] or [*options]
-            listed_options = [options.pop(name) for name in listed if name in options]
-            records = [option.get_help_record(ctx) for option in listed_options]
+            own_names = [name for name in names.split() if name not in self.advanced] or [*options]
+            own_options = [options.pop(name) for name in own_names if name in options]
+            records = [option.get_help_record(ctx) for option in own_options]
             if rows := [record for record in records if record is not None]:
                 yield heading, rows
 
@@ -140,7 +140,7 @@ class Command(_CommandWithHelp):
 
 
 class _Group(_CommandWithHelp, click.Group):
-    """The group of all commands; it shows errors and warnings in one line each."""
+    """The group of all commands; it shows each error and warning on one line."""
 
     command_class = Command
 

@@ -166,7 +166,7 @@ def compare_command(
     if len(all_names := [*names_of_runs(to_score), *result_names]) < 2:
         if not options.first_typed_option(GATE_OPTIONS.__contains__):
             raise click.UsageError(f'found 1 run ({printable(all_names[0])}), expected two or more')
-        baseline = None  # its file may be lost: the comparison says so
+        baseline = None  # its file may be missing: the comparison says so
     by_name = runs_by_name(to_score, baseline, result_names)
     tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
     if (path := criteria['judged']) is not None:
@@ -186,7 +186,7 @@ def compare_command(
 def _check_combinations(
     settings: Mapping[str, Any], also_definitions: Sequence[str], format: str
 ) -> None:
-    """Raise UsageError if an option lacks another one, or its table has no room in the format."""
+    """Raise UsageError for options that need --baseline, or a format with several tables."""
     if settings['baseline'] is None and (
         option := options.first_typed_option(GATE_OPTIONS.__contains__)
     ):
@@ -200,7 +200,7 @@ def _check_combinations(
 def _check_beside_results(
     reference: str | None, scores_runs: bool, settings: Mapping[str, object]
 ) -> None:
-    """Raise UsageError for options that lack the runs to score, or the reference, they need."""
+    """Raise UsageError for options that need runs to score, or the reference, but have none."""
     if not scores_runs:
         check_not_typed(SCORING_OPTIONS, 'results, which are scored already')
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
@@ -215,9 +215,9 @@ def _score(
     measures: list[str],
     **criteria: Any,
 ) -> dict[str, dict[str, Evaluation]]:
-    """Return the results by definition and run; read each run once.
+    """Score runs by each definition; return the results by definition and run.
 
-    Only results by the first definition have the measures.
+    Each run is read once. Only results by the first definition have the measures.
     """
     from mediaeval_ap.store.store import as_store
     from mediaeval_ap.tables import HYPOTHESIS, read
@@ -243,7 +243,7 @@ def _score(
 def _score_trec(
     qrels: str | None, runs: Sequence[RunFile], criteria: dict[str, Any], settings: dict[str, Any]
 ) -> list[Evaluation]:
-    """Return the results of runs of TREC or another tool; an empty list for other files."""
+    """Score runs of TREC or another tool; return an empty list for other files."""
     from mediaeval_ap.trec.other_tools import is_for_trec
 
     is_trec = qrels is not None and any(map(is_for_trec, [qrels, *runs]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.results.result import Result
     from mediaeval_ap.tables.layouts import Layout
 
-CRITERIA_NAMES = (  # of the settings of a command, without the reference
+CRITERIA_NAMES = (  # names of settings of a command; the reference is none of them
     'subset',
     'cutoffs',
     'definition',
@@ -118,8 +118,8 @@ class ComparedFiles(NamedTuple):
 def sort_files(reference: RunFile, runs: Sequence[RunFile]) -> ComparedFiles:
     """Sort arguments into the reference, files of results, and runs to score.
 
-    The first one holds results, too, if it looks so; or if it cannot be read twice, as standard
-    input, and all others hold results.
+    The first argument holds results, too, if it looks like results; or if it cannot be read twice
+    (standard input) and all others hold results.
     """
     from mediaeval_ap.results.json_files import holds_json
     from mediaeval_ap.tables import REFERENCE, read
@@ -154,7 +154,7 @@ def find_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) 
 
 
 def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any:
-    """Read a reference or results; an error at the start mentions the shapes of score tables."""
+    """Read a reference or results; errors in the first lines also describe score tables."""
     from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
 
     try:
@@ -168,7 +168,7 @@ def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any
 
 
 def read_result_file(path: RunFile) -> list[Result]:
-    """Read the results in a file; a name on the command line is for a file of one run."""
+    """Read the results in a file; only a file of one run can get a name on the command line."""
     from mediaeval_ap.results.json_files import read_results
 
     results = read_or_explain(read_results, path)
@@ -190,9 +190,9 @@ def check_nothing_to_score(kind: str) -> None:
 
 
 def comparison_of(results: Any, **settings: Any) -> Comparison:
-    """Compare results; a wrong option is an error of usage.
+    """Compare results; turn errors about typed options into UsageError.
 
-    The baseline is an exception: it may be missing because of its file.
+    Errors about the baseline stay as they are, because its file may be the cause.
     """
     from mediaeval_ap.comparison.comparison import compare
 

@@ -15,7 +15,7 @@ import click
 from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_part
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
-from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage, tell, write_document
+from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage_errors, tell, write_document
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import (
     RunFile,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 OUTPUT_OPTIONS = HEADINGS['Output'].split()
 COLLECTING_OPTIONS = [*OUTPUT_OPTIONS, '--resume', '--quiet', '--no-progress']
-N_SHOWN_PROBLEMS = 20  # of each kind, so that all kinds fit on a few screens
+N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
 
 
 def _read_part(value: str | None) -> tuple[int, int] | None:
@@ -232,7 +232,7 @@ def rank_command(
     """
     from mediaeval_ap.evaluation.criteria import check_query
 
-    with as_usage():
+    with as_usage_errors():
         check_query(query)
     average_precision = options.read_reference(cutoffs=[depth], **criteria)
     frame = average_precision.rank(hypothesis, query)
@@ -292,7 +292,7 @@ def explain_command(
     if query is not None:
         if queries is not None:
             raise click.UsageError('give either QUERY or --queries, not both')
-        with as_usage():
+        with as_usage_errors():
             check_query(query)
         if os.path.isfile(query):
             raise click.UsageError(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli.output import FILE, NEW_FILE, as_usage
+from mediaeval_ap.cli.output import FILE, NEW_FILE, as_usage_errors
 from mediaeval_ap.cli.run_files import read_run_argument
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 
@@ -44,7 +44,7 @@ def option(
     """
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        with as_usage(click.BadParameter):
+        with as_usage_errors(click.BadParameter):
             return value if read is None else read(value)
 
     settings['callback'] = callback
@@ -167,7 +167,7 @@ def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
 
 
 def columns_by_role(value: str | None) -> dict[str, str | int] | None:
-    """Return the column of each role: a name, or a position if it is all digits."""
+    """Return the column of each role: a name, or a position if the text is all digits."""
     if value is None:
         return None
     columns: dict[str, str | int] = {}

@@ -25,7 +25,7 @@ from mediaeval_ap.cli.option_kinds import (
     output,
     run_file_argument,
 )
-from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage
+from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.render.formats import FORMATS, N_DECIMALS
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 
 def _check_is_file(path: str | None) -> str | None:
-    """Raise with a hint if the value of --queries may be a name instead of a file."""
+    """Raise if the file of --queries does not exist, with a hint: the value may be a name."""
     if path is None or path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
         return path
     reason = f'{os.strerror(errno.ENOENT)}; --queries takes a file of names, one per line'
     raise ReadError(path, reason)
 
 
-def _checked_measures(values: tuple[str, ...]) -> list[str]:
+def _check_measures(values: tuple[str, ...]) -> list[str]:
     """Return the measures; raise if ir_measures does not know one."""
     if values:
         from mediaeval_ap.trec.measures import parse_measures
@@ -94,7 +94,7 @@ measures_option = option(
     '--measures',
     metavar='NAME,...',
     multiple=True,
-    read=_checked_measures,
+    read=_check_measures,
     help='Measures of ir_measures to add, such as nDCG@10,P@5. Needs the extra trec.',
 )
 trec_ties_option = choice(
@@ -163,7 +163,7 @@ judged_scoring_options = combined(scoring_options, judgement_options)
 
 
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:
-    """Return the evaluator for the arguments and options of a command."""
+    """Read the reference, and return an evaluator with the options of a command."""
     check_metrics(cutoffs, definition)
     if settings.get('judged') is None:
         for name in ('unjudged', 'drop_unjudged_rows'):
@@ -177,7 +177,7 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
 
 def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str] = ()) -> None:
     """Raise if a cutoff repeats, or does not go with the definition or a measure."""
-    with as_usage():
+    with as_usage_errors():
         definitions.check_cutoffs(cutoffs, definitions.get(definition))
         if measures:
             from mediaeval_ap.trec.measures import check_columns, parse_measures
@@ -186,7 +186,7 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
 
 
 def first_typed_option(is_match: Callable[[str], bool]) -> str | None:
-    """Return the first option that was typed and whose name matches, or None."""
+    """Return the name of the first option that was typed and matches, or None."""
     ctx = click.get_current_context()
     for parameter in ctx.command.params:
         source = ctx.get_parameter_source(parameter.name or '')

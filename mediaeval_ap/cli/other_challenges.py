@@ -214,7 +214,7 @@ def _score_runs(
     evaluate: Callable[..., Any],
     **settings: Any,
 ) -> None:
-    """Score each run by a function; leave a setting that is None to its default."""
+    """Score each run by a function; a setting of None keeps its default."""
     check_not_reread('TRUTH', truth, len(runs))
     settings = {name: value for name, value in settings.items() if value is not None}
     settings['per_query'] = reporting.per_query

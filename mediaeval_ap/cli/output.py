@@ -93,8 +93,10 @@ def _file_identity(path: str) -> object:
 
 
 @contextmanager
-def as_usage(error: type[click.UsageError] = click.UsageError, prefix: str = '') -> Iterator[None]:
-    """Turn a ParameterError into an error of usage."""
+def as_usage_errors(
+    error: type[click.UsageError] = click.UsageError, prefix: str = ''
+) -> Iterator[None]:
+    """Turn ParameterError into UsageError."""
     try:
         yield
     except ParameterError as wrong_parameter:
@@ -121,7 +123,7 @@ def tell_warning(warning: Any) -> None:
 
 
 def tell_waiting_warnings(below: str = '') -> None:
-    """Write the waiting warnings, each kind once, unless the text below them has the same note."""
+    """Write waiting warnings, each kind once; skip those whose note is in the text below."""
     from mediaeval_ap.results.run_names import run_names
 
     ctx = click.get_current_context(silent=True)
@@ -175,7 +177,7 @@ def write(text: str, output: Output = STANDARD_STREAM, is_coloured: bool = False
 
 
 def format_by_suffix(output: Output, formats: Collection[str]) -> str:
-    """Return the format, one of `formats`, for the suffix of an output; table if it has none."""
+    """Return the format, one of `formats`, for the suffix of an output; without suffix, table."""
     path, suffix = os.path.splitext(os.fspath(output).lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = os.path.splitext(path)[1]

@@ -33,7 +33,7 @@ class Reporting:
     def write(
         self, runs: Sequence[str], score: Callable[..., Sequence[Any]], *inputs: Iterable[Any]
     ) -> None:
-        """Call `score` with each run and its item of each of `inputs`; write all results."""
+        """Score each run, with its item of each of `inputs`; write all results together."""
         results: list[Any] = []
         failures: list[tuple[str, str]] = []
         names = names_of_runs(runs)
@@ -51,7 +51,7 @@ class Reporting:
                     raise click.ClickException(f'{prefix}{error}') from error
                 tell(f'Error: {prefix}{error}')
                 failures.append((name, str(error)))
-        if results or self.format == 'json':  # which lists the runs that failed
+        if results or self.format == 'json':  # JSON lists failed runs, too
             self.show(results, failures)
         if failures:
             sys.exit(1)
@@ -68,7 +68,7 @@ class Reporting:
 
 
 def reporting_options(function: Callable[..., Any]) -> Any:
-    """Add the options of `Reporting` to a command, which gets them as one parameter."""
+    """Add the options of `Reporting` to a command, which gets them as `reporting`."""
 
     @flag('--keep-going', help='Score the other runs if one is wrong; the exit status is 1.')
     @option('--per-query/--no-per-query', help='Show each query, too.  [default: means only]')

@@ -10,7 +10,7 @@ from typing import Any, Self
 import click
 
 from mediaeval_ap.choices import is_text
-from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage
+from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
 from mediaeval_ap.results.run_names import names_in_file, run_names
 
 
@@ -21,7 +21,7 @@ class RunFile(str):
     team: str = ''
 
     @classmethod
-    def parsed(cls, value: str) -> Self:
+    def parse(cls, value: str) -> Self:
         """Split ``NAME=FILE``, unless there is a file with that path."""
         name, equals, path = value.partition('=')
         if not equals or '/' in name or os.path.exists(value):
@@ -35,13 +35,13 @@ class RunFile(str):
 
 
 def read_run(value: str | None) -> RunFile | None:
-    return None if value is None else RunFile.parsed(value)
+    return None if value is None else RunFile.parse(value)
 
 
 def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
-    """Parse one run, or several; the callback of an argument."""
+    """Parse one run or several, as the callback of an argument."""
     if isinstance(value, tuple):
-        runs = tuple(map(RunFile.parsed, value))
+        runs = tuple(map(RunFile.parse, value))
         names_of_runs(runs)  # raises if a name is given twice
         return runs
     return read_run(value)
@@ -49,7 +49,7 @@ def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
 
 def names_of_runs(runs: Sequence[str]) -> list[str]:
     """Return the names of runs: given names, else the parts of the paths that differ."""
-    with as_usage():
+    with as_usage_errors():
         return run_names(runs, [getattr(run, 'given_name', '') for run in runs])
 
 
@@ -76,10 +76,10 @@ def runs_by_name(
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]
-    with as_usage():
+    with as_usage_errors():
         if repeated := [name for name, times in Counter(all_names).items() if times > 1]:
             raise repeated_name_error(repeated[0])
-    with as_usage(prefix='--'):
+    with as_usage_errors(prefix='--'):
         check_run('baseline', baseline, all_names)
     return dict(zip(names, runs, strict=True))
 
