@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# If the largest key is below DENSE times the number of keys, `numbered` marks the keys that occur;
-# otherwise it sorts. At this limit, marking takes 1 to 2 times as long as sorting with AVX-512, and
-# a third as long without AVX; at twice the limit, 2 to 5 times and two thirds.
+# If the largest key is below DENSE times the number of keys, `number_keys` marks the keys that
+# occur; otherwise it sorts. At this limit, marking takes 1 to 2 times as long as sorting with
+# AVX-512, and a third as long without AVX; at twice the limit, 2 to 5 times and two thirds.
 DENSE = 4
 MIN_PACKED_KEYS = 1000  # fewer keys are sorted faster alone than packed with their positions
 CACHE_LINE = 64  # bytes
@@ -77,34 +77,34 @@ def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
         if n_keys * n_values > LARGEST_KEY:
-            keys = numbered(keys)[1].astype(np.int64)
+            keys = number_keys(keys)[1].astype(np.int64)
             n_keys = int(keys.max()) + 1
         if n_keys * n_values > LARGEST_KEY:
-            column = numbered(column)[1]
+            column = number_keys(column)[1]
             n_values = int(column.max()) + 1
         keys = keys * n_values + column
         n_keys *= n_values
     return keys
 
 
-def ascending(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
+def sort_keys(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
     """Sort keys stably; return their positions in ascending order, and the sorted keys."""
     if len(keys) < MIN_PACKED_KEYS or keys.min(initial=0) < 0:
         positions = keys.argsort(kind='stable')
         return positions, keys[positions]
     bits = int(keys.max(initial=0)).bit_length()
     cut = max(0, bits + len(keys).bit_length() - 64)
-    positions = order_of_narrow(keys >> cut)
-    ordered = keys[positions]
-    # The first bits often decide: doubles written with a few digits differ there.
-    if cut and (ordered[1:] < ordered[:-1]).any():
-        positions = order_of_narrow(keys & ((1 << cut) - 1))
-        positions = positions[order_of_narrow(keys[positions] >> cut)]
-        ordered = keys[positions]
-    return positions, ordered
+    positions = order_of_narrow_keys(keys >> cut)
+    sorted_keys = keys[positions]
+    # The first bits often decide: doubles that were written with a few digits differ there.
+    if cut and (sorted_keys[1:] < sorted_keys[:-1]).any():
+        positions = order_of_narrow_keys(keys & ((1 << cut) - 1))
+        positions = positions[order_of_narrow_keys(keys[positions] >> cut)]
+        sorted_keys = keys[positions]
+    return positions, sorted_keys
 
 
-def order_of_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
+def order_of_narrow_keys(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the positions of keys in ascending order; overwrites `uint64` keys.
 
     The bits of a key and of a position together must be at most 64.
@@ -119,10 +119,10 @@ def order_of_narrow(keys: NDArray[Key]) -> NDArray[np.int64]:
     return packed.view(np.int64)
 
 
-def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
+def number_keys(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
     """Return the distinct keys, ascending, and the number of each key among them, from 0.
 
-    >>> distinct, number = numbered(np.array([7, 3, 7]))
+    >>> distinct, number = number_keys(np.array([7, 3, 7]))
     >>> distinct.tolist(), number.tolist()
     ([3, 7], [1, 0, 1])
     """
@@ -133,14 +133,14 @@ def numbered(keys: NDArray[Key]) -> tuple[NDArray[Key], NDArray[np.int32]]:
         number = occurs.cumsum(dtype=np.int32)
         number -= 1
         return occurs.nonzero()[0].astype(keys.dtype), number[keys]
-    order, ordered = ascending(keys)
+    order, sorted_keys = sort_keys(keys)
     is_first = np.ones(len(keys), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    ordered = ordered[is_first]
+    is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
+    sorted_keys = sorted_keys[is_first]
     numbers = np.empty(len(keys), dtype=np.int32)
     numbers[order] = is_first.cumsum(dtype=np.int32)
     numbers -= 1
-    return ordered, numbers
+    return sorted_keys, numbers
 
 
 def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -150,21 +150,21 @@ def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
     bits = (0.0 - values).view(np.int64)  # 0.0 for both zeros
     bits ^= (bits >> 63) & np.iinfo(np.int64).max  # integers in the order of the doubles
     bits -= bits.min()
-    return numbered(bits.view(np.uint64))[1]
+    return number_keys(bits.view(np.uint64))[1]
 
 
 def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the position of each distinct key's first occurrence, ascending."""
-    positions, ordered = ascending(keys)
-    first: NDArray[np.int64] = positions[run_starts([ordered])]
+    positions, sorted_keys = sort_keys(keys)
+    first: NDArray[np.int64] = positions[run_starts([sorted_keys])]
     first.sort()
     return first
 
 
 def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return, for each key, the position of the first equal key."""
-    positions, ordered = ascending(keys)
-    begins = run_starts([ordered])
+    positions, sorted_keys = sort_keys(keys)
+    begins = run_starts([sorted_keys])
     earliest = np.empty(len(keys), dtype=np.int64)
     earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
     return earliest

@@ -334,10 +334,11 @@ class PersonDiscovery2015:
                 repetition = f'{shown(claim.name)} again'
                 raise evidence.error([row], 'person_name', repetition, 'each name once')
             evidence_by_name[claim.name] = claim
-        is_confirmed = []
-        for query, name in zip(evaluation.queries, evaluation.names, strict=True):
-            claim = evidence_by_name.get(name)
-            is_confirmed.append(claim is not None and claim._replace(name=query) in self._evidence)
+        is_confirmed = [
+            name in evidence_by_name
+            and evidence_by_name[name]._replace(name=query) in self._evidence
+            for query, name in zip(evaluation.queries, evaluation.names, strict=True)
+        ]
         has_no_name = np.array([name is None for name in evaluation.names])
         correct: NDArray[np.bool_] = np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
         return correct

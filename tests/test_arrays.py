@@ -9,16 +9,16 @@ from mediaeval_ap.arrays import (
     MAX_PACKED_BYTES,
     WORD,
     SpareArrays,
-    ascending,
     combine,
     descending_ordinals,
     find,
     first_above,
     first_equal,
     first_occurrences,
-    numbered,
+    number_keys,
     ranges,
     run_starts,
+    sort_keys,
     words_at,
 )
 
@@ -55,7 +55,7 @@ keys_of_any_width = st.lists(numbers | wide, max_size=12)
 @given(keys_of_any_width)
 def test_ascending_order_of_keys_of_any_width(values):
     expected = sorted(range(len(values)), key=values.__getitem__)
-    positions, ordered = ascending(np.array(values, dtype=np.uint64))
+    positions, ordered = sort_keys(np.array(values, dtype=np.uint64))
     assert positions.tolist() == expected
     assert ordered.tolist() == sorted(values)
 
@@ -70,7 +70,7 @@ def test_numbers_of_keys(dense, data):
     expected = sorted(set(values))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.arrays.DENSE', dense)
-        distinct, codes = numbered(np.array(values, dtype=np.uint64))
+        distinct, codes = number_keys(np.array(values, dtype=np.uint64))
     assert distinct.tolist() == expected
     assert [expected[code] for code in codes.tolist()] == values
 

@@ -56,8 +56,8 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     PreparedRun,
-    completed,
     evaluation_of,
+    finish_evaluation,
     select_queries,
 )
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -736,7 +736,7 @@ def diagnose(
     ap = values[0][rows]
     evaluation = evaluation_of(run, selected.names, selected.source, ap, n_relevant[rows])
     data_warnings = run.warnings_with(selected.warnings)
-    evaluation = completed(evaluation, selected.n_skipped, data_warnings)
+    evaluation = finish_evaluation(evaluation, selected.n_skipped, data_warnings)
     alone = _gains_alone(examined, values[0], cutoffs, definition)
     ties = [
         tie_bounds(hits, n_relevant, n_ranked, cutoffs, definition, examined_run.shot_id)

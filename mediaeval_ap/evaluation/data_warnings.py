@@ -203,7 +203,7 @@ def _longest_within(text: str, ids: Collection[str]) -> str | None:
 
 
 def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
-    """Describe the likely reason why no shot of a run is in the reference, by field, or return ''."""
+    """Describe why no shot of a run may be in the reference, with the field, or return ''."""
     fields = reference.layout.texts
     in_run = {field: set(run.texts[field]) for field in fields}
     in_reference = {field: set(reference[field].values) for field in fields}

@@ -276,7 +276,7 @@ def nearest_spelling(queries: Sequence[str], reference: Reference) -> str:
 def evaluate_run(run: PreparedRun, queries: SelectedQueries) -> Evaluation:
     """Score a run on all selected queries."""
     evaluation = score_names(run, queries.names, queries.source)
-    return completed(evaluation, queries.n_skipped, run.warnings_with(queries.warnings))
+    return finish_evaluation(evaluation, queries.n_skipped, run.warnings_with(queries.warnings))
 
 
 def score_names(run: PreparedRun, names: list[str], source: Provenance | None) -> Evaluation:
@@ -320,7 +320,7 @@ def evaluation_of(
     )
 
 
-def completed(
+def finish_evaluation(
     evaluation: Evaluation, n_skipped: int, warnings: Sequence[DataWarning] = ()
 ) -> Evaluation:
     """Add the number of queries left out, and warnings, as no block of queries knows all of them.

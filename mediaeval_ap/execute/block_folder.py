@@ -21,7 +21,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.scoring import completed
+from mediaeval_ap.evaluation.scoring import finish_evaluation
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Table
@@ -173,7 +173,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     evaluations = []
     for run, name in zip(runs, names, strict=True):
         blocks = [folder.read(run, number) for number in range(1, folder.n_blocks + 1)]
-        evaluation = completed(Evaluation.concat(blocks), folder.plan['n_skipped'])
+        evaluation = finish_evaluation(Evaluation.concat(blocks), folder.plan['n_skipped'])
         evaluations.append(evaluation.called(name))
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations

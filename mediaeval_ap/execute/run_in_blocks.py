@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import PreparedRun, completed, prepare_run
+from mediaeval_ap.evaluation.scoring import PreparedRun, finish_evaluation, prepare_run
 from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.block_folder import BlockFolder, digest_of_rows
 from mediaeval_ap.execute.worker_tasks import (
@@ -185,7 +185,7 @@ class RunInBlocks:
         warnings = self.warnings
         self.forget()
         n_skipped = self.request.selected_queries.n_skipped
-        return completed(replace(evaluation, run=self.name), n_skipped, warnings)
+        return finish_evaluation(replace(evaluation, run=self.name), n_skipped, warnings)
 
 
 def runs_in_blocks(

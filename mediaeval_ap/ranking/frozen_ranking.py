@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import (
     descending_ordinals,
     first_above,
-    order_of_narrow,
+    order_of_narrow_keys,
     ranges,
 )
 from mediaeval_ap.errors import ParameterError, printable
@@ -68,7 +68,7 @@ class Ranking(BaseRanking):
             names, numbers = NamesByLength.from_unsorted(name.values)
             keys = keys._replace(name=numbers[keys.name])
             name_counts = np.bincount(keys.name, minlength=len(names))
-            places = order_of_narrow(keys.name).astype(np.int32)
+            places = order_of_narrow_keys(keys.name).astype(np.int32)
             bar.add()
         self._table = table
         self._set_columns(table.source, shots, names, keys, places, name_counts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import find, numbered, run_starts
+from mediaeval_ap.arrays import find, number_keys, run_starts
 from mediaeval_ap.tables import Column, Table
 from mediaeval_ap.tables.table import texts_at
 
@@ -40,10 +40,10 @@ class Shots:
         corpus = table['corpus_id'].sorted()
         video = table['video_id'].sorted()
         shot = table['shot_id'].sorted(key=shot_order)
-        video_keys, videos = numbered(
+        video_keys, videos = number_keys(
             _pair_keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
         )
-        shot_keys, codes = numbered(
+        shot_keys, codes = number_keys(
             _pair_keys(videos, len(video_keys), shot.codes, len(shot.values))
         )
         return cls(corpus.values, video.values, shot.values, video_keys, shot_keys, codes)

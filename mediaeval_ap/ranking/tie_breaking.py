@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import (
     MIN_PACKED_KEYS,
-    ascending,
     descending_ordinals,
     ranks_in_runs,
     run_starts,
+    sort_keys,
 )
 from mediaeval_ap.ranking.shots import Shots
 
@@ -51,9 +51,9 @@ def in_order(*keys: NDArray[Any]) -> NDArray[np.int64]:
         else:
             packed[-1] = packed[-1] << bits | numbers
             free_bits -= bits
-    order, _ = ascending(packed[-1])
+    order, _ = sort_keys(packed[-1])
     for column in packed[-2::-1]:
-        order = order[ascending(column[order])[0]]
+        order = order[sort_keys(column[order])[0]]
     return order
 
 
