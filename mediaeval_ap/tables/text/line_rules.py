@@ -134,7 +134,7 @@ class Faults:
                 self.add(number, fault)
 
     def refuse(self, source: str) -> None:
-        """Raise the first fault, if there is any, with the count of the others."""
+        """Raise an error for the first fault, if there is any; the error counts the others."""
         if self.counts:
             first_faults = (examples[0] for examples in self.examples.values())
             number, fault = min(first_faults, key=itemgetter(0))
