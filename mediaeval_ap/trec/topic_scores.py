@@ -174,7 +174,7 @@ def evaluate_trec(
     )
     run_input = TableInput.of(file_in(run))
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
-    evaluation = _score(criteria, judged, returned, run_name)
+    evaluation = _score_entries(criteria, judged, returned, run_name)
     warn_caller(evaluation.warnings)
     return evaluation
 
@@ -203,7 +203,7 @@ class _TrecCriteria(NamedTuple):
         }
 
 
-def _score(
+def _score_entries(
     criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str
 ) -> Evaluation:
     if criteria.measures:
