@@ -128,11 +128,11 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
 def _writer(path: str, content: Content) -> Writer:
     if callable(content):
         return content
-    encoded = _compressed(path, content.encode()) if isinstance(content, str) else content
+    encoded = _compress(path, content.encode()) if isinstance(content, str) else content
     return lambda file: file.write(encoded)
 
 
-def _compressed(path: str, text: bytes) -> bytes:
+def _compress(path: str, text: bytes) -> bytes:
     match os.path.splitext(path)[1].lower():  # each library is imported when needed
         case '.gz':  # without a time, so that equal contents give equal files
             import gzip

@@ -490,13 +490,13 @@ class AveragePrecision:
         MAP@100 0.121. There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import make_report, name_runs, teams_of
-        from mediaeval_ap.comparison.testing import check_run, checked_settings
+        from mediaeval_ap.comparison.testing import check_run, check_settings
 
         criteria = self.criteria
         default_k = 100 if 100 in criteria.K else criteria.K[-1]
         (loss_k,) = check_cutoffs([default_k if k is None else k], criteria.definition, 'k')
         near = choices.check_near(near)
-        settings = checked_settings(
+        settings = check_settings(
             baseline=baseline,
             correction=correction,
             level=level,

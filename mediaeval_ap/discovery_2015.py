@@ -225,7 +225,7 @@ class PersonDiscovery2015:
         if queries is not None:
             about_queries += self._about_unknown(tables['queries']['person_name'].values)
         shots = self._shot_numbers(run)
-        names, ratios = closest(query_names, run['person_name'].values, self.ratio)
+        names, ratios = closest_names(query_names, run['person_name'].values, self.ratio)
         codes = np.array([code_of.get(query, -1) for query in query_names])
         n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
         counts = {
@@ -367,7 +367,7 @@ class PersonDiscovery2015:
         return name.astype(np.int64) * len(self._shots) + shot
 
 
-def closest(
+def closest_names(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
     """Return the closest name to each query and its ratio; None and 0 if that is not above `ratio`.
@@ -391,10 +391,10 @@ def closest(
             block, names, scorer=Indel.distance, dtype=np.int64, score_cutoff=farthest
         )
         shares = (total_lengths - distances) / total_lengths
-        best = shares.argmax(axis=1)
-        for row, name, share in zip(rows, best.tolist(), shares.max(axis=1).tolist(), strict=True):
+        positions = shares.argmax(axis=1).tolist()
+        for row, position, share in zip(rows, positions, shares.max(axis=1).tolist(), strict=True):
             if share > ratio:
-                answers[row] = names[name]
+                answers[row] = names[position]
                 ratios[row] = share
     return answers, ratios
 

@@ -278,11 +278,11 @@ def with_noun(count: int, singular: str, plural: str) -> str:
 
 def across_runs(note_by_run: Mapping[str, str]) -> str:
     """Merge notes of one kind about several runs into one text, such as "in 2 runs: … (a, b)"."""
-    merged = merged_note(note_by_run.values())
+    merged = merge_notes(note_by_run.values())
     return f'in {len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
 
 
-def merged_note(notes: Iterable[str]) -> str:
+def merge_notes(notes: Iterable[str]) -> str:
     """Merge notes of one kind into one with ranges, such as "3 to 5 of 9 queries …"."""
     first, *further = notes
     if not isinstance(first, Note):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import PersonDiscovery2015
 from mediaeval_ap.cli import main
-from mediaeval_ap.discovery_2015 import closest
+from mediaeval_ap.discovery_2015 import closest_names
 from mediaeval_ap.errors import DataWarning, FormatError, NoOverlapWarning, ParameterError
 from mediaeval_ap.tables import read
 from mediaeval_ap.tables.layouts import SHOTS_2015
@@ -291,7 +291,7 @@ def test_closest_names_whatever_a_block_holds(queries, names, least, cells):
     """Fewer cells than names, too: then a block is one query."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.discovery_2015.BLOCK_CELLS', cells)
-        chosen, ratios = closest(queries, sorted(names), float(least))
+        chosen, ratios = closest_names(queries, sorted(names), float(least))
     for query, name, ratio in zip(queries, chosen, ratios.tolist(), strict=True):
         share, best = min((-oracle.ratio(query, each), each) for each in names)
         assert (name, ratio) == ((best, float(-share)) if -share > least else (None, 0.0))

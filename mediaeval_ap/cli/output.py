@@ -20,7 +20,7 @@ from mediaeval_ap.errors import (
     WriteError,
     across_runs,
     kind_of,
-    merged_note,
+    merge_notes,
     printable,
 )
 from mediaeval_ap.progress import above_bars
@@ -135,7 +135,7 @@ def tell_waiting_warnings(below: str = '') -> None:
     below = ' '.join(below.split())  # undo folding
     for warning_by_run in warnings_by_kind.values():
         notes = [warning.note for warning in warning_by_run.values()]
-        if merged_note(notes) in below:
+        if merge_notes(notes) in below:
             continue
         if len(warning_by_run) > 1:
             names = run_names(list(warning_by_run))

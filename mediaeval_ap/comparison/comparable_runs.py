@@ -106,7 +106,8 @@ def exact_mean(values: NDArray[np.float64]) -> float:
 def read_runs(results: object) -> Runs:
     """Check that runs can be compared, and sort runs and queries by name."""
     runs = [
-        _join_results(name, run_results) for name, run_results in sorted(_by_name(results).items())
+        _join_results(name, run_results)
+        for name, run_results in sorted(_results_by_name(results).items())
     ]
     first = runs[0]
     for other in runs[1:]:
@@ -147,26 +148,26 @@ def read_runs(results: object) -> Runs:
     )
 
 
-def _by_name(results: object) -> dict[str, list[Result]]:
+def _results_by_name(results: object) -> dict[str, list[Result]]:
     """Return the results of each run by its name."""
-    by_name: dict[str, list[Result]] = {}
+    results_by_name: dict[str, list[Result]] = {}
     if isinstance(results, Mapping):
         for key, run_results in results.items():
             name = plain_text(key)
             if name is None or not is_text(name):
                 actual = f'{shown(key)} as the name of a run'
                 raise ParameterError(f'compare: found {actual}, expected {TEXT}')
-            by_name[name] = _as_list(run_results)
+            results_by_name[name] = _as_list(run_results)
     else:
         unnamed = _as_list(results)
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):
-            same_name = by_name.setdefault(name, [])
+            same_name = results_by_name.setdefault(name, [])
             if same_name and result.source.sha256 is None:  # perhaps another table in memory
                 raise _repeated_run(name)
             same_name.append(result)
-    if not by_name:
+    if not results_by_name:
         raise ParameterError('compare: found no result, expected one or more')
-    return by_name
+    return results_by_name
 
 
 def _as_list(results: object) -> list[Result]:
@@ -304,11 +305,11 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
         role for role, source in inputs if role in SHARED_INPUTS and source.sha256 is None
     }
     if without_hash and len(runs) > 1:
-        checked = 'nothing was compared'
+        consequence = 'nothing was compared'
         if compared.n_relevant is not None:
-            checked = 'only the number of relevant shots of each query was compared'
+            consequence = 'only the number of relevant shots of each query was compared'
         notes.append(
-            f'{" and ".join(sorted(without_hash))}: without the hash of a file, so {checked}'
+            f'{" and ".join(sorted(without_hash))}: without the hash of a file, so {consequence}'
         )
     return notes
 

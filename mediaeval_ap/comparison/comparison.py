@@ -34,7 +34,7 @@ from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
     check_run,
-    checked_settings,
+    check_settings,
     names_of_units,
     powers,
     terms_of,
@@ -198,7 +198,7 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p < 0.05
     (0.9, True)
     """
-    settings = checked_settings(
+    settings = check_settings(
         baseline=baseline,
         correction=correction,
         level=level,
@@ -304,7 +304,7 @@ class Comparison(ComparisonData, Described, Paged):
     """
 
     def __repr__(self) -> str:
-        summary = f'{self._counted()}, {self.parameters["correction"]}'
+        summary = f'{self._size_phrase()}, {self.parameters["correction"]}'
         board = [standing for standing in self.leaderboard if standing.metric == self.metrics[-1]]
         width = max(len(shown(standing.run)) for standing in board)
         lines = [f'Comparison of {summary}; {self.metrics[-1]}:']
@@ -317,7 +317,7 @@ class Comparison(ComparisonData, Described, Paged):
             lines.append(f'  … and {n_more} more')
         return '\n'.join(lines)
 
-    def _counted(self, separator: str = ', ') -> str:
+    def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
         counts = with_noun(len(self.runs), run, runs), with_noun(len(self.queries), query, queries)
         return separator.join(counts)
@@ -349,7 +349,7 @@ class Comparison(ComparisonData, Described, Paged):
         about_all_runs: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
         data = {
             **{name: compared[name] for name in ('version', 'runs', 'metrics')},
-            'title': self._counted(' on '),
+            'title': self._size_phrase(' on '),
             'lead': {**lead_of(compared), 'caveats': [f'{warning}.' for warning in warnings]},
             'queries': self.queries,
             'values': {metric: values.tolist() for metric, values in self.values.items()},

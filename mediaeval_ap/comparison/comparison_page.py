@@ -194,7 +194,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     metric = comparison['metrics'][-1]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
-    below = [row['run'] for row in board if row['rank'] > 1]
+    runs_below = [row['run'] for row in board if row['rank'] > 1]
     first = board[0]['run']
     interval = board[0]['interval']
     score = f'{metric} {board[0]["map"]:.3f}'
@@ -207,7 +207,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
             f'{first} scores {score}',
             f'{score_with_interval} There is no other {terms.run} to compare it with.',
         )
-    if not below:
+    if not runs_below:
         return _lead(f'{join_names(leaders)} score the same: {score}', 'Their means are equal.')
     p_by_pair = {
         frozenset((pair['a'], pair['b'])): pair['p_adjusted']
@@ -218,7 +218,7 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     correction = CORRECTED_BY[parameters['correction']]
     tests = []
     for leader in leaders[:NAMES_IN_SENTENCE]:
-        p_below = {run: p_by_pair[frozenset((leader, run))] for run in below}
+        p_below = {run: p_by_pair[frozenset((leader, run))] for run in runs_below}
         tests.append(_LeaderTests(leader, p_below, alpha, correction, terms))
     test_sentence = _test_sentence(comparison)
     if len(leaders) == 1:
@@ -260,17 +260,17 @@ class _LeaderTests:
         alike = self.alike
         next_run = next(iter(self.p))
         if not alike:
-            return self._is_better(f'every other {self.terms.run}')
+            return self._better_than_all(f'every other {self.terms.run}')
         if next_run in alike:
-            return f'{self.leader} leads, but is {self._not_different()}'
-        better = f'better than {next_run} ({self._equals(self.p[next_run])}, {self.correction})'
-        return f'{self.leader} leads: {better}, but {self._not_different()}'
+            return f'{self.leader} leads, but is {self._alike_phrase()}'
+        better = f'better than {next_run} ({self._p_phrase(self.p[next_run])}, {self.correction})'
+        return f'{self.leader} leads: {better}, but {self._alike_phrase()}'
 
     def sentence(self) -> str:
         """Compare one of several leaders with the runs below."""
         if not self.alike:
-            return f'{self._is_better(f"every {self.terms.run} below")}.'
-        return f'{self.leader} is {self._not_different()}.{self.better_than()}'
+            return f'{self._better_than_all(f"every {self.terms.run} below")}.'
+        return f'{self.leader} is {self._alike_phrase()}.{self.better_than()}'
 
     def better_than(self) -> str:
         """Count the runs that the leader is better than, if these are some but not all."""
@@ -280,19 +280,19 @@ class _LeaderTests:
         worse_runs = with_noun(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
         return f' {self.leader} is better than {worse_runs}.'
 
-    def _is_better(self, every: str) -> str:
-        largest = self._equals(max(self.p.values()))
+    def _better_than_all(self, worse_runs: str) -> str:
+        largest = self._p_phrase(max(self.p.values()))
         if len(self.p) == 1:
             (other,) = self.p
             return f'{self.leader} is better than {other} ({largest}, {self.correction})'
-        return f'{self.leader} is better than {every} (largest {largest}, {self.correction})'
+        return f'{self.leader} is better than {worse_runs} (largest {largest}, {self.correction})'
 
-    def _not_different(self) -> str:
-        p = self._equals(min(self.p[run] for run in self.alike))
+    def _alike_phrase(self) -> str:
+        p = self._p_phrase(min(self.p[run] for run in self.alike))
         smallest = '' if len(self.alike) == 1 else 'smallest '
         return f'not told apart from {join_names(self.alike)} ({smallest}{p}, {self.correction})'
 
-    def _equals(self, p: float) -> str:
+    def _p_phrase(self, p: float) -> str:
         """Write p with enough decimals that the rounded p is on the same side of alpha."""
         for digits in range(4, MOST_DIGITS):
             if (round(p, digits) <= self.alpha) == (p <= self.alpha):

@@ -154,7 +154,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     if comparison.pairs:
         level = percent(comparison.parameters['level'])
         yield Heading('Rank', f'{level} interval, from the tests of all pairs')
-        yield _by_run(comparison, _rank)
+        yield _grid_of_runs(comparison, _rank)
     for metric in metrics if baseline is not None else ():
         yield Heading(f'{_title(comparison, metric)}: difference to {baseline}')
         standings = [
@@ -170,7 +170,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
     yield from _means_without_floor(comparison)
     if comparison.orders:
         yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
-        yield _orders(comparison)
+        yield _grid_of_orders(comparison)
     for metric, grid in _means_by_group(comparison):
         yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
         yield grid
@@ -179,7 +179,7 @@ def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block
         for metric in metrics if comparison.pairs else ():
             title = f'{_title(comparison, metric)}: differences of pairs'
             yield Heading(title, FIRST_MINUS_SECOND.format(terms))
-            yield _pairs_by(comparison, metric)
+            yield _grid_of_pairs(comparison, metric)
     elif baseline is None:
         n_pairs = len(comparison.pairs) // len(metrics)
         instead = f'ask for them (--pairs), or for a baseline (--baseline {terms.run.upper()})'
@@ -202,10 +202,10 @@ def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block
         )
         if comparison.parameters['cluster'] != 'none':
             text += f' Wins, ties, losses and dz are of {terms.queries}.'
-        yield Captioned(_pairs_by(comparison, metric), text, f'{LABEL}-pairs-{number}')
+        yield Captioned(_grid_of_pairs(comparison, metric), text, f'{LABEL}-pairs-{number}')
     if comparison.orders:
         text = f"Agreement of two orders of the {terms.runs}: Kendall's tau-b."
-        yield Captioned(_orders(comparison), text, f'{LABEL}-orders')
+        yield Captioned(_grid_of_orders(comparison), text, f'{LABEL}-orders')
     for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
         text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
         yield Captioned(grid, text, f'{LABEL}-by-{number}')
@@ -233,7 +233,7 @@ def _means_with_intervals(comparison: ComparisonData) -> Captioned:
             mark = standing.group
         return Marked(standing.map, standing.rank == 1, mark, _bounds(standing.interval))
 
-    return Captioned(_by_run(comparison, cell_of), text, LABEL)
+    return Captioned(_grid_of_runs(comparison, cell_of), text, LABEL)
 
 
 def _title(comparison: ComparisonData, metric: str) -> str:
@@ -241,7 +241,7 @@ def _title(comparison: ComparisonData, metric: str) -> str:
     return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
 
 
-def _by_run(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
+def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
     cells = {
         (standing.metric, standing.run): cell_of(standing) for standing in comparison.leaderboard
@@ -256,7 +256,7 @@ def _rank(standing: Standing) -> Marked:
     return Marked(standing.rank, detail=f'[{low},{high}]')
 
 
-def _pairs_by(comparison: ComparisonData, metric: str) -> Grid:
+def _grid_of_pairs(comparison: ComparisonData, metric: str) -> Grid:
     pairs = [pair for pair in comparison.pairs if pair.metric == metric]
     rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
     return _without_empty_columns(comparison, ['first', 'second', *DIFFERENCE_HEADERS], rows)
@@ -297,10 +297,10 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
     queries = with_noun(n_without, 'query that has', 'queries that have')
     heading = f'Not the score: means without the {queries} no relevant shot'
     yield Heading(heading, f'an empty run has {floor}')
-    yield _by_run(comparison, attrgetter('map_without_floor'))
+    yield _grid_of_runs(comparison, attrgetter('map_without_floor'))
 
 
-def _orders(comparison: ComparisonData) -> Grid:
+def _grid_of_orders(comparison: ComparisonData) -> Grid:
     rows = [(order.a, order.b, order.tau) for order in comparison.orders]
     return Grid(['one', 'other', 'tau'], rows)
 

@@ -62,12 +62,12 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
     own_files = [records for records in files if isinstance(records.layout, OwnLayout)]
     columns = [value]
     for records in files:
-        before = columns
+        earlier_columns = columns
         layout = records.layout
         columns = layout.values if isinstance(layout, OwnLayout) else [value]
-        if columns != before and records is not files[0]:
+        if columns != earlier_columns and records is not files[0]:
             actual = f'values {", ".join(columns)}'
-            expected = f'{", ".join(before)} as before'
+            expected = f'{", ".join(earlier_columns)} as before'
             remedy = 'name one that all files have by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
     for role in OWN_TEXT_COLUMNS:

@@ -103,7 +103,7 @@ def _start(source: ByteSource) -> str:
     return source.first_bytes(N_HEADER_BYTES).decode(errors='replace').lstrip(' \r\n')
 
 
-def _checked_range(bounds: Any) -> tuple[float, float]:
+def _check_range(bounds: Any) -> tuple[float, float]:
     """Check the least and the largest possible value."""
     try:
         low, high = bounds
@@ -124,8 +124,8 @@ def read_scores(
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING)
-    names = _checked_columns(columns or {})
-    bounds = None if range is None else _checked_range(range)
+    names = _check_columns(columns or {})
+    bounds = None if range is None else _check_range(range)
     if not isinstance(systems, list | tuple | None):
         raise ParameterError(f'systems: found {shown(systems)}, expected a list of names')
     score_tables = _read_tables(tables, _score_layouts(names, columns or {}, by, systems or ()))
@@ -397,7 +397,7 @@ def _apply_missing_policy(
     return _CompleteValues(values.fillna(0), n_as_zero, notes)
 
 
-def _checked_columns(columns: Mapping[str, str]) -> dict[str, str]:
+def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     """Return the column of each role, by default of the same name."""
     names = {role: role for role in ROLES} | dict(columns)
     is_text = all(isinstance(name, str) for name in names.values())

@@ -56,8 +56,8 @@ class Settings:
     range: list[float] | None = None
 
 
-def checked_settings(**settings: Any) -> Settings:
-    """Check settings one by one, and that the libraries of the tests are installed."""
+def check_settings(**settings: Any) -> Settings:
+    """Check each setting, and that the libraries of the tests are installed."""
     check_policy('correction', settings['correction'], choices.CORRECTIONS)
     settings['level'] = choices.check_level(settings['level'])
     if settings.get('power') is not None:
@@ -259,7 +259,7 @@ def _range_of_values(runs: Runs, values: Floats) -> Range | None:
 
 def _why_no_interval(settings: Settings, units: Units) -> str:
     n_units = len(units.sizes)
-    reason = f'{_counted_units(settings, n_units)}: an interval needs {FEWEST}'
+    reason = f'{_units_phrase(settings, n_units)}: an interval needs {FEWEST}'
     return reason if n_units < FEWEST else ''
 
 
@@ -270,7 +270,7 @@ def names_of_units(parameters: Mapping[str, Any]) -> tuple[str, str]:
     return (terms.query, terms.queries) if is_single else ('cluster', 'clusters')
 
 
-def _counted_units(settings: Settings, n_units: int) -> str:
+def _units_phrase(settings: Settings, n_units: int) -> str:
     return with_noun(n_units, *names_of_units(vars(settings)))
 
 
@@ -348,7 +348,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         n_queries = None
         reason = ''
         if n_units == 1:
-            reason = f'{_counted_units(settings, 1)} has no standard deviation'
+            reason = f'{_units_phrase(settings, 1)} has no standard deviation'
         elif (observed_sd := math.sqrt(sum_of_squares / (n_units - 1))) <= units.rounding(a, b):
             reason = f'all differences are {pair.difference:g}'
         else:
@@ -410,7 +410,7 @@ def _leaderboard(
     rank_ranges = rank_intervals(is_better)
     letters = group_letters(is_better | is_better.T)
     floor = runs.floor.get(metric)
-    against = _against_baseline(pairs, settings)
+    fields_by_run = _fields_against_baseline(pairs, settings)
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
@@ -426,7 +426,7 @@ def _leaderboard(
                 interval=ranked[run].interval,
                 rank=ranked[run].rank,
                 rank_interval=rank_interval,
-                **against.get(name, {'reason': why_none}),
+                **fields_by_run.get(name, {'reason': why_none}),
                 group=group,
                 floor=floor,
                 floor_reason='the mean of an empty run is not known' if floor is None else '',
@@ -455,7 +455,9 @@ def _mean_without_floor(values: Floats, n_relevant: NDArray[np.int64] | None) ->
     return _MeanWithoutFloor(exact_mean(with_relevant), len(with_relevant), '')
 
 
-def _against_baseline(pairs: Sequence[Pair], settings: Settings) -> dict[str, dict[str, Any]]:
+def _fields_against_baseline(
+    pairs: Sequence[Pair], settings: Settings
+) -> dict[str, dict[str, Any]]:
     """Return, by run, the fields of a `Standing` that compare the run with the baseline.
 
     Their p is corrected over the pairs with the baseline.
@@ -532,7 +534,7 @@ def verdicts_of(
         low = interval.low
         high = interval.high
         if low is None or high is None:
-            n_units, needed = (_counted_units(settings, n) for n in (len(units.sizes), n_needed))
+            n_units, needed = (_units_phrase(settings, n) for n in (len(units.sizes), n_needed))
             raise ParameterError(
                 f'baseline: found {n_units}, expected {needed} or more for a verdict; '
                 f'{printable(standing.run)} is not shown to be worse or better'

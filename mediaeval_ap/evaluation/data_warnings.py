@@ -126,7 +126,7 @@ def unknown_queries(
     return [WithoutRelevantWarning('unknown-queries', reference, finding)]
 
 
-def above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
+def queries_above_one(ap: NDArray[np.float64], queries: Sequence[str]) -> list[str]:
     """Return the queries whose average precision exceeds 1 at a cutoff."""
     return list(compress(queries, ap.max(axis=1, initial=0) > 1))
 

@@ -17,9 +17,9 @@ from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset, queries_or_default
 from mediaeval_ap.evaluation.data_warnings import (
-    above_one,
     likely_cause,
     likely_cause_in_tables,
+    queries_above_one,
     repeated_rows,
     scores_above_one,
 )
@@ -334,9 +334,9 @@ def finish_evaluation(
         counts = {**counts, SKIPPED: n_skipped}
     reference = printable(inputs['reference'].name)
     run = inputs['hypothesis'].name
-    above = above_one(evaluation.ap, evaluation.queries)
+    above_one = queries_above_one(evaluation.ap, evaluation.queries)
     about_values = [
-        *scores_above_one(above, len(evaluation.queries), run, definition),
+        *scores_above_one(above_one, len(evaluation.queries), run, definition),
         *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
     ]
     return replace(evaluation, counts=counts, warnings=(*warnings, *about_values))

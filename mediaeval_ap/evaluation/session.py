@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 from mediaeval_ap.errors import SessionClosedError, shown, warn_caller, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
-from mediaeval_ap.evaluation.data_warnings import above_one, scores_above_one
+from mediaeval_ap.evaluation.data_warnings import queries_above_one, scores_above_one
 from mediaeval_ap.evaluation.scoring import Scorer
 
 
@@ -96,7 +96,8 @@ class Session(Generator[Answer, str | None, None]):
         name = check_query(query)
         ap, n_relevant = scorer.score([name])
         run = scorer.ranking.source.name
-        warnings = scores_above_one(above_one(ap, [name]), 1, run, scorer.definition)
+        above_one = queries_above_one(ap, [name])
+        warnings = scores_above_one(above_one, 1, run, scorer.definition)
         if name not in self._unknown and not self.criteria.reference.has(name):
             self._unknown.add(name)
             warnings = self.criteria.reference.about_unknown([name]) + warnings

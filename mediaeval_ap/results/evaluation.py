@@ -27,7 +27,7 @@ from mediaeval_ap.results.result import (
     notes_of,
     notes_of_judged,
     notes_of_skipped,
-    reordered,
+    reorder,
 )
 from mediaeval_ap.tables import Provenance
 
@@ -130,7 +130,7 @@ class ResultByQuery(Result):
     def worst_first(self) -> Self:
         """Sort the queries by AP at the last cutoff, lowest first."""
         order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
-        ordered = {name: reordered(getattr(self, name), order) for name in self._COLUMNS}
+        ordered = {name: reorder(getattr(self, name), order) for name in self._COLUMNS}
         return replace(self, **ordered)  # type: ignore[type-var]
 
     def _subtitle(self) -> str:

@@ -440,10 +440,10 @@ def distinct_run_names(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def reordered(values: Any, order: NDArray[np.intp]) -> Any:
+def reorder(values: Any, order: NDArray[np.intp]) -> Any:
     """Return the values of queries in another order."""
     if isinstance(values, Mapping):
-        return {key: reordered(column, order) for key, column in values.items()}
+        return {key: reorder(column, order) for key, column in values.items()}
     if isinstance(values, list):
         return [values[position] for position in order.tolist()]
     return None if values is None else values[order]
@@ -501,11 +501,11 @@ def _result_blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block
             yield from _blocks_of_one(result, detail)
     if are_several:
         yield from _summary_blocks(results)
-    if are_several and are_means_alone and (lines := _merged_notes(results)):
+    if are_several and are_means_alone and (lines := _merge_notes(results)):
         yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
 
-def _merged_notes(results: Sequence[Result]) -> list[str]:
+def _merge_notes(results: Sequence[Result]) -> list[str]:
     """Return the notes that all results share, then the others with the names of their runs."""
     notes_of_results = [_notes_below_means(result) for result in results]
     shared = [

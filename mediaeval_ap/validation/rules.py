@@ -131,10 +131,10 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
     if number == 'timestamp':
         seconds = table.confidence
 
-        def negative(row: int) -> Detail:
+        def describe_negative(row: int) -> Detail:
             return ('timestamp', f'{float(seconds[row])!r}', NOT_NEGATIVE)
 
-        yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), negative)
+        yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), describe_negative)
     for field in fields_of(table, ('start_time', 'end_time')):
         yield wrong_texts('timestamp', table, field, _is_time, NOT_NEGATIVE)
 
@@ -210,18 +210,18 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
     neighbours = np.full(len(names), -1)
     if len(names) > MOST_NAMES:
         return neighbours
-    whole: dict[str, int] = {}
-    shortened: dict[str, int] = {}
-    blanked: dict[str, int] = {}
+    by_name: dict[str, int] = {}
+    by_shorter: dict[str, int] = {}
+    by_blank: dict[str, int] = {}
     for position, name in enumerate(names):
-        near = [shortened[name]] if name in shortened else []
+        near = [by_shorter[name]] if name in by_shorter else []
         for letter in range(len(name) if len(name) <= LONGEST_NAME else 0):
             shorter = name[:letter] + name[letter + 1 :]
             blank = f'{name[:letter]}\n{name[letter + 1 :]}'
-            near += [whole[shorter]] if shorter in whole else []
-            shortened.setdefault(shorter, position)
-            near.append(blanked.setdefault(blank, position))
-        whole[name] = position
+            near += [by_name[shorter]] if shorter in by_name else []
+            by_shorter.setdefault(shorter, position)
+            near.append(by_blank.setdefault(blank, position))
+        by_name[name] = position
         neighbours[position] = min((other for other in near if other != position), default=-1)
     return neighbours
 
