@@ -117,7 +117,7 @@ class CampaignReport(Paged):
             ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k of each run) and
             ``pool`` (as in `Pool.to_dict`).
         """
-        compared = self._compared
+        comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
         return {
             'schema': REPORT_SCHEMA,
@@ -133,7 +133,7 @@ class CampaignReport(Paged):
             'values': {
                 metric: values.tolist() for metric, values in self.comparison.values.items()
             },
-            'comparison': compared,
+            'comparison': comparison,
             'loss': {
                 'k': self._any_diagnosis.k,
                 'runs': {run: self.diagnoses[run].mean_parts for run in self.comparison.runs},
@@ -146,14 +146,14 @@ class CampaignReport(Paged):
             **judged,
             **({} if self.pool is None else {'pool': self.pool.to_dict()}),
             'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
-            'manifest': {**compared['manifest'], 'inputs': self._inputs},
+            'manifest': {**comparison['manifest'], 'inputs': self._inputs},
         }
 
     def _repr_html_(self) -> str:
         metric = self.comparison.metrics[-1]
         rows = [
             [row['rank_interval'][0], row['run'], row['map']]
-            for row in self._compared['leaderboard']
+            for row in self._comparison_dict['leaderboard']
             if row['metric'] == metric
         ]
         standings = Grid(['rank', 'run', metric], rows)
@@ -165,13 +165,13 @@ class CampaignReport(Paged):
         return '\n'.join([headline, *lead['sentences'], *lead['caveats']])
 
     @cached_property
-    def _compared(self) -> dict[str, Any]:
+    def _comparison_dict(self) -> dict[str, Any]:
         return self.comparison.to_dict()
 
     @cached_property
     def _lead(self) -> dict[str, Any]:
         comparison = self.comparison
-        lead = lead_of(self._compared)
+        lead = lead_of(self._comparison_dict)
         n_queries = len(comparison.queries)
         n_without = self._n_relevant.count(0)
         if n_without == n_queries:
@@ -305,7 +305,7 @@ class CampaignReport(Paged):
         colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}
         titles = {part: part.replace('_', ' ') for part in PARTS}
         parts = [part for part, title in titles.items() if title in colours]
-        rows = [row for row in self._compared['leaderboard'] if row['metric'] == metrics[-1]]
+        rows = [row for row in self._comparison_dict['leaderboard'] if row['metric'] == metrics[-1]]
         losses = [[self.losses[row['run']][metrics[-1]][part] for part in parts] for row in rows]
         return {
             'parts': [
@@ -565,13 +565,13 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
     if distance(query, name) > MOST_DIFFERENT * max(len(query), len(name)):
         return [('same', name)]
     pieces = []
-    for edit, begin, end, new_begin, new_end in opcodes(query, name):
-        old = query[begin:end]
+    for edit, begin, end, name_begin, name_end in opcodes(query, name):
+        query_letters = query[begin:end]
         if edit == 'equal':
-            pieces.append(('same', old))
+            pieces.append(('same', query_letters))
             continue
-        new = name[new_begin:new_end]
-        pieces += [(mark, letters) for mark, letters in (('lacks', old), ('has', new)) if letters]
+        marked = ('lacks', query_letters), ('has', name[name_begin:name_end])
+        pieces += [(mark, letters) for mark, letters in marked if letters]
     return pieces
 
 

@@ -60,7 +60,7 @@ def _definition_names(values: tuple[str, ...]) -> list[str]:
     return names
 
 
-compare_options = option_kinds.combined(
+compare_options = option_kinds.combine(
     procedure_options,
     scored_options,
     option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS'),
@@ -167,19 +167,19 @@ def compare_command(
         if not options.first_typed_option(GATE_OPTIONS.__contains__):
             raise click.UsageError(f'found 1 run ({printable(all_names[0])}), expected two or more')
         baseline = None  # its file may be missing: the comparison says so
-    by_name = runs_by_name(to_score, baseline, result_names)
+    named_runs = runs_by_name(to_score, baseline, result_names)
     tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
     if (path := criteria['judged']) is not None:
         from mediaeval_ap.evaluation.judged import Judged
 
         judged = Judged.read(path)
         criteria['judged'] = judged.table
-    scored = _score(by_name, all_definitions, queries, measures, **{**criteria, **tables})
+    evaluations = _score(named_runs, all_definitions, queries, measures, **{**criteria, **tables})
     if criteria['drop_unjudged_rows']:
         are_unjudged = judged.unjudged_rows_of(tables['reference'])
         tables['reference'] = tables['reference'].select(~are_unjudged)
-    results = [*scored.pop(definition).values(), *read_results]
-    comparison = comparison_of(results, **tables, also=scored or None, **settings)
+    results = [*evaluations.pop(definition).values(), *read_results]
+    comparison = comparison_of(results, **tables, also=evaluations or None, **settings)
     _write(comparison, pairs, format, output)
 
 

@@ -56,7 +56,7 @@ def _read_grouping(value: str | None) -> str | None:
     return value.lower() if value and value.lower() in choices.GROUPINGS else value
 
 
-procedure_options = option_kinds.combined(
+procedure_options = option_kinds.combine(
     option_kinds.option(
         '--baseline', metavar='RUN', help='Name of the run to compare all others with.'
     ),
@@ -73,7 +73,7 @@ procedure_options = option_kinds.combined(
         'Queries to test together: {words}.  [default: video, with 50 videos or more]',
     ),
 )
-scored_options = option_kinds.combined(
+scored_options = option_kinds.combine(
     option_kinds.option(
         '--by',
         type=FILE,
@@ -192,7 +192,7 @@ def check_nothing_to_score(kind: str) -> None:
 def comparison_of(results: Any, **settings: Any) -> Comparison:
     """Compare results; turn errors about typed options into UsageError.
 
-    Errors about the baseline stay as they are, because its file may be the cause.
+    Errors about the baseline do not change: its file may be the cause.
     """
     from mediaeval_ap.comparison.comparison import compare
 

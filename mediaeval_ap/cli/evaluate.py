@@ -108,9 +108,9 @@ def evaluate_command(
     with ExitStack() as stack:
         workers: Any = jobs
         if scheduler is not None:
-            from mediaeval_ap.execute.worker_processes import connected
+            from mediaeval_ap.execute.worker_processes import connect
 
-            workers = stack.enter_context(connected(scheduler))
+            workers = stack.enter_context(connect(scheduler))
         try:
             request = EvaluationRequest.of(average_precision.criteria, queries, measures)
             split_runs = run_in_blocks.runs_in_blocks(request, runs, resume, names_of_runs(runs))

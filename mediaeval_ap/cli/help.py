@@ -79,10 +79,10 @@ def help_command(ctx: click.Context, topic: str | None, format: str) -> None:
     if topic in TOPICS:
         document = TOPICS[topic]()
     elif topic is None or topic in main.commands:
-        explained = ctx.parent
+        context = ctx.parent
         if topic is not None:
-            explained = click.Context(main.commands[topic], ctx.parent, topic)
-        text = f'{explained.get_help()}\n'
+            context = click.Context(main.commands[topic], ctx.parent, topic)
+        text = f'{context.get_help()}\n'
         document = Document(lambda: [text], lambda: text)
     else:
         from difflib import get_close_matches

@@ -56,11 +56,11 @@ def pool_command(
     judged. A figure (-o pool.svg) shows both for each run.
     """
     check_can_be_binary(format, output)
-    by_name = runs_by_name(with_names(runs, names), None)
+    named_runs = runs_by_name(with_names(runs, names), None)
     require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**criteria)
     pool = average_precision.pool(
-        by_name, queries, teams=teams_by_run(by_name), depth=depth, near=near
+        named_runs, queries, teams=teams_by_run(named_runs), depth=depth, near=near
     )
     if format in FIGURE_FORMATS:
         write_figure(pool.plot.leaderboard(), format, output)
@@ -109,10 +109,12 @@ def judge_next_command(
     without it, nothing counts as judged.
     """
     pool_settings = {name: settings.pop(name) for name in ('by', 'depth', 'near')}
-    by_name = runs_by_name(with_names(runs, names), None)
-    pool_settings['teams'] = teams_by_run(by_name)
+    named_runs = runs_by_name(with_names(runs, names), None)
+    pool_settings['teams'] = teams_by_run(named_runs)
     if strategy == 'mtc':
         require('scipy', 'compare', 'compare')
     average_precision = options.read_reference(**settings)
-    queue = average_precision.judge_next(by_name, queries, n=n, strategy=strategy, **pool_settings)
+    queue = average_precision.judge_next(
+        named_runs, queries, n=n, strategy=strategy, **pool_settings
+    )
     write_document(queue.document(), format, output)

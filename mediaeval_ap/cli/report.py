@@ -186,7 +186,7 @@ def report_command(
                 f'--loss-cutoff {loss_cutoff}: the page shows the loss at each of -K: add it there'
             )
     named_files = with_names(files.results or files.runs, names)
-    by_name = runs_by_name(named_files, None if files.results else settings['baseline'])
+    named_runs = runs_by_name(named_files, None if files.results else settings['baseline'])
     page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
     modules = ('scipy', 'altair', 'vl_convert', *page_modules)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
@@ -207,8 +207,10 @@ def report_command(
             if f'--{name}' not in SCORE_TABLE_OPTIONS
         }
         average_precision = options.read_reference(reference=files.reference, **criteria)
-        teams = teams_by_run(by_name)
-        report = average_precision.report(by_name, k=loss_cutoff, teams=teams, **campaign_settings)
+        teams = teams_by_run(named_runs)
+        report = average_precision.report(
+            named_runs, k=loss_cutoff, teams=teams, **campaign_settings
+        )
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:

@@ -66,7 +66,7 @@ class Paged(ABC):
         -----
         Equal inputs give equal bytes. The page loads nothing from other sites.
         """
-        from mediaeval_ap.render.page import check_links, javascript_bundle, page, prose
+        from mediaeval_ap.render.page import check_links, javascript_bundle, markdown_to_html, page
 
         if title is not None and not is_text(title):
             raise ParameterError(f'title: found {shown(title)}, expected {TEXT}')
@@ -75,7 +75,7 @@ class Paged(ABC):
         text: str = page(
             'campaign.html.j2',
             title=data['title'],
-            intro=prose(intro),
+            intro=markdown_to_html(intro),
             links=check_links(links or {}),
             data=data,
             bundle=javascript_bundle(),

@@ -131,10 +131,10 @@ class ExaminedRun:
         ends = np.bincount(hypotheses.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # A query is not ranked if the run has none of its relevant shots.
-        ranked = [
+        ranked_queries = [
             query for query, span in zip(queries, spans, strict=True) if span.start < span.stop
         ]
-        query_distances = iter(self.ranking.names.distances_from(ranked))
+        query_distances = iter(self.ranking.names.distances_from(ranked_queries))
         findings = []
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             ranking = self.ranking_of(query)
@@ -315,24 +315,24 @@ def relevant_shots(
     rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
     ids: list[Any] = list(zip(*map(rows.texts, SHOT_FIELDS), strict=True))
     numbers = run.ranking.shots.find(rows)
-    id_of = dict(zip(numbers.tolist(), ids, strict=True))
+    ids_by_shot = dict(zip(numbers.tolist(), ids, strict=True))
     hypotheses = examined.hypotheses
     values = run.ranking.names.values
     names: dict[int, dict[str, None]] = {}  # of each shot, in the order of the ranking
     for row in np.lexsort((hypotheses.place, hypotheses.distance)).tolist():
         names.setdefault(int(hypotheses.shot[row]), {})[values[hypotheses.name[row]]] = None
-    gain_by_shot = _gains_in_order(run, examined, depth)
+    shot_gains = _gains_in_order(run, examined, depth)
     ranks = _ranks_in_run(run, query, examined.shots)
-    ranked = zip(examined.shots.shot.tolist(), examined.shots.kind.tolist(), ranks, strict=True)
+    returned = zip(examined.shots.shot.tolist(), examined.shots.kind.tolist(), ranks, strict=True)
     shots = []
-    for (number, kind, rank), gain in zip(ranked, gain_by_shot, strict=False):
-        corpus, video, shot = id_of[number]
+    for (number, kind, rank), gain in zip(returned, shot_gains, strict=False):
+        corpus, video, shot = ids_by_shot[number]
         kind_name = SHOT_KINDS[kind]
         shots.append(RelevantShot(corpus, video, shot, rank, tuple(names[number]), kind_name, gain))
     is_absent = numbers < 0
     first_in_order = np.unique(Shots.of(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
-    for row, gain in zip(absent, gain_by_shot[len(shots) :], strict=True):
+    for row, gain in zip(absent, shot_gains[len(shots) :], strict=True):
         corpus, video, shot = ids[row]
         shots.append(RelevantShot(corpus, video, shot, None, (), 'absent', gain))
     return shots

@@ -153,9 +153,9 @@ def hit_ranks(
     begins = shots.query.searchsorted(np.arange(len(facts)))
     drops = definition.repeats is Repeats.DROP
     for ranking, tie_starts, begin in zip(facts, ties, begins.tolist(), strict=True):
-        listed = slice(begin, begin + len(tie_starts))
-        first[listed] = ranking.distinct_ranks if drops else ranking.first_ranks
-        starts[listed] = tie_starts
+        listed_rows = slice(begin, begin + len(tie_starts))
+        first[listed_rows] = ranking.distinct_ranks if drops else ranking.first_ranks
+        starts[listed_rows] = tie_starts
     scored = [ranking.ranks(definition) for ranking in facts]
     is_own = shots.kind == OWN
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
@@ -184,8 +184,8 @@ def move_to_front(
     n_moved = np.add.reduceat(is_moved, begins, dtype=np.int64)
     n_before = is_moved.cumsum() - is_moved  # moved hits before each hit, over all queries
     n_before -= (n_moved.cumsum() - n_moved).repeat(sizes)
-    moved = np.where(is_moved, n_before + 1, ranks + n_moved.repeat(sizes) - n_before)
-    ascending: NDArray[np.int64] = moved[np.lexsort((moved, query))]
+    new_ranks = np.where(is_moved, n_before + 1, ranks + n_moved.repeat(sizes) - n_before)
+    ascending: NDArray[np.int64] = new_ranks[np.lexsort((new_ranks, query))]
     return ascending
 
 
@@ -201,12 +201,14 @@ def ap_by_state(
     The shape is (n_states, n_queries, n_cutoffs).
     """
     query = shots.query
-    by_kind = [
+    ranks_by_kind = [
         move_to_front(query, ranks.confidence, shots.kind <= kind)
         for kind in range(OWN + 1, len(SHOT_KINDS))
     ]
     states = [(ranks.scored_query, ranks.scored)]
-    states += [(query, hits) for hits in (ranks.first, ranks.ties, ranks.confidence, *by_kind)]
+    states += [
+        (query, hits) for hits in (ranks.first, ranks.ties, ranks.confidence, *ranks_by_kind)
+    ]
     values = [
         average_precision_of_hits(*state, counts.relevant, counts.ranked, K, definition)
         for state in states
@@ -240,7 +242,7 @@ def gains(
     """
     query = shots.query
     n_rows = len(shots.query)
-    added = np.zeros((n_rows, len(K)))
+    shot_gains = np.zeros((n_rows, len(K)))
     begins = run_starts([query])
     n_shots = np.diff(begins, append=n_rows)
     n_own = np.add.reduceat(shots.kind == OWN, begins, dtype=np.int64)
@@ -264,8 +266,8 @@ def gains(
             state, hits, counts.relevant[queries], counts.ranked[queries], K, definition
         )
     is_step = index[1:] == index[:-1]
-    added[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
-    return added
+    shot_gains[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
+    return shot_gains
 
 
 def loss_parts(values: Floats, n_relevant: NDArray[np.int64]) -> dict[str, Floats]:

@@ -170,7 +170,7 @@ def average_precisions(facts: Sequence[RankingFacts], k: Cutoff, definition: Def
 def reconcile(facts: RankingFacts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:
     """Score a ranking by each registered definition; the one in use comes first."""
     rows = []
-    for definition, lack in _registered(k, in_use):
+    for definition, lack in _definitions_at(k, in_use):
         ap = None if lack else _average_precision(facts, k, definition)
         reason = 'in use' if definition is in_use else lack or why(facts, k, in_use, definition)
         rows.append(ByDefinition(definition.name, ap, reason))
@@ -183,7 +183,7 @@ def reconcile_run(
     """Return the MAP of a run by each registered definition; the one in use comes first."""
     values_in_use = average_precisions(facts, k, in_use)
     rows = []
-    for definition, lack in _registered(k, in_use):
+    for definition, lack in _definitions_at(k, in_use):
         if lack:
             rows.append(MapByDefinition(definition.name, None, None, lack))
             continue
@@ -195,7 +195,7 @@ def reconcile_run(
     return rows
 
 
-def _registered(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:
+def _definitions_at(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:
     """Yield each definition, the one in use first, and why it has no value at k, or ''."""
     other_definitions = [other for other in definitions.registered() if other.name != in_use.name]
     for definition in [in_use, *other_definitions]:

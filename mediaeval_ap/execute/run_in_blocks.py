@@ -94,12 +94,11 @@ class RunInBlocks:
         run = prepare_run(criteria, self.hypothesis if store is None else store)
         if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
             source = run.ranking.source
-            planned = self.folder.plan['runs'][self.number]['sha256']
+            planned_sha256 = self.folder.plan['runs'][self.number]['sha256']
             sha256 = source.sha256 if store is None else store.sha256
-            if sha256 != planned:
-                expected = (
-                    f'{planned}, as before: the run has changed; begin again in another folder'
-                )
+            if sha256 != planned_sha256:
+                reason = 'as before: the run has changed; begin again in another folder'
+                expected = f'{planned_sha256}, {reason}'
                 raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected)
         return run, run.ranking if store is None else store
 
@@ -125,11 +124,11 @@ class RunInBlocks:
             numbers = [number for number in numbers if (n_before + number) % part[1] == 0]
             for number in set(self.folder.finished_blocks(self.number)).intersection(numbers):
                 self._blocks[number] = self.folder.read(self.number, number)
-        missing = [number for number in numbers if number not in self._blocks]
-        if missing:
-            blocks = [names[(number - 1) * size : number * size] for number in missing]
-            self._score(missing, blocks, jobs)
-        return Part(len(missing), len(numbers) - len(missing))
+        missing_numbers = [number for number in numbers if number not in self._blocks]
+        if missing_numbers:
+            blocks = [names[(number - 1) * size : number * size] for number in missing_numbers]
+            self._score(missing_numbers, blocks, jobs)
+        return Part(len(missing_numbers), len(numbers) - len(missing_numbers))
 
     def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Any) -> None:
         """Score blocks here; give the remaining ones to workers as soon as that pays off."""
@@ -195,9 +194,9 @@ def runs_in_blocks(
     folder = None
     names = names or [''] * len(runs)
     if path is not None:
-        planned = [_entry_in_plan(request.criteria, run) for run in runs]
-        runs = [run for _, run in planned]
-        folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in planned], names))
+        entries = [_entry_in_plan(request.criteria, run) for run in runs]
+        runs = [run for _, run in entries]
+        folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in entries], names))
         names = folder.plan['names']
     return [
         RunInBlocks(request, run, folder, number, name)

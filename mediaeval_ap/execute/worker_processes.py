@@ -64,7 +64,7 @@ class WorkerPool(NamedTuple):
     # Errors that end all tasks.
     fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
 
-    def completed(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
+    def wait_for_any(self, futures: Collection[Future[Any]]) -> list[Future[Any]]:
         """Wait until some futures are done; return those with a fatal error last."""
 
         def is_lost(future: Future[Any]) -> bool:
@@ -108,7 +108,7 @@ def run_tasks(
                     futures[pool.executor.submit(_call, *task)] = number
                 if not futures:
                     return
-                for future in pool.completed(futures):
+                for future in pool.wait_for_any(futures):
                     yield futures.pop(future), pool.outcome(future)
     except BrokenExecutor as error:
         raise ProcessError(
@@ -257,7 +257,7 @@ def _silence_warnings(
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Client]:
+def connect(address: str) -> Iterator[Client]:
     """Connect to a scheduler of Dask; it releases all tasks of this client at the end."""
     distributed = require('distributed', 'cluster', '--scheduler')
     before = logging.root.manager.disable

@@ -368,7 +368,7 @@ class LiveRanking(BaseRanking):
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
 
-    def _first_of(
+    def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
         confidence, temporal_rank, shot, name = self._rows.select(positions)

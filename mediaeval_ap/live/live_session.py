@@ -111,7 +111,7 @@ class Live(Session):
             When the row is not a hypothesis; then nothing has changed.
         """
         with self._lock:
-            self._changing().add(row)
+            self._open_for_change().add(row)
 
     def extend(self, rows: Run) -> None:
         """Add hypotheses: all of them, or none if one is wrong.
@@ -132,7 +132,7 @@ class Live(Session):
                 return
         table = self.criteria.read_run(rows)
         with self._lock:
-            self._changing().extend(table)
+            self._open_for_change().extend(table)
 
     def remove(self, row: Sequence[str | float]) -> None:
         """Remove one occurrence of a hypothesis.
@@ -148,7 +148,7 @@ class Live(Session):
             When the row is not a hypothesis, or not in the session; then nothing has changed.
         """
         with self._lock:
-            self._changing().remove(row)
+            self._open_for_change().remove(row)
 
     def update(self, row: Sequence[str | float], *, confidence: float) -> None:
         """Change the confidence of a hypothesis.
@@ -166,7 +166,7 @@ class Live(Session):
             As `remove`; also when the new confidence is not a finite number.
         """
         with self._lock:
-            self._changing().change(row, confidence)
+            self._open_for_change().change(row, confidence)
 
     def _current_scorer(self) -> Scorer:
         with self._lock:
@@ -228,6 +228,6 @@ class Live(Session):
         self._check_open()
         return self._hypotheses
 
-    def _changing(self) -> Hypotheses:
+    def _open_for_change(self) -> Hypotheses:
         self._snapshot = None
         return self._open()

@@ -60,7 +60,7 @@ class BaseRanking(ABC):
         """Return the ranking without some shots; `is_kept` is a mask of the shots to keep."""
 
     @abstractmethod
-    def _first_of(
+    def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
         """Return the first `depth` hypotheses at some positions, by tie block, then `TieKeys`.
@@ -87,7 +87,7 @@ class BaseRanking(ABC):
                 return np.empty(0, dtype=np.int64)
             names, blocks, counts = self._nearest(distances, n_ranked)
             positions = ranges(self._starts[names], counts)
-            ranked = self._first_of(positions, blocks.repeat(counts), n_ranked)
+            ranked = self._first_hypotheses(positions, blocks.repeat(counts), n_ranked)
             if not distinct:
                 return ranked
             first = first_occurrences(self.shot_at[ranked])

@@ -84,11 +84,11 @@ class EditsByLength:
         # For names that are not longer than the query, the divisor is the length of the query.
         longer = [names for names in self.ranges if names.divisor > self.length]
         begin = longer[0].begin if longer else len(self.edits)
-        merged = [LengthRange(0, begin, self.length), *longer] if begin else longer
+        all_ranges = [LengthRange(0, begin, self.length), *longer] if begin else longer
         farthest: dict[LengthRange, int] = {}
         n_names = 0
         radius = 0.0
-        for quotient, names, edits in merge(*map(self._ascending, merged)):
+        for quotient, names, edits in merge(*map(self._possible_distances, all_ranges)):
             if n_names >= count and quotient > radius:
                 break
             radius = quotient
@@ -100,7 +100,7 @@ class EditsByLength:
         ]
         return np.concatenate(nearest)
 
-    def _ascending(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
+    def _possible_distances(self, names: LengthRange) -> Iterator[tuple[float, LengthRange, int]]:
         """Yield the possible distances of a range of names, ascending: (distance, range, edits)."""
         least = int(self.edits[names.begin : names.end].min())
         return ((edits / names.divisor, names, edits) for edits in range(least, names.divisor + 1))
@@ -132,10 +132,10 @@ class DistinctNames:
         for start in range(0, len(queries), block):
             batch = queries[start : start + block]
             n_threads = self._n_threads(len(batch))
-            scored = cdist(
+            quotients = cdist(
                 batch, self.values, scorer=normalized_distance, dtype=np.float64, workers=n_threads
             )
-            yield from map(Quotients, scored)
+            yield from map(Quotients, quotients)
 
     def _n_threads(self, n_queries: int) -> int:
         return own_cores() if n_queries * len(self) > THREADED_CELLS else 1
@@ -301,20 +301,20 @@ class BitParallel:
         letter_bits = {
             letter: self._cached_bits[letter] for letter in query if letter in self._cached_bits
         }
-        missing = [letter for letter in dict.fromkeys(query) if letter not in letter_bits]
-        if missing:
+        uncached = [letter for letter in dict.fromkeys(query) if letter not in letter_bits]
+        if uncached:
             # One array for all is large enough for the system to give it in large pages.
-            bits = np.empty((len(missing), len(self)), self._type)
+            bits = np.empty((len(uncached), len(self)), self._type)
             for begin in range(0, len(self), NAMES_IN_BLOCK):
                 block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
-                for letter, row in zip(missing, bits, strict=True):
+                for letter, row in zip(uncached, bits, strict=True):
                     packed = np.packbits(block == ord(letter), bitorder='little')
                     row[begin : begin + NAMES_IN_BLOCK] = packed.view(self._type)
-            letter_bits.update(zip(missing, bits, strict=True))
-            if (len(self._cached_bits) + len(missing)) * bits[0].nbytes > CACHED_BYTES:
+            letter_bits.update(zip(uncached, bits, strict=True))
+            if (len(self._cached_bits) + len(uncached)) * bits[0].nbytes > CACHED_BYTES:
                 self._cached_bits.clear()
             if bits.nbytes <= CACHED_BYTES:
-                self._cached_bits.update((letter, letter_bits[letter]) for letter in missing)
+                self._cached_bits.update((letter, letter_bits[letter]) for letter in uncached)
         return letter_bits
 
 

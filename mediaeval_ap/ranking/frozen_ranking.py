@@ -132,8 +132,8 @@ class Ranking(BaseRanking):
         end = len(self) - int(self.confidence_at[::-1].searchsorted(self.confidence_at[place]))
         if end - place <= FEW_TIED:
             is_tied = distances[self.name_at[place + 1 : end]] == distance
-            tied: NDArray[np.int64] = is_tied.nonzero()[0] + place + 1
-            return tied
+            tied_places: NDArray[np.int64] = is_tied.nonzero()[0] + place + 1
+            return tied_places
         names = (distances[:] == distance).nonzero()[0]
         begins = self._starts[names]
         ends = begins + self.name_counts[names]
@@ -169,7 +169,7 @@ class Ranking(BaseRanking):
     def condensed(self, is_kept: NDArray[np.bool_]) -> CondensedRanking:
         return CondensedRanking(self, is_kept)
 
-    def _first_of(
+    def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
         keys = blocks << PLACE_BITS | self.places[positions]
@@ -188,11 +188,11 @@ class Ranking(BaseRanking):
         first = self.places.take(begins, mode='clip')
         first[self.name_counts[names] == 0] = MOST_HYPOTHESES  # a condensed ranking has such names
         last = np.partition(first, n_needed - 1)[n_needed - 1]
-        needed = (first <= last).nonzero()[0]
-        begins = begins[needed]
-        ends = begins + self.name_counts[names[needed]]
+        needed_names = (first <= last).nonzero()[0]
+        begins = begins[needed_names]
+        ends = begins + self.name_counts[names[needed_names]]
         counts = np.zeros(len(names), dtype=np.int64)
-        counts[needed] = first_above(self.places, begins, ends, int(last)) - begins
+        counts[needed_names] = first_above(self.places, begins, ends, int(last)) - begins
         return counts
 
 

@@ -88,9 +88,9 @@ def temporal_ranks(
     begins = run_starts(columns[:3])
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = ranks_in_runs(begins, len(order))
-    repeated = np.ones(len(order), dtype=np.bool_)
-    repeated[order[run_starts(columns)]] = False
-    return ranks, repeated
+    is_repeated = np.ones(len(order), dtype=np.bool_)
+    is_repeated[order[run_starts(columns)]] = False
+    return ranks, is_repeated
 
 
 class KeysByPlace(NamedTuple):
@@ -109,9 +109,9 @@ def keys_by_place(
     if (keys := _sort_packed(name, confidence, shots)) is not None:
         return keys
     shot = shots.codes
-    ranks, repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
+    ranks, is_repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
     order = in_order(*TieKeys(confidence, ranks, shot, name))
-    n_repeated = int(np.count_nonzero(repeated))
+    n_repeated = int(np.count_nonzero(is_repeated))
     return KeysByPlace(ranks[order], shot[order], name[order], n_repeated)
 
 

@@ -107,13 +107,13 @@ def pool_leaderboard(
     maps: Values,
     lows: Values,
     highs: Values,
-    without: Values,
+    maps_without_own: Values,
     *,
     metric: str = 'MAP',
 ) -> alt.LayerChart:
     """Draw for each run, best first, its MAP, its bounds, and MAP without its team's own shots."""
     runs = drawn_names(runs)
-    rows = _run_rows(runs, value=maps, low=lows, high=highs, without=without)
+    rows = _run_rows(runs, value=maps, low=lows, high=highs, without=maps_without_own)
     tick = "without its own team's shots"
     marks = {metric: 'blue'}
     fields = [('run:N', 'run'), ('value:Q', metric, VALUE_FORMAT)]
@@ -466,15 +466,15 @@ def drawn_names(names: Sequence[str]) -> list[str]:
 
     Control characters would make Vega abort or write invalid XML.
     """
-    escaped = list(map(printable, names))
+    texts = list(map(printable, names))
     name_by_text: dict[str, str] = {}
-    for name, text in zip(names, escaped, strict=True):
+    for name, text in zip(names, texts, strict=True):
         if (other := name_by_text.setdefault(text, name)) != name:  # they would be drawn as one
             raise ParameterError(
                 f'figure: {shown(other)} and {shown(name)} would both be drawn as {text}; '
                 'rename one of them'
             )
-    return escaped
+    return texts
 
 
 def _run_rows(runs: Sequence[str], **columns: Values) -> list[Row]:
@@ -508,9 +508,9 @@ def _names_at_left(field: str, names: Sequence[str], limit: int = NAME_WIDTH) ->
 
 def _ticks(form: str = '') -> alt.Axis:
     """Return an axis of numbers with about one tick per 60 pixels."""
-    least = 1 if form == 'd' else alt.Undefined  # else two ticks could have the same label
+    min_step = 1 if form == 'd' else alt.Undefined  # else two ticks could have the same label
     n_ticks = alt.ExprRef('ceil(width / 60)')
-    return alt.Axis(tickCount=n_ticks, tickMinStep=least, format=form or alt.Undefined)
+    return alt.Axis(tickCount=n_ticks, tickMinStep=min_step, format=form or alt.Undefined)
 
 
 def _colours(

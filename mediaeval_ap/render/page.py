@@ -120,7 +120,7 @@ def check_links(links: Mapping[str, str]) -> dict[str, str]:
     return dict(links)
 
 
-def prose(text: str) -> str:
+def markdown_to_html(text: str) -> str:
     """Return Markdown as HTML, without raw HTML, pictures and styles; its headings start at h2."""
     parser = require('markdown_it', 'report', 'the introduction').MarkdownIt('commonmark')
     parser.options['html'] = False
@@ -214,9 +214,9 @@ def style_sheet() -> str:
     """Return the style sheet of figures: light and dark colours, and tooltips."""
     light = ''.join(f'  --figure-{name}: {colour};\n' for name, (colour, _) in COLOURS.items())
     dark = ''.join(f'  --figure-{name}: {colour};\n' for name, (_, colour) in COLOURS.items())
-    dark_system = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
-    printed = f'@media print {{\n:root {{\n{light}}}\n}}\n'
-    return f':root {{\n{light}}}\n{dark_system}{printed}{_TOOLTIP}'
+    dark_rules = f'@media (prefers-color-scheme: dark) {{\n:root {{\n{dark}}}\n}}\n'
+    print_rules = f'@media print {{\n:root {{\n{light}}}\n}}\n'
+    return f':root {{\n{light}}}\n{dark_rules}{print_rules}{_TOOLTIP}'
 
 
 def _with_variables(part: Any, is_colour: bool = False) -> Any:

@@ -150,14 +150,14 @@ def _tables(run: Any) -> Iterator[Table]:
         name = ByteSource(run).name
         path = os.fsdecode(run)
         with opening(name):
-            walked = os.walk(path, onerror=_raise)
-            inside = [os.path.join(folder, file) for folder, _, files in walked for file in files]
-        for file in _data_files(inside, path, name):
+            folders = os.walk(path, onerror=_raise)
+            paths = [os.path.join(folder, file) for folder, _, files in folders for file in files]
+        for file in _data_files(paths, path, name):
             yield read(file, HYPOTHESIS)
 
 
 def _data_files(paths: list[str], folder: str, name: str) -> list[str]:
-    """Sort the files; leave out those of tools, such as ``_SUCCESS`` and ``.crc``."""
+    """Sort files; leave out files of tools, such as ``_SUCCESS`` and ``.crc``."""
     begin = len(folder)
     files = sorted(path for path in paths if not re.search('/[._]', f'/{path[begin:]}'))
     if not files:

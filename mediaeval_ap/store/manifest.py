@@ -112,7 +112,7 @@ def read_manifest(folder: str, path: str) -> Manifest:
     name = f'{path}/{STORE_MANIFEST}'
     if not is_store(folder):
         raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
-    with reading(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
+    with as_read_errors(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
         description = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
     format_name = description.get('format') if isinstance(description, dict) else description
     if format_name != STORE_FORMAT:
@@ -175,20 +175,20 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
     """Map the file of a column; if its time has changed, first compare its digest."""
     file = os.path.join(folder, name + SUFFIX)
     printed_path = f'{path}/{name}{SUFFIX}'
-    with reading(printed_path):
+    with as_read_errors(printed_path):
         status = os.stat(file)
         if status.st_size != column.size:
             raise store_error(printed_path, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
             check_column(folder, path, name, column)
-        mapped: NDArray[Any] = np.load(file, mmap_mode='r').view(np.ndarray)
-    return mapped
+        values: NDArray[Any] = np.load(file, mmap_mode='r').view(np.ndarray)
+    return values
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
     """Raise FormatError if the file of a column has another digest than in the manifest."""
     printed_path = f'{path}/{name}{SUFFIX}'
-    with reading(printed_path), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
+    with as_read_errors(printed_path), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
         digest = hashlib.file_digest(file, 'sha256').hexdigest()
     if digest != column.sha256:
         expected = f'{column.sha256[:12]}…, as it was written'
@@ -196,7 +196,7 @@ def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
 
 
 @contextmanager
-def reading(printed_path: str) -> Iterator[None]:
+def as_read_errors(printed_path: str) -> Iterator[None]:
     """Turn errors of the system into `ReadError` about a file of a store."""
     try:
         yield

@@ -198,9 +198,10 @@ def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
             part = slice(begin, begin + ROWS_IN_GROUP)
             columns = {'confidence': pyarrow.array(ranking.confidence_at[part])}
             for field, codes in ranking.codes(part).items():
-                used, numbers = np.unique(codes, return_inverse=True)
+                used_codes, numbers = np.unique(codes, return_inverse=True)
                 columns[field] = pyarrow.DictionaryArray.from_arrays(
-                    pyarrow.array(numbers, pyarrow.int32()), texts[field].take(pyarrow.array(used))
+                    pyarrow.array(numbers, pyarrow.int32()),
+                    texts[field].take(pyarrow.array(used_codes)),
                 )
             writer.write_table(pyarrow.table(columns, schema))
 
@@ -250,8 +251,8 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 def _open(folder: str, name: str) -> Store:
     """Open the store in a folder; `name` is its name for messages."""
     if not os.path.isdir(folder):
-        is_there = os.path.lexists(folder)
-        raise ReadError(name, 'is not a store' if is_there else os.strerror(errno.ENOENT))
+        exists = os.path.lexists(folder)
+        raise ReadError(name, 'is not a store' if exists else os.strerror(errno.ENOENT))
     manifest = read_manifest(folder, name)
     columns = {
         column: map_column(folder, name, column, file) for column, file in manifest.columns.items()

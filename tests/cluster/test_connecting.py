@@ -9,7 +9,7 @@ import pytest
 
 from mediaeval_ap.errors import MissingExtraError, ProcessError
 from mediaeval_ap.execute import worker_processes
-from mediaeval_ap.execute.worker_processes import connected
+from mediaeval_ap.execute.worker_processes import connect
 
 EXPECTED = r'expected the address that dask scheduler prints, as tcp://host:8786'
 
@@ -19,7 +19,7 @@ LONGEST = 20  # seconds, on a machine that does much else
 def refused(address):
     """Return how many seconds it takes to refuse an address, which the error names."""
     begun = time.monotonic()
-    with pytest.raises(ProcessError, match=EXPECTED) as caught, connected(address):
+    with pytest.raises(ProcessError, match=EXPECTED) as caught, connect(address):
         pass
     assert str(caught.value).startswith(f'{address}: ')
     assert '\n' not in str(caught.value)
@@ -27,14 +27,14 @@ def refused(address):
 
 
 def test_a_scheduler_is_connected_and_let_go(cluster):
-    with connected(cluster.address) as client:
+    with connect(cluster.address) as client:
         assert client.submit(abs, -3).result() == 3
     assert client.status == 'closed'
 
 
 @pytest.mark.parametrize('address', ['tcp://127.0.0.1', 'nothing://127.0.0.1:1', ''])
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(ProcessError) as caught, connected(address):
+    with pytest.raises(ProcessError) as caught, connect(address):
         pass
     assert str(caught.value) == f'{address or repr("")}: found no scheduler, {EXPECTED}'
 
@@ -69,12 +69,12 @@ def answer(server, says):
 def test_a_worker_is_no_scheduler(cluster, client):
     (worker, *_) = client.nthreads()
     expected = f'^{worker}: found no scheduler, {EXPECTED}'
-    with pytest.raises(ProcessError, match=expected), connected(worker):
+    with pytest.raises(ProcessError, match=expected), connect(worker):
         pass
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
     install = r"pip install 'mediaeval-ap\[cluster\]'"
-    with pytest.raises(MissingExtraError, match=install), connected('tcp://127.0.0.1:8786'):
+    with pytest.raises(MissingExtraError, match=install), connect('tcp://127.0.0.1:8786'):
         pass
