@@ -9,8 +9,8 @@ function               challenge                                   value
 `evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
 =====================  ==========================================  ==============================
 
-Each reads a truth and predictions (of other columns, if they are named), matches their rows by id,
-updates a metric of `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
+Each function reads a truth and predictions (from other columns, if you name them), matches their
+rows by id, updates a metric of `mediaeval_ap.metrics` piece by piece, and returns a `Score`.
 """
 
 from mediaeval_ap.challenges.gap import evaluate_gap

@@ -120,7 +120,7 @@ def evaluate_gap(
 
 
 def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray[np.float64]]:
-    """Return the predicted label of each row, or empty text, and its confidence, or NaN."""
+    """Return the label and the confidence of each row; '' and NaN without a prediction."""
     import pyarrow
     from pyarrow import compute
 

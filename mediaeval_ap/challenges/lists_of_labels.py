@@ -64,8 +64,8 @@ def evaluate_map(
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``customer_id,prediction``: relevant labels separated by white space; or
         ``customer_id,article_id``: one in each row. Files are CSV, TSV (``.tsv``) or Parquet, and
-        may be compressed. In a frame, ``prediction`` may be lists, and ids and labels integers,
-        which are the text of their digits.
+        may be compressed. In a frame, ``prediction`` may hold lists; ids and labels may be
+        integers, which are read as text.
     predictions : like truth
         ``customer_id,prediction``: labels separated by white space, best first.
     k : int or iterable of int
@@ -108,8 +108,8 @@ def evaluate_map(
     -----
     DataWarning, NoOverlapWarning
         When missing or unknown users are allowed and occur; no user, or no label, is in both files;
-        a character other than white space separates the labels; the truth repeats labels that the
-        definition counts once; AP exceeds 1, as the definition counts repeated labels again.
+        another character than white space separates the labels; the truth repeats labels, but the
+        definition counts them once; AP exceeds 1, as the definition counts repeated labels again.
 
     Examples
     --------

@@ -76,9 +76,9 @@ def evaluate_lrap(
     columns : mapping of str to str or int, optional
         Other names of the column ``'id'``, and in the truth of ``'labels'`` (several labels in a
         field, separated by commas) or ``'label'`` (one in each row, or nothing). They hold for both
-        files, unless `truth_columns` is given. Every other column of the scores is a class. Columns
-        that are not classes are left out, with a warning: a truth of 0 and 1 lacks them, or they
-        leave the range from 0 to 1, are never a label, and all true classes keep to the range.
+        files, unless `truth_columns` is given. Every other column of the scores is a class, except
+        columns that are left out with a warning: a truth of 0 and 1 lacks them; or, with a truth of
+        labels, they leave the range from 0 to 1, but no true class does.
     truth_columns : like columns, optional
         The columns of the truth; or their positions from 1, in a file without a header.
     missing : {'error', 'zero', 'skip'}
@@ -145,9 +145,9 @@ def evaluate_lrap(
 def _columns_left_out(files: Files) -> list[str]:
     """Return the columns of the scores that are not classes, and warn of them.
 
-    A truth of 0 and 1 has a column for each class. A truth of labels does not name classes that are
-    never true. There, columns are left out only if no true label is among the columns that leave
-    the range of probabilities, from 0 to 1.
+    A truth of 0 and 1 has a column for each class; columns that it lacks are left out. A truth of
+    labels does not name classes that are never true. There, columns that leave the range of
+    probabilities, from 0 to 1, are left out if labels exist and none of these columns is one.
     """
     columns = files.classes
     scores = files.predictions
@@ -234,7 +234,7 @@ def _add_samples(
 def _one_hot(
     truth: Records, classes: list[str], scores: str
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
-    """Return the samples of a truth of 0 and 1, and the list of true classes of each, as indices.
+    """Return the ids of a truth of 0 and 1, and the indices of the true classes of each sample.
 
     `scores` is the name of the file of scores, for errors.
     """
@@ -258,7 +258,7 @@ def _one_hot(
 def _true_labels(
     truth: Records, classes: list[str], scores: str
 ) -> tuple[pyarrow.Array, pyarrow.LargeListArray]:
-    """Return the samples of a truth of labels, and the list of true classes of each, as indices.
+    """Return the ids of a truth of labels, and the indices of the true classes of each sample.
 
     `scores` is the name of the file of scores, for errors.
     """

@@ -1,4 +1,4 @@
-"""The files of a challenge: their columns, reading, matching rows by id, and scoring in pieces."""
+"""The files of a challenge: name their columns, read them, match rows by id, score in pieces."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-Columns = Mapping[str, str | int]  # by role, the name or the position of its column
-Shape = Mapping[str, str | None]  # by role, the challenge's column name; None if it has none
+Columns = Mapping[str, str | int]  # the name or the position of a column, by role
+Shape = Mapping[str, str | None]  # the challenge's name of a column, or None, by role
 BEST_FIRST = {'rank': 1, 'score': -1}  # roles that sort rows of labels; scores descend
 CONFIDENCE = 'confidence'
 NUMBER_ROLES = {CONFIDENCE, *BEST_FIRST}  # their columns hold numbers, and end a shape
@@ -40,9 +40,9 @@ ONE_LABEL_PER_ROW: list[Shape] = [
     {'label': None, 'score': 'score'},
     {'label': None},
 ]
-WRONG_SEPARATORS = ',;|[]'  # of labels in a field; quotes may stand beside them
+WRONG_SEPARATORS = ',;|[]'  # between labels in a field, perhaps with quotes
 _split_at_wrong_separators = re.compile(r"""[^,;|\[\]'"]+""").findall
-SPLIT_BY_PYARROW_ALONE = '\v\f\r'  # the format splits at none of these, except at CR LF
+SPLIT_BY_PYARROW_ALONE = '\v\f\r'  # the format splits only at CR LF, at none of these alone
 QUERIES_IN_PIECE = 100_000  # half and twice as many take as long; memory grows
 _is_id_header = re.compile(
     r'(?i:(?:.*[ _-])?id|fname|filename|image|query|sample|user)|.*[a-z]I[dD]'
@@ -51,7 +51,7 @@ _is_id_header = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """The column shapes that the files of a challenge may have; each file has one of them.
+    """The shapes of columns that a truth and predictions may have; each file has one of them.
 
     If a shape has only an id, each further column holds the numbers of one class. A truth of this
     shape has 0 and 1, and the same classes as the predictions. It may be an array of 0 and 1, with
@@ -196,7 +196,7 @@ class Files:
     def update_metrics(
         self, metrics: Sequence[Any], arguments_of: Callable[[slice], Sequence[Any]]
     ) -> list[tuple[NDArray[Any], ...]]:
-        """Update metrics piece by piece; return, for each metric, the arrays that it returned."""
+        """Update metrics piece by piece; return the joined arrays of each metric."""
         pieces_by_metric: list[list[Any]] = [[] for _ in metrics]
         for part in self.pieces(QUERIES_IN_PIECE):
             arguments = arguments_of(part)
@@ -210,7 +210,7 @@ class Files:
     def warn_of_other_labels(
         self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
     ) -> None:
-        """Warn if predicted labels are true ones joined by a wrong separator, or all are unknown.
+        """Warn if a wrong separator joins true labels in predictions, or no label is in both files.
 
         `labels` are the true labels; `has_hits` is True if a prediction is correct.
         """
@@ -293,9 +293,9 @@ class Files:
 
 
 class LabelsById:
-    """The list of labels of each id of a file, from one field, or from the rows of the id.
+    """The labels of each id of a file, from one field or from several rows.
 
-    `codes` has, if ids may have several rows, the position in `ids` of the id of each row.
+    `codes` is None in the first case, else the position in `ids` of the id of each row.
     """
 
     def __init__(self, records: Records) -> None:
@@ -322,18 +322,18 @@ class LabelsById:
         self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
     def n_labels(self, positions: NDArray[np.int64]) -> int:
-        """Return the number of labels of the ids at some positions."""
+        """Count the labels of the ids at these positions."""
         return int(np.diff(self._lists.offsets)[positions].sum())
 
     def take(self, positions: NDArray[np.int64]) -> pyarrow.LargeListArray:
-        """Return the lists of the ids at some positions, and an empty list for -1."""
+        """Return the lists of the ids at these positions, and an empty list for -1."""
         import pyarrow
 
         return self._lists.take(pyarrow.array(np.where(positions < 0, len(self.ids), positions)))
 
 
 def _best_first(records: Records, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the order of rows by id, then by rank or score, or else as in the file."""
+    """Return the order of rows by id, then by rank or score, else by position in the file."""
     for role, sign in BEST_FIRST.items():
         if role in records.layout.by_role:
             numbers = records[role].to_numpy()
@@ -357,7 +357,7 @@ def unique_ids(records: Records) -> pyarrow.Array:
 
 
 def labels_at(labels: pyarrow.Array, positions: NDArray[np.int64]) -> pyarrow.Array:
-    """Return the labels at some positions, and empty text for -1."""
+    """Return the labels at these positions, and empty text for -1."""
     import pyarrow
 
     return labels.take(pyarrow.array(positions, mask=positions < 0)).fill_null('')
@@ -399,7 +399,7 @@ def split_labels(texts: pyarrow.Array) -> pyarrow.LargeListArray:
 def _layouts_of_files(
     task: Task, columns: Any, truth_columns: Any
 ) -> tuple[list[RecordLayout], list[RecordLayout]]:
-    """Return the layouts of a truth and of predictions; `columns` alone holds for both."""
+    """Return the layouts of a truth and of predictions; `columns` serves both if given alone."""
     for_predictions = _checked(columns, 'columns')
     parameter = 'columns'
     if truth_columns is not None:
@@ -463,8 +463,8 @@ def _layouts_of_shapes(
 ) -> list[RecordLayout]:
     """Return the layouts of a file: one for each shape that has all roles of `columns`.
 
-    `parameter` is the parameter that gave the columns, and `own_parameter` the one of this file: a
-    truth has its own, ``truth_columns``, but may get its columns from ``columns``.
+    `parameter` gave the columns; `own_parameter` is for this file alone: for a truth, they may be
+    ``columns`` and ``truth_columns``.
     """
     by_position = any(isinstance(column, int) for column in columns.values())
     if by_position and {'id'} in [shape.keys() for shape in shapes] and columns.keys() <= {'id'}:
@@ -475,7 +475,7 @@ def _layouts_of_shapes(
         for shape in shapes
         if columns.keys() <= shape.keys() and not (by_position and shape.keys() - columns.keys())
     ]
-    # Each role needs a column of its own: a column that is called score may hold the labels.
+    # Each role needs its own column: if "score" holds the labels, it cannot also sort the rows.
     fitting = [shape for shape in fitting if len({None, *shape.values()}) > len(shape)]
     if not fitting:
         raise _wrong_roles(columns, shapes, parameter)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import ParameterError, shown
 
 # A finite double is an integer of 53 bits times a power of two. `ExactSums` adds these integers,
-# with a sum for each power. 64 bits would soon overflow with whole integers, so each is cut in two
-# halves. A high half has 27 bits and a sign, so that a sum of 2**35 terms fits: more than there are
-# users.
+# one sum for each power. Sums of whole integers would soon overflow 64 bits, so each integer is cut
+# into two halves. A high half has 27 bits and a sign, so a sum of 2**35 terms fits: more than there
+# are users.
 MANTISSA_BITS = 53
 LOW_BITS = 26
 
@@ -86,7 +86,7 @@ class Accumulator(ABC):
         """Forget all data, but keep the settings."""
 
     def __copy__(self) -> Self:
-        return deepcopy(self)  # a shallow copy would share sums, which updates change
+        return deepcopy(self)  # a shallow copy would share the sums, which updates change
 
     def _expect_like(self, other: Self) -> None:
         if type(other) is not type(self) or self._settings() != other._settings():
@@ -120,7 +120,7 @@ class ExactSums:
         self._halves: dict[int, NDArray[np.int64]] = {}  # by exponent, shape (2, n_groups)
 
     def add(self, values: NDArray[np.float64], groups: NDArray[np.integer] | None = None) -> None:
-        """Add each value to the sum of its group, by default to the first sum."""
+        """Add each value to the sum of its group, by default to the first group."""
         nonzero = np.flatnonzero(values != 0)
         if not len(nonzero):
             return

@@ -48,7 +48,7 @@ def global_average_precision(
     ties: Ties = 'expected',
     return_frame: bool = False,
 ) -> float | tuple[float, pandas.DataFrame]:
-    """Return the average precision of one list of the predictions of all queries.
+    """Return the average precision of the predictions of all queries, ranked in one list.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def global_average_precision(
 
 
 class _Queries(NamedTuple):
-    """Labels of all queries, and of those with a prediction the row, confidence and correctness."""
+    """Labels of all queries; row, confidence and correctness of queries with a prediction."""
 
     predicted: Any  # pyarrow array, shape (n_queries,)
     truth: Any  # pyarrow array, shape (n_queries,)
@@ -144,7 +144,7 @@ class GlobalAveragePrecision(Accumulator):
 
     Notes
     -----
-    The accumulator keeps nine bytes per prediction, as the rank of one depends on all others. With
+    The accumulator keeps nine bytes per prediction, as each rank depends on all predictions. With
     ``ties='stable'``, the order of the updates matters, and accumulators cannot be merged.
 
     Examples
@@ -234,8 +234,8 @@ def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
     try:
         numbers: NDArray[np.float64] = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     except pyarrow.ArrowInvalid:
-        text = 'confidence: found integers beyond 2**53, expected numbers that a double can hold'
-        raise ParameterError(text) from None
+        problem = 'found integers beyond 2**53, expected numbers that a double can hold'
+        raise ParameterError(f'confidence: {problem}') from None
     return numbers
 
 

@@ -36,15 +36,15 @@ BlockScore = TypeVar('BlockScore')
 
 ORDERED: frozenset[type] = frozenset({list, tuple})
 NUL = '\0'
-ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads bits upwards
-# Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_). Then the system maps each array
-# of 128 KiB and more anew, page by page. Blocks of this size have few such arrays: they take half
-# the time of larger blocks there, and the same time elsewhere.
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads bits
+# Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_), and the system then maps each
+# array of 128 KiB or more anew, page by page. Blocks of this size have few such arrays: in Dask
+# they take half the time of larger blocks, elsewhere the same time.
 LABELS_IN_BLOCK = 1 << 17
 FILTERED_AT_ONCE = 15_000  # labels; each takes 8 bytes
 USERS_AT_ONCE = 1 << 12  # their lists stay in the cache: 1 << 14 took a third longer to join
-TEXTS_AT_ONCE = 32  # 23 MB for 12 predictions of ten letters, six times as much for the longest
-LOW_SIX_BITS = 63  # mask of a code; the result is the number of a bit in a filter of 64 bits
+TEXTS_AT_ONCE = 32  # 23 MB with 12 predictions of ten letters per user; at most six times that
+LOW_SIX_BITS = 63  # the mask that turns a code into the number of a bit in a 64-bit filter
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def reusable(lists: Any) -> Any:
 
 
 def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
-    """Return true and predicted lists of `reusable` containers, with codes in common."""
+    """Read true and predicted lists of `reusable` containers; both get the same codes."""
     if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
         raise ParameterError('y_pred: found a set, expected labels in an order')
     truth, truth_offsets = _flattened(y_true, 'y_true')
@@ -148,7 +148,7 @@ def same_kind(
     """Return two arrays of labels, both text or both integers; refuse text beside integers."""
     import pyarrow
 
-    # An array of nulls alone has no kind of its own, and is cast to the kind of the other array.
+    # An array of nulls alone has no kind: it is cast to the kind of the other array.
     null = pyarrow.null()
     text = pyarrow.large_string()
     kind = next((labels.type for labels in (one, other) if labels.type != null), pyarrow.int64())
@@ -164,7 +164,9 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     import pyarrow
 
     floats = array.to_numpy(zero_copy_only=False)
-    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)  # from here up, a float may be a rounded one
+    limit = 2.0 ** (
+        np.finfo(floats.dtype).nmant + 1
+    )  # from here up, a float may be a rounded integer
     missing = np.isnan(floats)
     numbers = np.where(missing, 0, floats).astype(np.float64)
     if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
@@ -220,7 +222,7 @@ class Unproved(Exception):
 
 
 def lists_of_python(lists: Any) -> Sequence[Any]:
-    """Return the lists if a list, a tuple or an object array holds them; else raise `Unproved`."""
+    """Return lists held by a list, a tuple or an object array; raise `Unproved` for others."""
     if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
         lists = lists.tolist()
     if type(lists) not in ORDERED:
@@ -236,15 +238,13 @@ def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArra
 
 
 def joined_text(n_labels: int, *lists: Sequence[Any]) -> bytes:
-    """Return the text of all labels of some sequences of lists, with NUL between labels."""
+    """Join all labels of sequences of lists, with NUL between labels, and encode the text."""
     non_empty = filter(None, chain(*lists))
     try:
         text = NUL.join(map(NUL.join, non_empty)).encode()
     except (TypeError, UnicodeEncodeError):  # labels that are not text; surrogates
         raise Unproved from None
-    if len(text) > n_labels * (
-        MAX_PACKED_BYTES + 1
-    ):  # labels are too long; checked before more are kept
+    if len(text) > n_labels * (MAX_PACKED_BYTES + 1):  # a label is too long: stop before more texts
         raise Unproved
     return text
 
@@ -274,7 +274,7 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
             raise Unproved
         words = [*words_at(buffer, starts, ends - starts).T]
     for word in words:
-        hashes = (hashes ^ word) * ODD
+        hashes = (hashes ^ word) * HASH_FACTOR
         hashes ^= hashes >> np.uint64(32)
     n_bits = 1 + len(lengths).bit_length()  # left free for the sign and the index of the list
     codes = (hashes >> np.uint64(n_bits)).view(np.int64)
@@ -355,8 +355,8 @@ def _map_text(
 
     results: list[BlockScore] = []
     texts = _texts(lists_of_python(y_true), lists_of_python(y_pred))
-    # Several texts are joined before threads begin. Joining holds the interpreter: beside it, each
-    # step of numpy would wait until a text is joined.
+    # Several texts are joined before threads begin: joining holds the interpreter, and each step of
+    # numpy in a thread would wait until a text is joined.
     while batch := list(islice(texts, TEXTS_AT_ONCE)):
         results += on_all_cores(score_text, batch)
     return results
@@ -365,7 +365,7 @@ def _map_text(
 def _texts(
     y_true: Sequence[Any], y_pred: Sequence[Any]
 ) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
-    """Yield the joined text of each block of users, and the lengths of both lists of each user."""
+    """Yield, per block of users, the joined text, and the lengths of both lists of each user."""
     if not len(y_true) == len(y_pred) > 0:
         raise Unproved
     for begin in range(0, len(y_true), USERS_AT_ONCE):
@@ -410,14 +410,14 @@ def _expect_equal(keys: NDArray[np.int64], words: Sequence[NDArray[np.uint64]]) 
     order = np.argsort(keys, kind='stable')
     ascending = keys[order]
     repeats = np.flatnonzero(ascending[1:] == ascending[:-1])
-    one = order[repeats]
-    other = order[repeats + 1]
-    if any((word[one] != word[other]).any() for word in words):
+    earlier = order[repeats]
+    later = order[repeats + 1]
+    if any((word[earlier] != word[later]).any() for word in words):
         raise Unproved
 
 
 def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64], int]:
-    """Return codes from 0, and their number n; ``index_of_list * n + code`` fits in 64 bits."""
+    """Shift or renumber codes to 0 … n - 1; return them and n. ``list * n + code`` fits 64 bits."""
     low = int(codes.min(initial=0))
     high = int(codes.max(initial=0))
     if (high - low + 1) * n_lists > np.iinfo(np.int64).max:
@@ -430,10 +430,10 @@ def _small(codes: NDArray[np.integer], n_lists: int) -> tuple[NDArray[np.int64],
 def _possible_hits(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
     """Return the positions of predictions that may be hits, ascending; others cannot be.
 
-    Each list has a filter of 64 bits. A true label sets the bit that the last six bits of its code
-    number; a prediction whose bit is not set is not a true label. True codes 3 and 70 set bits 3
-    and 6: predicted code 4 cannot be a hit, codes 3, 6 and 70 may be. Most predictions are not
-    hits; this filter leaves them out without a search.
+    Most predictions are not hits; a filter of 64 bits for each list leaves them out without a
+    search. Each true label sets the bit whose number is the last six bits of its code; a prediction
+    whose bit is not set is not a true label. True codes 3 and 70 set bits 3 and 6: predicted code 4
+    cannot be a hit, codes 3, 6 and 70 may be.
     """
     bits = np.int64(1) << np.append(truth.codes & LOW_SIX_BITS, 0)
     filters = np.bitwise_or.reduceat(bits, truth.offsets[:-1])

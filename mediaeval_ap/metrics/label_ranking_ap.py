@@ -182,7 +182,7 @@ class LabelRankingAveragePrecision(Accumulator):
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('give sample_weight or label_weighted, not both')
         weights = _weights(sample_weight, len(scores))
-        # A later block may be invalid, so blocks are added to a piece, which is merged at the end.
+        # A later block may be invalid, so blocks are added to a piece, which is merged last.
         piece = self._piece(truth)
         n_classes = truth.shape[1]
         values = np.ones(len(scores))
@@ -269,7 +269,7 @@ class LabelRankingAveragePrecision(Accumulator):
         return np.array(precision), self._n_labels / n_labels
 
     def _piece(self, truth: Any) -> Self:
-        """Return an empty accumulator for `truth`; refuse another number of classes than before."""
+        """Return an empty accumulator for `truth`; raise if its number of classes is new."""
         if self.n_samples and len(self._n_labels) != truth.shape[1]:
             actual = truth.shape[1]
             expected = len(self._n_labels)
@@ -286,7 +286,7 @@ class LabelRankingAveragePrecision(Accumulator):
 
 
 def _with_classes(truth: Any) -> Any:
-    """Return a matrix; refuse one without columns."""
+    """Return a matrix unchanged; raise ParameterError if it has no columns."""
     if not truth.shape[1]:
         raise ParameterError('y_true: found no classes, expected at least one')
     return truth
@@ -351,8 +351,8 @@ def _precisions(
     [0.667, 1.0]
     """
     label_scores = scores[rows, classes]
-    # The rank of a label is the number of scores in its row that are at least as high. All labels
-    # are searched for at once, by a bisection whose steps they share.
+    # The rank of a label is the number of scores in its row that are at least as high. One
+    # bisection finds the ranks of all labels together, step by step.
     ascending = np.sort(scores, axis=1)
     n_classes = scores.shape[1]
     low = np.zeros(len(rows), dtype=np.int64)
@@ -360,7 +360,7 @@ def _precisions(
     for _ in range(n_classes.bit_length()):
         middle = (low + high) // 2
         # A search may have ended after the last score; `minimum` keeps its index valid, and the
-        # comparison leaves it there.
+        # comparison does not move it.
         is_below = ascending[rows, np.minimum(middle, n_classes - 1)] < label_scores
         low = np.where(is_below, middle + 1, low)
         high = np.where(is_below, high, middle)
@@ -382,7 +382,7 @@ def is_sparse(values: object) -> bool:
 
 
 def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDArray[Any]:
-    """Convert numbers to an array of one of numpy's `kinds`; integers stay integers."""
+    """Convert numbers to an array whose numpy kind is in `kinds`; integers stay integers."""
     expected = f'expected {n_dimensions} of numbers'
     if is_sparse(values):
         raise ParameterError(f'{name}: found a sparse matrix, expected a dense array')
@@ -396,7 +396,7 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
         raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
     if array.ndim != n_dimensions or array.dtype.kind not in kinds:
         raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
-    # numpy converts integers beside floats, and int64 beside uint64, to doubles, which may round
+    # numpy converts integers beside floats, and int64 beside uint64, to doubles, and may round
     # them. (It converts smaller types to smaller floats only if these are exact.)
     if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):
         is_large = np.abs(array) >= LARGEST_INTEGER
@@ -408,7 +408,7 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
 
 
 def _is_list_array(values: object) -> bool:
-    """Return True for an array of lists of pyarrow, without importing pyarrow."""
+    """Return True for a pyarrow array of lists, without importing pyarrow."""
     pyarrow = sys.modules.get('pyarrow')
     arrays = () if pyarrow is None else (pyarrow.Array, pyarrow.ChunkedArray)
     return isinstance(values, arrays) and is_list(values)
@@ -444,14 +444,14 @@ def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:
 def _refuse_rounded(
     unconverted: NDArray[Any], converted: NDArray[Any], name: str, suffix: str
 ) -> None:
-    """Refuse an integer that its conversion rounded; a suffix of the integer tells the cause."""
+    """Raise ParameterError for an integer that was rounded; the suffix tells the cause."""
     for number, double in zip(unconverted.tolist(), converted.tolist(), strict=True):
         if isinstance(number, Integral) and math.isfinite(double) and int(number) != int(double):
             raise ParameterError(f'{name}: found {int(number)}{suffix}, expected {EXACT_NUMBER}')
 
 
 def _before_conversion(values: Any) -> NDArray[np.object_]:
-    """Return numbers as the objects before numpy converted all to one type."""
+    """Return numbers as objects, before numpy converts them to one type."""
     if hasattr(values, 'iloc'):  # a frame or series of pandas
         values = values.astype(object).to_numpy()
     elif is_arrow(values):

@@ -1,4 +1,4 @@
-"""Expected values over ties of one list, for global AP: means over all orders of ties.
+"""Ties in one ranked list, for global AP: mean precisions over all orders of ties.
 
 A *tie block* is a set of predictions of equal confidence. Only blocks with a correct prediction add
 to global AP, so `tie_blocks` returns only these. In this list of four predictions, it returns the
@@ -26,14 +26,14 @@ from mediaeval_ap.cores import on_all_cores, own_cores
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
 
 WORTH_SHARING = 1 << 16  # predictions; one core sorts fewer in a few milliseconds
-SAMPLE_SIZE = 1000  # half and twice as many give ranges that take as long
+SAMPLE_SIZE = 1000  # with half or twice as many, sorting takes as long
 MOST_RANGES = 4  # not more, as each core has to read all predictions to find its range
 
 
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Return the terms of global AP: (expected) precision at each rank that can be correct."""
+    """Return the terms of global AP: the (expected) precision at each rank that can be correct."""
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
@@ -134,7 +134,7 @@ def expected_precisions(
     """Return the mean of precision × relevance over all orders of ties, at each rank of the blocks.
 
     In a block of n predictions, r of them correct, a rank is correct in r/n of the orders. In these
-    orders, a rank before it in the block is correct with probability (r - 1)/(n - 1). `n_ranks`
+    orders, each earlier rank of the block is correct with probability (r - 1)/(n - 1). `n_ranks`
     limits the result to the first ranks of each block.
 
     Examples
@@ -147,7 +147,7 @@ def expected_precisions(
     """
     size = blocks.size
     n_ranks = blocks.size if n_ranks is None else n_ranks
-    before = ranges(np.zeros_like(n_ranks), n_ranks)  # number of ranks before it in its block
+    before = ranges(np.zeros_like(n_ranks), n_ranks)  # number of earlier ranks in the block
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
     hits = np.repeat(blocks.correct_above + 1, n_ranks) + before * np.repeat(share, n_ranks)
     ranks = np.repeat(blocks.above + 1, n_ranks) + before

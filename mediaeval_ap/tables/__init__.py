@@ -20,5 +20,5 @@ from mediaeval_ap.tables.table import Provenance as Provenance
 from mediaeval_ap.tables.table import Table
 from mediaeval_ap.tables.text.line_rules import parse_line as parse_line
 
-# The other imports serve the rest of the package.
+# The other imports are for modules of this package.
 __all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'STANDARD_INPUT', 'SUBSET', 'Table', 'read']

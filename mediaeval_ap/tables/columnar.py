@@ -29,7 +29,7 @@ from mediaeval_ap.tables.text.line_rules import AS_INTEGERS, EXACT_NUMBER, FINIT
 if TYPE_CHECKING:
     import pyarrow
 
-SEARCHED_BYTES = 1 << 18  # fits in caches: a quarter, or four times as many, take a fifth longer
+SEARCHED_BYTES = 1 << 18  # fits in caches; a quarter or four times as many takes a fifth longer
 BATCH_ROWS = 1 << 19  # about as many rows as a block of text has
 TEXT_TYPES = ('string', 'large_string')
 
@@ -59,7 +59,7 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
 
 
 def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
-    """Read the columns of a file or a table that `choose` names, given the schema."""
+    """Read some columns of a file or a table; `choose` names them, given the schema."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
     table = to_arrow(origin)
@@ -81,7 +81,7 @@ def to_arrow(origin: Any) -> pyarrow.Table:
     try:
         # `to_arrow` first: polars' stream has types that old versions of pyarrow lack.
         return pyarrow.table(origin.to_arrow() if hasattr(origin, 'to_arrow') else origin)
-    except MemoryError:  # pyarrow's own is an ArrowException, too
+    except MemoryError:  # pyarrow's is an ArrowException, too
         raise
     except (pyarrow.ArrowException, TypeError) as error:
         problem = f'found {type(origin).__name__}, which is not a table to Arrow: {error}'
@@ -115,7 +115,7 @@ def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> 
                     problem = f'invalid UTF-8 at {byte}'
                     raise FormatError(source.name, f'row {row}', field, problem, 'UTF-8') from None
         raise FormatError(source.name, '', field, 'a damaged column', 'text') from None
-    # In one chunk: to encode several, pyarrow would give each of them the values of all.
+    # In one chunk: pyarrow would encode each of several chunks with the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
 
@@ -148,7 +148,7 @@ def list_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> 
 
 def holds_any(texts: pyarrow.Array, characters: str) -> bool:
     """Return True if any of the large strings contains one of the ASCII characters."""
-    # To search the bytes of all strings at once takes a hundredth of the time of one by one.
+    # A search of the bytes of all strings is a hundred times faster than string by string.
     _, offsets, content = texts.buffers()
     if content is None or not len(texts):
         return False
@@ -257,7 +257,7 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
 
 @contextmanager
 def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
-    """Open a file; yield its stream and provenance. Errors about damaged files are `ReadError`."""
+    """Open a file; yield its stream and provenance. A damaged file raises `ReadError`."""
     import pyarrow
 
     with opening(source.name), source.open_stored() as stream:

@@ -41,7 +41,7 @@ class Layout:
         return re.compile(self.comment or rb'(?!)').match
 
     def holds_comment(self, lines: bytes) -> bool:
-        """Return True if a line begins with # and another word, in a layout without comments."""
+        """Return True if a line begins with # and a word, in a layout without comments."""
         return self.comment is None and b'#' in lines and bool(_find_comment(lines))
 
     @cached_property
@@ -69,10 +69,9 @@ class RecordLayout:
 
     The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty.
 
-    With `other_numbers`, all other columns hold finite numbers, and there is at least one. With
-    `classes`, at least one of these columns is there, and true and false are numbers. With
-    `allow_missing`, cells of other columns may be empty. Without `other_numbers`, other columns are
-    ignored.
+    Without `other_numbers`, other columns are ignored. With it, there is at least one, and all hold
+    finite numbers. With `classes`, at least one of these columns is there, and true and false are
+    numbers. With `allow_missing`, cells of other columns may be empty.
     """
 
     texts: tuple[str, ...]
@@ -99,7 +98,7 @@ class RecordLayout:
         return self.description or f'{",".join(self.by_role.values())}{more_columns}'
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
-        """Return the found and the expected columns if these do not fit the layout; else None."""
+        """Return the problem of a header and the expected columns; None if the header fits."""
         if missing := self.missing(header):
             return f'no {"column " * self.has_header}{missing[0]}', self.expected
         times = Counter(header)
@@ -132,7 +131,7 @@ class RecordLayout:
         )
 
     def for_saved_index(self, header: Sequence[str]) -> RecordLayout | None:
-        """Return the layout with ids in a saved index, if there is one but no column of ids."""
+        """Return the layout with ids in a saved index, if a header has one but no column of ids."""
         index = header[0] if {*header[:1]} & {'', UNNAMED_INDEX} else PARQUET_INDEX
         layout = replace(self, texts=(index, *self.texts[1:]), from_saved_index=True)
         lacks_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
@@ -169,7 +168,7 @@ RUN = Layout(
 JUDGED_SHOTS = Layout('judged list', SHOT_FIELDS)
 JUDGED = Layout('judged list', REFERENCE.texts, 'relevance', integers=True)
 
-# Other files of a campaign; times are kept as text.
+# Other files of a campaign; times stay text.
 SHOTS = Layout('shot list', (*SHOT_FIELDS, 'start_time', 'end_time'))
 EVIDENCE = Layout('evidence', ('person_name', 'corpus_id', 'video_id', 'modality'), 'timestamp')
 
@@ -185,7 +184,7 @@ SHOT_IDS_2015 = Layout(SHOTS_2015.name, SHOTS_2015.texts[:2])
 CONSENSUS_2015 = Layout('consensus', ('video_id', 'shot_id'))
 EVIDENCE_REFERENCE_2015 = Layout('evidence reference', (*REFERENCE_2015.texts, 'source'))
 
-# Files that users confuse, by campaign; first the layouts that rows identify most clearly.
+# Files that users confuse, by campaign. The layouts that a row identifies best come first.
 FAMILIES = (
     (EVIDENCE, SHOTS, HYPOTHESIS, REFERENCE, SUBSET),
     (EVIDENCE_2015, SHOTS_2015, HYPOTHESIS_2015, REFERENCE_2015),

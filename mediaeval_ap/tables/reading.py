@@ -28,10 +28,10 @@ from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.line_rules import Faults
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 
-# pyarrow, with its import, takes as long as Python for 4 MiB, and a quarter less for 8 MiB; there
-# it takes twice the memory (138 MiB for 69).
+# For 4 MiB, pyarrow with its import takes as long as Python. For 8 MiB, it takes a quarter less
+# time, but twice the memory (138 MiB instead of 69).
 BULK_BYTES = 4 << 20
-STORE_MANIFEST = 'manifest.json'  # the file that tells a store from other folders
+STORE_MANIFEST = 'manifest.json'  # a folder with this file is a store
 IS_STORE = (
     'is a store, expected a file: only a run to score may be a store '
     '(mediaeval-ap index --export writes its rows)'
@@ -50,7 +50,7 @@ class InputKind(Enum):
     UNKNOWN = 'unknown'
 
 
-# Rows of these have every field of a layout; rows of other inputs may lack unneeded fields.
+# Rows of these kinds have all fields of a layout; rows of other kinds may lack unneeded fields.
 KINDS_WITH_ALL_FIELDS = (InputKind.TEXT, InputKind.TABLE)
 
 
@@ -68,8 +68,8 @@ class TableInput:
             return value
         if isinstance(value, NumberedRows):
             return cls(InputKind.TABLE, value)
-        # Before open files: a frame may have a column called "read". If pandas is not imported, no
-        # value can be a frame.
+        # Test for frames before open files, as a frame may have a column called "read". Without an
+        # imported pandas, no value is a frame.
         if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
             return cls(InputKind.FRAME, value)
         if is_arrow(value):
@@ -106,7 +106,7 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 def is_rows(value: object) -> TypeGuard[Iterable[Any]]:
     """Return True if a value is an iterable of rows, not a file, a frame, an array or a table."""
-    if isinstance(value, str | os.PathLike):  # which may be a store
+    if isinstance(value, str | os.PathLike):  # a path of a store would raise an error
         return False
     return TableInput.of(value).kind is InputKind.ROWS
 
@@ -212,12 +212,12 @@ def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool
 
 
 def _layout_of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:
-    """Return the first layout with `n_fields` fields, else the first of all."""
+    """Return the first layout with `n_fields` fields, else the first layout."""
     return next((layout for layout in layouts if len(layout.fields) == n_fields), layouts[0])
 
 
 def _layout_with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layout:
-    """Return the layout with the most fields that are all among `names`, else the first of all."""
+    """Return the layout with the most fields, all of them in `names`; else the first layout."""
     columns = set(map(str, names))
     fitting = [layout for layout in layouts if columns.issuperset(layout.fields)]
     return max(fitting, key=lambda layout: len(layout.fields), default=layouts[0])
@@ -226,7 +226,7 @@ def _layout_with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layou
 def _first_row(
     blocks: Iterator[bytes | None], layouts: Sequence[Layout]
 ) -> tuple[bytes, Iterator[bytes | None]]:
-    """Return the first line that is not blank or a comment of any layout, and all blocks."""
+    """Return the first line that is neither blank nor a comment in any layout, and all blocks."""
     read_blocks: list[bytes | None] = []
     for block in blocks:
         read_blocks.append(block)
@@ -239,16 +239,16 @@ def _first_row(
 
 
 def by_python(source: ByteSource) -> int:
-    """Return the number of bytes to parse in Python before pyarrow parses the rest."""
+    """Return how many bytes Python parses before pyarrow; none of a large file."""
     return 0 if source.size() > BULK_BYTES else BULK_BYTES
 
 
 def read_leniently(
     origin: Any, layout: Layout, *, max_problems: int = MAX_PROBLEMS
 ) -> LenientTable:
-    """Read a file to its end, and collect wrong lines; inputs without lines are read strictly.
+    """Read a file to its end, and collect its wrong lines; read any other input strictly.
 
-    Up to `max_problems` wrong lines are kept for each cause.
+    At most `max_problems` wrong lines are collected for each cause.
     """
     table_input = TableInput.of(origin)
     if table_input.kind is not InputKind.TEXT:

@@ -1,10 +1,10 @@
-"""Read records (CSV, TSV, Parquet, tables in memory) into columns that know the line of each row.
+"""Read records (CSV, TSV, Parquet, tables in memory) into columns, with the line of each row.
 
 CSV is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields in
 double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR LF;
 a byte order mark and blank lines are skipped. A number is a finite decimal, with or without spaces
-or tabs around it. The fast path proves, the slow path explains: pyarrow reads text without quotes,
-and a file in doubt is read again, record by record.
+or tabs around it. The fast path proves, the slow path explains: pyarrow reads text without quotes;
+on any doubt the file is read again, record by record.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-COPIED_BYTES = 1 << 20  # a copy takes little of the time of reading
+COPIED_BYTES = 1 << 20  # copying takes far less time than reading
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
 FORBIDDEN_IN_LINES = '\0|\r(?:[^\n]|$)'
 MAX_FIELD_LENGTH = 2**31 - 1  # fits a C long on every platform
@@ -76,7 +76,7 @@ class Records(NumberedRows):
     """The rows of a file with a header, each column in one chunk.
 
     Texts are large strings, or lists of them in a column of labels; numbers are doubles. Empty
-    cells hold '' and NaN. `integers` names the columns of texts that held integers in a table.
+    cells hold '' and NaN. `integers` names the text columns that were integers in a table.
     """
 
     layout: RecordLayout
@@ -108,14 +108,14 @@ class Records(NumberedRows):
         self._refuse('^$', role, 'text')
 
     def refuse_several(self, role: str) -> None:
-        """Raise FormatError if a cell holds white space, which separates labels: one is allowed."""
+        """Raise FormatError if a cell holds several labels, separated by white space."""
         expected = 'one label, without white space'
         if is_list(self[role]):
             raise FormatError(self.source.name, '', self.layout.by_role[role], 'lists', expected)
         self._refuse(BETWEEN_LABELS, role, expected)
 
     def refuse_padded_as_in(self, other: Records) -> None:
-        """Raise FormatError for ids and labels like 007 if the other file has integers for them."""
+        """Raise FormatError for ids or labels like 007 if they are integers in the other file."""
         other_columns = other.layout.by_role.items()
         integer_roles = {_singular(role) for role, name in other_columns if name in other.integers}
         for role, name in self.layout.by_role.items():
@@ -293,8 +293,7 @@ def parse_csv(
         raise header.error(source, f'line {line}')
     has_header = layouts[0].has_header
     if not header:
-        content_expected = 'a header' if has_header else 'rows'
-        expected = f'{content_expected}: {_expected_columns(layouts)}'
+        expected = f'{"a header" if has_header else "rows"}: {_expected_columns(layouts)}'
         raise FormatError(source, '', '', 'nothing', expected)
     if not has_header:
         records = chain([(line, header)], records)
@@ -322,7 +321,7 @@ def choose_layout(
         if (indexed_layout := layout.for_saved_index(header)) is not None:
             return indexed_layout
         problems.append(problem)
-    # A column that should not be there says more about the file than one that is missing.
+    # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
     if problem_found.startswith('no '):
         expected = _expected_columns(layouts)
@@ -343,7 +342,7 @@ def _prove_csv(
 
     text = pyarrow.large_string()
     number = pyarrow.float64()
-    texts = layout.by_role.values()  # columns of numbers with empty cells are read as text first
+    texts = layout.by_role.values()  # numbers that may be missing are read as text first
     types = {name: text if name in texts else number for name in layout.columns(header)}
     n_header_lines = int(layout.has_header)
     stream = pyarrow.BufferReader(content)
@@ -363,7 +362,7 @@ def _read_or_explain(
     layout: RecordLayout,
     source: str,
 ) -> tuple[pyarrow.Table, LineNumbers]:
-    """Read CSV record by record; raise an error that explains the first wrong record."""
+    """Read CSV record by record; raise the first fault, with the count of the others."""
     import pyarrow
 
     names = layout.columns(header)
@@ -422,12 +421,12 @@ def expected_number(field: bytes) -> str | None:
 
 
 def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
-    """Parse texts as doubles: NaN or infinite where a text is wrong by `expected_number`."""
+    """Parse texts as doubles; a text that `expected_number` refuses becomes NaN or infinite."""
     import pyarrow
 
     try:
         numbers = np.array(texts.cast(pyarrow.float64()))
-    except pyarrow.ArrowInvalid:  # a wrong text, or a number as pyarrow does not take it
+    except pyarrow.ArrowInvalid:  # a wrong text, or a number that pyarrow cannot parse
         fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
         numbers = np.array(
             [float(field) if is_finite_decimal(field) else np.nan for field in fields]
@@ -439,7 +438,7 @@ def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
 
 
 def _csv_records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
-    """Yield the first line and the fields of each record that is not blank, or its fault."""
+    """Yield the first line and the fields (or the fault) of each record that is not blank."""
     import csv
 
     text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')

@@ -1,7 +1,7 @@
 """Streams of bytes: opening, decompression within a limit, hashing while reading, and JSON.
 
-A small compressed or Parquet file may hold far more data than memory. `refuse_beyond_limit` is the
-only limit on that.
+A small compressed or Parquet file may hold more data than fits in memory. Only
+`refuse_beyond_limit` limits that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 PARQUET = 'Parquet'
 COLUMNAR_FORMATS = {PARQUET}
-# The first bytes of each format. Those of gzip, xz and Zstandard (whose file may begin with a frame
-# to be skipped) never begin a table of UTF-8 text. bzip2 and Parquet begin with letters, so their
-# patterns include the digits or the control character that always follow.
+# The first bytes of each format. Those of gzip, xz and Zstandard never begin a table of UTF-8 text;
+# a Zstandard file may also begin with a frame to skip. bzip2 and Parquet begin with letters, so
+# their patterns include the digits or the control character that always follow.
 _FIRST_BYTES = {
     'gzip': rb'\x1f\x8b',
     'bzip2': rb'BZh[1-9](?:1AY&SY|\x17rE8P\x90)',
@@ -59,21 +59,21 @@ class _Chunks(io.RawIOBase):
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        self._rest = memoryview(b'')
+        self._unread = memoryview(b'')
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        while not self._rest:
+        while not self._unread:
             chunk = next(self._chunks, None)
             if chunk is None:
                 return 0
-            self._rest = memoryview(chunk)
+            self._unread = memoryview(chunk)
         view = memoryview(buffer).cast('B')
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
+        count = min(len(view), len(self._unread))
+        view[:count] = self._unread[:count]
+        self._unread = self._unread[count:]
         return count
 
 
@@ -103,9 +103,9 @@ def decompressed(
     """
     start = b''
     while len(start) < N_FIRST_BYTES and b'\n' not in start and not detect_format(start):
-        if not (more := next(chunks, b'')):
+        if not (chunk := next(chunks, b'')):
             break
-        start += more
+        start += chunk
     kind = detect_format(start)
     if kind and inside:
         raise ReadError(name, f'is compressed twice ({kind} in {inside}): decompress it once')
@@ -159,28 +159,28 @@ def _decompress(stored: BinaryIO, kind: str) -> Iterator[bytes]:
         import lzma
 
         new_decompressor = lzma.LZMADecompressor
-    rest = stored.read(BUFFER_BYTES)
-    while rest:
+    compressed = stored.read(BUFFER_BYTES)
+    while compressed:
         decompressor = new_decompressor()
         while not decompressor.eof:
             if decompressor.needs_input:
-                rest = rest or stored.read(BUFFER_BYTES)
-                if not rest:
+                compressed = compressed or stored.read(BUFFER_BYTES)
+                if not compressed:
                     raise EOFError('Compressed file ended before its end-of-stream marker')
-            yield decompressor.decompress(rest, BUFFER_BYTES)
-            rest = b''
-        rest = decompressor.unused_data
-        while not (rest := rest.lstrip(b'\0')):  # padding
-            rest = stored.read(BUFFER_BYTES)
-            if not rest:
+            yield decompressor.decompress(compressed, BUFFER_BYTES)
+            compressed = b''
+        compressed = decompressor.unused_data
+        while not (compressed := compressed.lstrip(b'\0')):  # padding
+            compressed = stored.read(BUFFER_BYTES)
+            if not compressed:
                 return
 
 
 class ByteSource:
     """A path, ``-`` for standard input, or an open file, read from its current position.
 
-    Text from a file opened in text mode is encoded as UTF-8. `name` is the name of a file that
-    `pyarrow.fs` has opened.
+    Text from a file opened in text mode is encoded as UTF-8. A file that `pyarrow.fs` has opened
+    comes with its `name`.
     """
 
     def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
@@ -188,9 +188,8 @@ class ByteSource:
         self._origin = origin
         self._hash = hashlib.sha256()
         self._path = ''
-        self._version: tuple[int, int] | None = (
-            None  # of an open file, once its first bytes were read
-        )
+        # Of an open file, from the moment that its first bytes were read.
+        self._version: tuple[int, int] | None = None
         self.is_open = not isinstance(origin, str | os.PathLike)
         self.is_remote = bool(name)
         self.is_standard_input = not self.is_open and origin == STANDARD_INPUT
@@ -210,7 +209,7 @@ class ByteSource:
 
     @cached_property
     def format(self) -> str:
-        """The format that the first bytes show; '' for text, or if they cannot be read again."""
+        """The format by the first bytes; '' for text, or if these cannot be read twice."""
         try:
             if self.is_path and not self.is_regular_file:
                 return ''
@@ -223,7 +222,7 @@ class ByteSource:
                     self._version = version_of(file)
                 start = file.read(N_FIRST_BYTES)
                 file.seek(0)
-        except (OSError, ValueError):  # for example a closed file; reading it raises the error
+        except (OSError, ValueError):  # such as a closed file; a reader raises the error again
             return ''
         return detect_format(start)
 
@@ -242,7 +241,7 @@ class ByteSource:
 
     def first_bytes(self, most: int) -> bytes:
         """Return the first bytes of text in a regular file; b'' if it cannot be read."""
-        with suppress(ReadError):  # reading the whole file raises it again
+        with suppress(ReadError):  # a reader of the whole file raises it again
             if self.is_regular_file:
                 with self.open() as stream:
                     return stream.read(most).removeprefix(b'\xef\xbb\xbf')
@@ -254,7 +253,7 @@ class ByteSource:
         return (self._stored_size() or 0) * factor
 
     def provenance(self) -> Provenance:
-        """Return the name, and the SHA-256 of the bytes read by `open`."""
+        """Return the name, and the SHA-256 of the stored bytes that `open` read."""
         has_name = self.is_remote or not self.is_open
         return Provenance(self.name, self._hash.hexdigest() if has_name else None)
 
@@ -278,7 +277,7 @@ class ByteSource:
     def open_stored(self) -> Iterator[Any]:
         """Open the stream of stored bytes, still compressed.
 
-        If the file changes meanwhile, that is the error: it explains any other.
+        If the file changes meanwhile, the error says so: a change may have caused any other error.
         """
         with self._file() as file:
             before = self._version or version_of(file)
@@ -327,14 +326,14 @@ def standard_input() -> BinaryIO:
 
 @contextmanager
 def opening(name: str, kind: str = '') -> Iterator[None]:
-    """Raise errors of opening or reading a source, perhaps of its compression, as `ReadError`."""
+    """Turn errors of opening, reading or decompressing a source into `ReadError`."""
     try:
         yield
     except ReadError:
         raise
     except Exception as error:
-        # To import lzma here would fail if no file handle is left. Another thread may be importing
-        # it now, so the module may lack its error.
+        # An import of lzma here would fail if no file handle is left. While another thread imports
+        # it, the module may still lack its error.
         error_of_xz = getattr(sys.modules.get('lzma'), 'LZMAError', OSError)
         if not isinstance(error, OSError | EOFError | zlib.error | UnicodeError | error_of_xz):
             raise

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
-PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers in another spelling than `str` writes
+PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers spelled otherwise than by `str`
 _is_padded = re.compile(PADDED).fullmatch
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
@@ -70,7 +70,7 @@ class LineCounter:
         self._parts: list[range | NDArray[np.int64]] = []
 
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
-        """Count lines; all hold rows, or only those at the positions `rows` among them, from 0."""
+        """Count lines. By default all hold rows; else those at the positions `rows`, from 0."""
         first = self.next_line
         part = range(first, first + n_lines) if rows is None else first + np.asarray(rows, np.int64)
         if len(part):
@@ -80,7 +80,7 @@ class LineCounter:
 
     def line_numbers(self) -> LineNumbers:
         """Return the line numbers of all rows so far, without an array if every line held a row."""
-        # Numbers ascend: if the last is the number of rows, no line is missing.
+        # Numbers ascend: if the last equals the number of rows, every line holds a row.
         if not self._parts or self._parts[-1][-1] == self.n_rows:
             return LineNumbers('line')
         return LineNumbers('line', np.concatenate([np.asarray(part) for part in self._parts]))
@@ -175,7 +175,7 @@ class Provenance:
 
 
 class NumberedRows:
-    """Rows that know their line or row number in their source; the base of all tables."""
+    """Rows with their line or row numbers in the source; the base of all tables."""
 
     source: Provenance
     lines: LineNumbers
@@ -207,7 +207,7 @@ class NumberedRows:
 
 
 def not_padded(other: Provenance) -> str:
-    """Say which texts an error expects where the other table has integers."""
+    """Say, in an error, which texts are expected as the other table has integers."""
     return f'no leading zero or sign, as {printable(other.name)} has integers{AS_TEXT}'
 
 
@@ -291,7 +291,7 @@ class Table(NumberedRows):
 
     @classmethod
     def empty(cls, layout: Layout, source: Provenance) -> Table:
-        """Return a table without rows; most readers refuse a source without any."""
+        """Return a table without rows; most readers refuse a source without rows."""
         empty_column = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)
         return cls(layout, dict.fromkeys(layout.texts, empty_column), numbers, source)

@@ -1,7 +1,7 @@
 """The bulk reader: pyarrow reads blocks of lines that are right as a whole, and explains nothing.
 
-A block is normalised first, to one space between fields; pyarrow's quoting, nulls and comments are
-off. A block is accepted if the number of rows is as counted here, and every number is right.
+A block is first normalised to one space between fields; pyarrow's quoting and nulls are off. A
+block is accepted if pyarrow finds as many rows as are counted here, and every number is right.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Piece, holds_te
 if TYPE_CHECKING:
     import pyarrow
 
-N_THREADS = min(cpu_count() or 1, 8)  # each further thread holds a block, its text and columns
+N_THREADS = min(cpu_count() or 1, 8)  # each thread keeps a block, its text and columns
 CSV_BLOCK_BYTES = 8 << 20  # for each core; half takes a seventh longer; double saves nothing
 
 LineBlock = TypeVar('LineBlock')
@@ -70,13 +70,13 @@ def prove_block(
         return None
     n_lines, positions = _rows_among_lines(text)
     n_rows = n_lines if positions is None else len(positions)
-    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line was spaces
+    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line held only spaces
         n_lines, positions = n_lines + 1, np.arange(n_lines) if positions is None else positions
     if not text or text.startswith(BYTE_ORDER_MARK):
         text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
     content = pyarrow.BufferReader(text)
-    # With small blocks in one thread, only the system's pool gives memory back; with the codes of
-    # many threads, pyarrow's own pool needs a third less.
+    # For small blocks in one thread, only the system's pool gives memory back. For codes in many
+    # threads, pyarrow's own pool needs a third less.
     pool = pyarrow.system_memory_pool() if as_written else None
     read_options = {'block_size': len(text) + 1, 'use_threads': False}
     table = _parse_csv(content, layout.fields, types, ' ', pool, **read_options)
@@ -94,9 +94,9 @@ def prove_block(
 
 def _rows_among_lines(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
     """Count normalised lines; return the positions of rows as well, if some lines are blank."""
-    if not block:  # the last line of a file: spaces alone, or a comment
+    if not block:  # the last line of a file, with only spaces or a comment
         return 0, None
-    # As lines are short, bytes.find takes ten times as long to find two line ends in a row.
+    # In short lines, bytes.find takes ten times as long to find two line ends in a row.
     is_end = np.frombuffer(block, np.uint8) == ord('\n')
     if not (is_end[0] or (is_end[1:] & is_end[:-1]).any()):
         return int(np.count_nonzero(is_end)) + (not is_end[-1]), None
@@ -106,18 +106,18 @@ def _rows_among_lines(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
 
 
 def _normalised(block: bytes, layout: Layout) -> bytes | None:
-    """Return lines with one space between fields and no comments; None if they are not text."""
+    """Return lines with one space between fields, without comments; None if they are not text."""
     may_hold_comments = layout.comment is not None and b'#' in block
     if may_hold_comments and (layout.is_comment(block) or _has_later_comment(block)):
         lines = block.split(b'\n')
         block = b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
-    if b'\t' in block:  # a search for two bytes takes 50 times as long as one for one byte
+    if b'\t' in block:  # to search for two bytes takes 50 times as long
         block = block.replace(b'\t', b' ')
     if b'\r' in block:
         block = block.replace(b'\r\n', b'\n')
     if not holds_text(block):
         return None
-    # Control characters are text. To take them for white space here only costs time.
+    # Control characters are text; if this test takes one for white space, that only costs time.
     is_low = np.frombuffer(block, np.uint8) <= ord(' ')
     if not (is_low[:1].any() or block.endswith(b' ') or (is_low[1:] & is_low[:-1]).any()):
         return block
@@ -143,7 +143,7 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
 def read_csv(
     source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
 ) -> pyarrow.Table | None:
-    """Read columns of UTF-8 without quotes by pyarrow, in another thread; None on any doubt."""
+    """Read UTF-8 CSV without quotes by pyarrow, in another thread; None on any doubt."""
     read_options = {'block_size': CSV_BLOCK_BYTES, 'skip_rows': skip_rows}
     with ThreadPoolExecutor(1) as thread:
         future = thread.submit(_parse_csv, source, names, types, delimiter, None, **read_options)
@@ -167,7 +167,7 @@ def _parse_csv(
     converting.include_columns = list(types)
     try:
         return csv.read_csv(source, reading, parsing, converting, memory_pool=memory_pool)
-    except MemoryError:  # pyarrow has a MemoryError that is an ArrowException as well
+    except MemoryError:  # pyarrow's is an ArrowException, too
         raise
     except ArrowException:
         return None
@@ -178,7 +178,7 @@ def text_column(column: pyarrow.ChunkedArray) -> Column:
     chunks = column.unify_dictionaries().chunks
     if not chunks:
         return Column(np.empty(0, dtype=np.int32), [])
-    # pyarrow's own conversion to an array imports pandas first.
+    # pyarrow's own conversion to an array would import pandas.
     codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
     return Column(codes.astype(np.int32, copy=False), chunks[-1].dictionary.to_pylist())
 
@@ -191,7 +191,7 @@ def join_columns(tables: list[pyarrow.Table]) -> list[Column]:
     columns = joined.columns[::-1]
     tables.clear()
     del joined
-    # Not in threads: a thread that starts where memory is short may hang before it reports so.
+    # Not in threads: if memory is short, a new thread may hang before it reports an error.
     text_columns = [text_column(columns.pop()) for _ in range(len(columns))]
     pyarrow.default_memory_pool().release_unused()  # after ten million lines it would keep 340 MiB
     return text_columns

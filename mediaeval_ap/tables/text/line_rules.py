@@ -45,13 +45,13 @@ LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
 MODALITIES = ('written', 'pronounced', 'image', 'audio', 'both')  # of all campaigns
 SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tabs'}
 
-# Blocks of two or four times this size take as long; blocks of half, a tenth longer, as more blocks
-# encode the same texts. With larger ones a process of little memory aborted in a pyarrow thread.
+# Blocks two or four times as large take as long; half as large, a tenth longer, as more blocks
+# encode the same texts. With larger ones, a process with little memory aborted in a pyarrow thread.
 BLOCK_BYTES = 2 << 20
 DECODER_BLOCK_BYTES = 1 << 20  # half and double take as long; memory grows
 MAX_LINE_BYTES = 64 << 20  # a file without line ends is refused before it fills memory
-QUOTED_BYTES = 1000  # more than a message shows, and little where a line is endless
-MAX_REMEDY_BYTES = 1 << 12  # nobody wrote a longer line as a row with other separators
+QUOTED_BYTES = 1000  # more than a message shows, but few of an endless line
+MAX_REMEDY_BYTES = 1 << 12  # a longer line is hardly a row with other separators
 
 _EVALUATE_LAYOUTS = HYPOTHESIS, REFERENCE
 _TREC = 'evaluate-trec QRELS RUN'
@@ -274,7 +274,7 @@ def is_utf8(text: bytes) -> bool:
 
 
 def explain_bytes(line: bytes) -> Fault | None:
-    """Explain the first byte of a line that is a NUL, a carriage return or not UTF-8, if any."""
+    """Explain the first NUL, carriage return or byte that is not UTF-8; None without any."""
     even_bytes = line[::2]
     odd_bytes = line[1::2]
     is_every_second_nul = len(line) > 3 and (
@@ -320,7 +320,7 @@ def whole_lines(
 ) -> Iterator[bytes | None]:
     """Yield blocks of whole lines, each as soon as `read` gives its last byte.
 
-    For a line that is too long, yield None and stop, or go on with the next line (`skip_endless`).
+    For a line that is too long, yield None; then stop, or with `skip_endless` read the next line.
     """
     chunks = _chunks_without_mark(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
@@ -426,10 +426,7 @@ def _is_header(words: Sequence[str]) -> bool:
 
 
 def better_layout(line: bytes, layout: Layout) -> str:
-    """Name the first other layout that a line fits, if the line does not look like its own.
-
-    Return '' if the line looks like its own layout, or like no other.
-    """
+    """Name the first other layout that a line fits; '' if it fits `layout`, or no other."""
     for family in FAMILIES:
         if layout in family and not _looks_like(line, layout):
             candidates = {other.name: other for other in family}
@@ -449,12 +446,12 @@ def explain_better_layout(name: str, layout: Layout) -> str:
 
 
 def with_article(name: str) -> str:
-    """Name a file of a layout, with an article: 'a run file'."""
+    """Name a file of a layout, with an article: 'a subset file'."""
     return f'{"an" if name[0] in "aeiou" else "a"} {name} file'
 
 
 def _looks_like(line: bytes, layout: Layout) -> bool:
-    """Return True if a line is a right row, and its fields hold plausible values."""
+    """Return True if a line is a valid row, and its fields hold plausible values."""
     if cause_of(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
         return False
     fields = dict(zip(layout.fields, find_fields(line), strict=True))
@@ -465,7 +462,7 @@ def _looks_like(line: bytes, layout: Layout) -> bool:
         return word.decode() in MODALITIES
     if not fields.get('rank', b'1').isdigit():
         return False
-    # Where a layout has texts alone, a number at the end suggests that a field is missing.
+    # In a layout of texts alone, a number at the end suggests that a field is missing.
     is_cut = layout.number is None and is_finite_decimal(find_fields(line)[-1])
     name = fields.get('person_name', b'')
     return not (is_cut or is_finite_decimal(name) or name.decode() in MODALITIES)

@@ -24,12 +24,12 @@ from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
 from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.line_rules import Cause, ColumnFields, Fault, Faults, Piece
 
-# A text file of campaign size needs no pyarrow, so functions import it where they use it.
+# Text files of campaign size need no pyarrow, so only functions that use it import it.
 if TYPE_CHECKING:
     import pyarrow
 
-PROVED_BYTES = 1 << 15  # double takes a sixth more time, as fields no longer fit the caches
-LONG_BYTES = 1 << 20  # a list of the fields of a line takes several times its bytes
+PROVED_BYTES = 1 << 15  # double takes a sixth longer, as the fields no longer fit in caches
+LONG_BYTES = 1 << 20  # the fields of a line, as a list, take several times its bytes
 _NO_SEPARATOR = bytes(set(range(256)) - set(b' \t\n'))
 _TAB_TO_SPACE = bytes.maketrans(b'\t', b' ')
 
@@ -84,7 +84,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
     n_fields = len(layout.fields)
     columns = evenly_split(text, len(lines), n_fields)
     if columns is None:
-        # To bytes.split, which is faster, vertical tabs and form feeds are white space.
+        # bytes.split is faster, but also splits at vertical tabs and form feeds.
         split_line = line_rules.find_fields if b'\v' in text or b'\f' in text else bytes.split
         fields_by_row = [fields for fields in map(split_line, lines) if fields]
         if set(map(len, fields_by_row)) - {n_fields}:
@@ -121,8 +121,8 @@ def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[ColumnFields]
     [[b'x', b'y'], [b'a', b'b']]
     """
     words = text.split()
-    # Vertical tabs and form feeds are white space to bytes.split. A line with n_fields - 1
-    # separators has n_fields fields; an empty one would be missing from the words.
+    # bytes.split also splits at vertical tabs and form feeds. A line with n_fields - 1 separators
+    # has n_fields fields; an empty one would be missing among the words.
     if b'\v' in text or b'\f' in text or not words or len(words) != n_lines * n_fields:
         return None
     line = b' ' * (n_fields - 1)
@@ -138,7 +138,7 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
     rows: list[int] = []
     columns: list[ColumnFields] = []
     numbers = array('d')
-    # Most blocks are text without huge lines: there, each line is split only once.
+    # In most blocks, text without huge lines, each line is split only once.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
     is_plain = is_plain and line_rules.holds_text(b'\n'.join(lines))
     for position, line in enumerate(lines):
@@ -224,9 +224,9 @@ class _TableBuilder:
         if not line_rules.is_header(line.decode(), self.layout):
             return piece
         texts = piece.texts
-        rest = [column[1:] for column in texts] if isinstance(texts, Sequence) else texts.slice(1)
+        texts = [column[1:] for column in texts] if isinstance(texts, Sequence) else texts.slice(1)
         wrong = {int(first): (Cause.HEADER, line), **piece.wrong}
-        return piece._replace(rows=list(rows)[1:], texts=rest, wrong=wrong)
+        return piece._replace(rows=list(rows)[1:], texts=texts, wrong=wrong)
 
     def _move_to_arrow(self) -> None:
         """Turn the rows that Python read into a pyarrow table, as pyarrow reads the rest."""
@@ -242,7 +242,7 @@ class _TableBuilder:
             self._columns = [_ColumnBuilder() for _ in columns]
 
     def table(self, source: Provenance) -> Table:
-        """Return all rows so far; the builder drops its own, to save memory."""
+        """Return all rows so far; the builder drops its copies, to save memory."""
         numbers = None
         if self.layout.number is not None:
             numbers = np.concatenate([*self._numbers, np.empty(0)])
@@ -282,7 +282,7 @@ def parse(
     *,
     may_be_empty: bool = False,
 ) -> Table:
-    """Read blocks of lines; raise an error for the first wrong line, which counts the others."""
+    """Read blocks of lines; raise an error for the first wrong line, with a count of the others."""
     builder = _TableBuilder(layout, max_examples=1)
     for piece in pieces(blocks, layout, python_bytes):
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
