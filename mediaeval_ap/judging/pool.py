@@ -217,8 +217,13 @@ class Pool(Described):
             'schema': POOL_SCHEMA,
             'version': __version__,
             'runs': [
-                {'run': run, 'team': team, 'means': self.means[run], 'rank': self.ranks[run]}
-                for run, team in ((run, self.teams[run]) for run in self.runs)
+                {
+                    'run': run,
+                    'team': self.teams[run],
+                    'means': self.means[run],
+                    'rank': self.ranks[run],
+                }
+                for run in self.runs
             ],
             'returned_by': [
                 {'n_teams': n_teams, 'n_relevant': n} for n_teams, n in self.returned_by.items()
@@ -431,10 +436,7 @@ class Pooling:
         near: float,
     ) -> None:
         if criteria.parameters.get('unjudged') == 'skip':
-            raise ParameterError(
-                "pool: found unjudged='skip', expected 'nonrelevant': a shot that gets judged "
-                'enters condensed lists again, so no label leaves the ranks of the others'
-            )
+            raise ParameterError("pool: found unjudged='skip', but bounds need 'nonrelevant'")
         self.criteria = criteria
         self._query_table = queries
         self._teams = teams

@@ -108,7 +108,7 @@ class Entries(NumberedRows):
         return matching
 
     def select(self, rows: NDArray[np.bool_]) -> Entries:
-        """Return some rows with their line numbers; all topics stay."""
+        """Return the marked rows with their line numbers; all topics stay."""
         return replace(
             self,
             topic=Column(self.topic.codes[rows], self.topic.values),

@@ -224,7 +224,7 @@ def _score_entries(
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
     warnings = [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
-    warnings += _topics_of_one_file(judged, returned, rows.topic, is_missing, criteria.policy)
+    warnings += _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
     condenses = criteria.unjudged == 'skip'
     ranked = _judged_rows(judged, rows, criteria.level) if condenses else rows
     ap = average_precision_of_terms(
@@ -363,7 +363,7 @@ def _overlap_warnings(judged: Entries, returned: Entries) -> list[DataWarning]:
     return no_overlap(returned.source.name, finding, likely_cause(returned_ids, judged_ids))
 
 
-def _topics_of_one_file(
+def _warnings_about_topics(
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
