@@ -60,7 +60,7 @@ def _definition_names(values: tuple[str, ...]) -> list[str]:
     return names
 
 
-compare_options = option_kinds.combine(
+compare_options = option_kinds.combine_options(
     procedure_options,
     scored_options,
     option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS'),

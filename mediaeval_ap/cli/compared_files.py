@@ -56,7 +56,7 @@ def _read_grouping(value: str | None) -> str | None:
     return value.lower() if value and value.lower() in choices.GROUPINGS else value
 
 
-procedure_options = option_kinds.combine(
+procedure_options = option_kinds.combine_options(
     option_kinds.option(
         '--baseline', metavar='RUN', help='Name of the run to compare all others with.'
     ),
@@ -73,7 +73,7 @@ procedure_options = option_kinds.combine(
         'Queries to test together: {words}.  [default: video, with 50 videos or more]',
     ),
 )
-scored_options = option_kinds.combine(
+scored_options = option_kinds.combine_options(
     option_kinds.option(
         '--by',
         type=FILE,

@@ -16,7 +16,7 @@ from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
 Decorator = Callable[[Any], Any]
 
 
-def combine(*decorators: Decorator) -> Decorator:
+def combine_options(*decorators: Decorator) -> Decorator:
     """Combine decorators into one, in the order of the help."""
 
     def decorate(function: Any) -> Any:
@@ -150,7 +150,7 @@ def _cutoff(value: str, field: str, expected: str) -> Cutoff:
 
 def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
     """Make the options about ids that are in only one of two files."""
-    return combine(
+    return combine_options(
         choice(
             '--missing',
             choices.MISSING,

@@ -14,7 +14,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.cli.option_kinds import (
     argument,
     choice,
-    combine,
+    combine_options,
     cutoffs,
     definition,
     file_format,
@@ -89,7 +89,7 @@ unjudged_option = choice(
     'nonrelevant',
     'Returned shots that are not judged: {words} (leave them out).',
 )
-judgement_options = combine(judged_option, unjudged_option, drop_unjudged_rows_option)
+judgement_options = combine_options(judged_option, unjudged_option, drop_unjudged_rows_option)
 measures_option = option(
     '--measures',
     metavar='NAME,...',
@@ -145,21 +145,23 @@ precision_option = integer(
     largest=15,
     help='Decimals in table, markdown and latex.',
 )
-format_options = combine(file_format(FORMATS), precision_option)
+format_options = combine_options(file_format(FORMATS), precision_option)
 output_option = output(
     'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )
-quiet_options = combine(
+quiet_options = combine_options(
     flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
     flag('--no-progress', help='Show no progress.'),
 )
-warning_options = combine(
+warning_options = combine_options(
     flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.'),
     quiet_options,
 )
-criteria_options = combine(subset_option, cutoffs_option, definition_option, warning_options)
-scoring_options = combine(queries_option, criteria_options, queries_without_relevant_option)
-judged_scoring_options = combine(scoring_options, judgement_options)
+criteria_options = combine_options(
+    subset_option, cutoffs_option, definition_option, warning_options
+)
+scoring_options = combine_options(queries_option, criteria_options, queries_without_relevant_option)
+judged_scoring_options = combine_options(scoring_options, judgement_options)
 
 
 def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> AveragePrecision:

@@ -185,7 +185,7 @@ def evaluate_2015_command(
 
 def _challenge_inputs(predictions: str, roles: str) -> option_kinds.Decorator:
     """Make the arguments and options for the files of a challenge."""
-    return option_kinds.combine(
+    return option_kinds.combine_options(
         option_kinds.argument('truth'),
         option_kinds.run_file_argument(
             'runs', nargs=-1, required=True, metavar=f'{predictions}...'
