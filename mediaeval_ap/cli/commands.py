@@ -1,4 +1,4 @@
-"""The base of all commands: options under headings in the help, errors in one line, exit status."""
+"""The base of all commands: options under headings in the help, warnings in one line each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from mediaeval_ap import __version__
+from mediaeval_ap.cli.exit_status import EXIT_STATUS, INTERRUPTED, raise_in_one_line
 from mediaeval_ap.cli.output import (
     check_paths,
     format_by_suffix,
@@ -18,7 +19,7 @@ from mediaeval_ap.cli.output import (
     tell_warning,
     write,
 )
-from mediaeval_ap.errors import DataWarning, Error, NoOverlapWarning, ReadError, WriteError
+from mediaeval_ap.errors import DataWarning, NoOverlapWarning, WriteError
 from mediaeval_ap.progress import progress_shown
 from mediaeval_ap.render.formats import N_DECIMALS
 
@@ -38,19 +39,7 @@ GROUPS = {  # of commands, by task
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',
 }
-EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
 QUIET = 'mediaeval_ap.quiet'  # key of click's metadata of the command
-INTERRUPTED = 130
-OUT_OF_MEMORY_PHRASES = (  # in errors of libraries that could not load or start a thread
-    'failed to map segment',
-    'annot allocate memory',
-    "can't start new thread",
-    'Failed to launch worker thread',
-)
-OUT_OF_MEMORY = (
-    'out of memory: give the command more, or less to do at once '
-    '(fewer runs or queries, smaller cutoffs)'
-)
 
 
 def print_and_exit(text: Callable[[click.Context], str]) -> Callable[..., None]:
@@ -156,11 +145,7 @@ class _Group(_CommandWithHelp, click.Group):
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:
-                if is_lack_of_memory(error):
-                    raise click.ClickException(OUT_OF_MEMORY) from None
-                if isinstance(error, Error | DataWarning):
-                    raise click.ClickException(str(error)) from error
-                raise
+                raise_in_one_line(error)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ' '.join(GROUPS.values()).split()
@@ -176,13 +161,6 @@ class _Group(_CommandWithHelp, click.Group):
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
-
-
-def is_lack_of_memory(error: BaseException) -> bool:
-    """Return True if an error means that memory ran out."""
-    if isinstance(error, ReadError | ImportError | RuntimeError):
-        return any(phrase in str(error) for phrase in OUT_OF_MEMORY_PHRASES)
-    return isinstance(error, MemoryError)
 
 
 @click.group(

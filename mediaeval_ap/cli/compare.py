@@ -9,7 +9,7 @@ import click
 
 from mediaeval_ap import definitions
 from mediaeval_ap.cli import option_kinds, options
-from mediaeval_ap.cli.commands import EXIT_STATUS, main
+from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     SCORING_OPTIONS,
@@ -24,6 +24,7 @@ from mediaeval_ap.cli.compared_files import (
     scored_options,
     sort_files,
 )
+from mediaeval_ap.cli.exit_status import EXIT_STATUS
 from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import (
     RunFile,

@@ -190,7 +190,9 @@ def test_bounds_in_every_format(of_judged):
 def test_condensed_lists_have_no_bounds():
     """A label would move the ranks of other shots, so bounds would not hold."""
     evaluator = AveragePrecision(REFERENCE[:1], judged=JUDGED, unjudged='skip')
-    with pytest.raises(ParameterError, match=r"^pool: found unjudged='skip', but bounds need 'nonrel"):
+    with pytest.raises(
+        ParameterError, match=r"^pool: found unjudged='skip', but bounds need 'nonrel"
+    ):
         evaluator.pool(RUNS)
 
 
