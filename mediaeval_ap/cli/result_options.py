@@ -21,7 +21,7 @@ from mediaeval_ap.progress import tracked
 
 @dataclass(frozen=True)
 class Reporting:
-    """How to report the results of runs."""
+    """Settings for reporting the results of runs."""
 
     per_query: bool
     sort: bool

@@ -16,6 +16,7 @@ from mediaeval_ap.comparison.clusters_and_groups import (
     VideosOfQueries,
     cluster_numbers,
     group_means,
+    groups_in_file,
 )
 from mediaeval_ap.comparison.comparable_runs import Runs, agreements, read_runs
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, percent
@@ -29,7 +30,6 @@ from mediaeval_ap.comparison.comparison_tables import (
     grid_of,
     requested_tables_on_page,
 )
-from mediaeval_ap.comparison.item_groups import groups_in_file
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mediaeval_ap.comparison.item_groups import groups_of_items
+from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
 from mediaeval_ap.tables.layouts import RecordLayout

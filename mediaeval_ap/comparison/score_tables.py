@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text
+from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.comparable_runs import Runs
-from mediaeval_ap.comparison.item_groups import groups_of_items
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,

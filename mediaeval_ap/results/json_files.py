@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
-from mediaeval_ap.results.manifest import RESULTS_SCHEMA, read_inputs
 from mediaeval_ap.results.result import Result, kind_of_metric
+from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, read_inputs
 from mediaeval_ap.results.score import SUMMED_COUNTS, Score
 from mediaeval_ap.tables.sources import ByteSource, parsed_json
 

@@ -27,7 +27,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import render, short, to_html
-from mediaeval_ap.results.manifest import manifest_json, results_json, settings_entries
+from mediaeval_ap.results.result_manifest import manifest_json, results_json, settings_entries
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, Score, challenges, evaluate_trec
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.manifest import RESULTS_SCHEMA
 from mediaeval_ap.results.result import results_document
+from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA
 from mediaeval_ap.tables import Provenance
 
 ROOT = Path(__file__).parents[2]
