@@ -1,6 +1,7 @@
 """Make the sample files of the challenges: `python samples/make_challenges.py [FOLDER]`.
 
-Whales, customers, landmarks and sounds are invented, in the formats of the challenges' own files.
+Whales, customers, landmarks and sounds are invented, in the formats of the challenges' own files;
+so are the scores of two systems.
 """
 
 import csv
@@ -70,6 +71,16 @@ def make_sounds(random: Random) -> tuple[list[list[str]], list[list[str]]]:
     return truth, scores
 
 
+def make_scores(random: Random) -> list[list[str]]:
+    """Scores by question of two systems, of which the new one is a little better on most."""
+    scores = [['item', 'old', 'new']]
+    for number in range(1, 61):
+        old = random.betavariate(4, 4)
+        new = min(1, max(0, old + random.gauss(0.09, 0.12)))
+        scores.append([f'question-{number:02}', f'{old:.3f}', f'{new:.3f}'])
+    return scores
+
+
 def write(path: Path, rows: Iterable[list[str]]) -> None:
     with path.open('w', newline='') as file:
         csv.writer(file, lineterminator='\n').writerows(rows)
@@ -86,6 +97,7 @@ def make_challenges(folder: Path) -> None:
         truth, predictions = make(random)
         write(folder / f'{name}_truth.csv', truth)
         write(folder / f'{name}_{answers}.csv', predictions)
+    write(folder / 'scores.csv', make_scores(random))
 
 
 if __name__ == '__main__':
