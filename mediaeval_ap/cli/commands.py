@@ -83,10 +83,8 @@ class Command(_CommandWithHelp):
         self.advanced = advanced.split()  # options to move under this heading
 
     def invoke(self, ctx: click.Context) -> Any:
-        is_strict, quiet, hides_progress = (
-            ctx.params.pop(name, False) for name in ('strict', 'quiet', 'no_progress')
-        )
-        ctx.meta[QUIET] = quiet
+        is_strict = ctx.params.pop('strict', False)
+        ctx.meta[QUIET] = quiet = ctx.params.pop('quiet', False)
         precision = N_DECIMALS.set(ctx.params.pop('precision', N_DECIMALS.get()))
         ctx.call_on_close(partial(N_DECIMALS.reset, precision))
         if is_strict:
@@ -98,7 +96,7 @@ class Command(_CommandWithHelp):
             assert isinstance(choice, click.Choice)
             ctx.params['format'] = format_by_suffix(ctx.params['output'], choice.choices)
         ctx.invoke(check_paths, ctx)
-        with progress_shown(is_on_terminal() and not (quiet or hides_progress)):
+        with progress_shown(is_on_terminal() and not quiet):
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:

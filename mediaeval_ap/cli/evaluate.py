@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.results.evaluation import Evaluation
 
 OUTPUT_OPTIONS = HEADINGS['Output'].split()
-COLLECTING_OPTIONS = [*OUTPUT_OPTIONS, '--resume', '--quiet', '--no-progress']
+COLLECTING_OPTIONS = [*OUTPUT_OPTIONS, '--resume', '--quiet']
 N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
 
 
@@ -350,7 +350,7 @@ def explain_command(
 @option_kinds.flag('--statistics', help='Show only the number of problems of each kind.')
 @option_kinds.file_format(['table', 'json', 'csv'])
 @options.output_option
-@options.quiet_options
+@options.quiet_option
 def validate_command(
     runs: tuple[str, ...],
     show_all: bool,

@@ -35,7 +35,7 @@ from mediaeval_ap.render.formats import ANSWER_FORMATS
 @options.subset_option
 @option_kinds.flag('--check', help='Check that each store RUN holds all that was written.')
 @option_kinds.flag('--export', help='Write a store RUN as Parquet, best first.')
-@options.quiet_options
+@options.quiet_option
 def index_command(
     runs: tuple[str, ...],
     store: str | None,

@@ -149,13 +149,10 @@ format_options = combine_options(file_format(FORMATS), precision_option)
 output_option = output(
     'File to write, whole or not at all.  [default: standard output]', default=STANDARD_STREAM
 )
-quiet_options = combine_options(
-    flag('-q', '--quiet', help='Show errors only: no warnings, no progress.'),
-    flag('--no-progress', help='Show no progress.'),
-)
+quiet_option = flag('-q', '--quiet', help='Show errors only: no warnings, no progress.')
 warning_options = combine_options(
     flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.'),
-    quiet_options,
+    quiet_option,
 )
 criteria_options = combine_options(
     subset_option, cutoffs_option, definition_option, warning_options

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import COMMAND, RUN, on_terminal, run
 
-from mediaeval_ap import __version__, errors
+from mediaeval_ap import __version__, errors, progress
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,15 @@ def test_warnings_are_one_line_each(folder):
     )
 
 
-def test_a_terminal_shows_each_kind_of_warning_once(folder):
+def test_a_terminal_shows_each_kind_of_warning_once(folder, monkeypatch):
     """A warning is not repeated above a table whose note says it; several runs share one."""
+    monkeypatch.setattr(progress, 'DELAY_SECONDS', 60)  # no bars on a slow machine
     runs = [f'run{number}.txt' for number in range(1, 18)]
     for number, name in enumerate(runs, 1):
         Path(name).write_text(RUN + 'x v 1 ann 0.9\n' * number)
-    assert (
-        'Warning'
-        not in on_terminal('evaluate', '--no-progress', 'reference.txt', runs[0]).partition(
-            '1 of 2'
-        )[2]
-    )
-    shown = on_terminal('evaluate', '--no-progress', 'reference.txt', *runs, columns=90)
+    shown = on_terminal('evaluate', 'reference.txt', runs[0])
+    assert 'Warning' not in shown.partition('1 of 2')[2]
+    shown = on_terminal('evaluate', 'reference.txt', *runs, columns=90)
     warning, _, rest = shown.partition('Over 2 queries')
     assert warning.splitlines() == [
         'Warning: in 17 runs: 1 to 17 of 5 to 21 rows repeat an earlier one exactly, and are kept',
@@ -81,14 +78,10 @@ def test_a_terminal_shows_each_kind_of_warning_once(folder):
         'What to do about warnings: mediaeval-ap help warnings',
     ]
     assert rest.count('AP above 1') == 1
-    narrow = on_terminal('evaluate', '--no-progress', 'reference.txt', runs[0], columns=40)
+    narrow = on_terminal('evaluate', 'reference.txt', runs[0], columns=40)
     assert narrow.count('AP above 1') == 1  # the note is folded
-    assert (
-        on_terminal('evaluate', '--no-progress', 'reference.txt', *runs, '-o', 'map.csv').count(
-            'AP above 1'
-        )
-        == 1
-    )
+    shown = on_terminal('evaluate', 'reference.txt', *runs, '-o', 'map.csv')
+    assert shown.count('AP above 1') == 1
 
 
 def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):

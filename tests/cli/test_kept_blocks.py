@@ -57,7 +57,7 @@ def test_parts(campaign):
     told = 'Part 40 of 50: has no block; out has 14 of 28 blocks\n'
     assert (none.exit_code, none.stdout, none.stderr) == (0, '', told)
     assert done(evaluate('--resume', 'out', '--part', '2/2', '--measures', 'RR')) == ''
-    again = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--no-progress')
+    again = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR')
     told = 'Part 1 of 2: computed 0, 14 were there; out has 28 of 28 blocks\n'
     assert (again.exit_code, again.stdout, again.stderr) == (0, '', told)
     quiet = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--quiet')

@@ -76,9 +76,9 @@ def test_progress_is_for_terminals(folder, monkeypatch):
     asked = []
     monkeypatch.setattr(commands, 'progress_shown', lambda on: asked.append(on) or nullcontext())
     monkeypatch.setattr(commands, 'is_on_terminal', lambda: True)
-    for options in [], ['--no-progress'], ['--quiet']:
+    for options in [], ['--quiet']:
         run('evaluate', 'reference.txt', 'run.txt', *options)
-    assert asked == [True, False, False]
+    assert asked == [True, False]
 
 
 @pytest.mark.parametrize(
