@@ -188,8 +188,8 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     terms = terms_of(parameters)
     if counts.get('queries_without_relevant') == counts['queries']:
         return _lead(
-            'No query has a relevant shot: nothing can be told about the runs',
-            'Every run has the same value for each query, whatever it returns.',
+            'No query has a relevant shot, so the runs cannot be compared',
+            'Whatever a run returns, it scores the same.',
         )
     metric = comparison['metrics'][-1]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
@@ -290,7 +290,8 @@ class _LeaderTests:
     def _alike_phrase(self) -> str:
         p = self._p_phrase(min(self.p[run] for run in self.alike))
         smallest = '' if len(self.alike) == 1 else 'smallest '
-        return f'not told apart from {join_names(self.alike)} ({smallest}{p}, {self.correction})'
+        names = join_names(self.alike)
+        return f'not significantly different from {names} ({smallest}{p}, {self.correction})'
 
     def _p_phrase(self, p: float) -> str:
         """Write p with enough decimals that the rounded p is on the same side of alpha."""
@@ -312,8 +313,9 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
         clusters = with_noun(counts['units'], 'cluster', 'clusters')
         units = f'{clusters} of {units}, by {parameters["cluster"]}'
     test = words_of_test(parameters['correction'])
-    alpha = f'a corrected p of at most {alpha_of(parameters["level"]):g}'
-    return f'{test[:1].upper()}{test[1:]}{family} ({units}): {alpha} tells two {terms.runs} apart.'
+    verdict = f'{terms.runs} differ significantly if their corrected p is at most'
+    alpha = f'{alpha_of(parameters["level"]):g}'
+    return f'{test[:1].upper()}{test[1:]}{family} ({units}): {verdict} {alpha}.'
 
 
 def percent(share: float) -> str:

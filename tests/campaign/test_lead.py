@@ -38,6 +38,7 @@ def said(*arguments, **settings):
     return lead['headline'], lead['sentences']
 
 
+ALIKE = 'not significantly different from'
 THREE, FOUR = [0.5, 0.4, 0.1], [0.5, 0.4, 0.3, 0.1]
 
 
@@ -47,13 +48,21 @@ THREE, FOUR = [0.5, 0.4, 0.1], [0.5, 0.4, 0.3, 0.1]
         (THREE, {'ab': 0.01, 'ac': 0.001}, 'a is better than every other run (largest p = 0.0100)'),
         (THREE, {'ab': 0.0, 'ac': 0.0}, 'a is better than every other run (largest p < 0.0001)'),
         ([0.5, 0.4], {'ab': 0.05}, 'a is better than b (p = 0.0500)'),
-        ([0.5, 0.4], {'ab': 0.06}, 'a leads, but is not told apart from b (p = 0.0600)'),
-        (THREE, {'ab': 0.06}, 'a leads, but is not told apart from b and c (smallest p = 0.0600)'),
-        (THREE, {'ac': 0.01}, 'a leads, but is not told apart from b (p = 1.0000)'),
+        (
+            [0.5, 0.4],
+            {'ab': 0.06},
+            f'a leads, but is {ALIKE} b (p = 0.0600)',
+        ),
+        (
+            THREE,
+            {'ab': 0.06},
+            f'a leads, but is {ALIKE} b and c (smallest p = 0.0600)',
+        ),
+        (THREE, {'ac': 0.01}, f'a leads, but is {ALIKE} b (p = 1.0000)'),
         (
             [0.5, 0.4, 0.4],
             {'ab': 0.01, 'ac': 0.3},
-            'a leads: better than b (p = 0.0100), but not told apart from c (p = 0.3000)',
+            f'a leads: better than b (p = 0.0100), but {ALIKE} c (p = 0.3000)',
         ),
         ([0.5, 0.5, 0.1], {}, 'a and b lead together: MAP 0.500'),
         ([0.5, 0.5], {}, 'a and b score the same: MAP 0.500'),
@@ -66,14 +75,14 @@ def test_headlines(maps, p, headline):
 
 def test_no_headline_where_no_query_has_a_relevant_shot():
     headline, _ = said(THREE, {'ab': 0.0, 'ac': 0.0}, without=599)
-    assert headline == 'No query has a relevant shot: nothing can be told about the runs'
+    assert headline == 'No query has a relevant shot, so the runs cannot be compared'
 
 
 def test_the_sentences_name_the_interval_the_test_and_what_it_needs():
     assert said(FOUR, {'ab': 0.4, 'ac': 0.06, 'ad': 0.05})[1] == [
         'a: MAP 0.500 (95 % interval 0.400 to 0.600).',
-        'Paired sign flips, corrected by Holm over all 6 pairs of runs (599 queries): a corrected '
-        'p of at most 0.05 tells two runs apart. a is better than 1 other run.',
+        'Paired sign flips, corrected by Holm over all 6 pairs of runs (599 queries): runs '
+        'differ significantly if their corrected p is at most 0.05. a is better than 1 other run.',
     ]
     by_video = said([0.5, 0.4], {}, cluster='video')[1][1]
     test = 'Paired sign flips, corrected by Holm (120 clusters of 599 queries, by video): '
@@ -92,10 +101,8 @@ def test_the_correction_is_named_in_the_headline():
     ('p', 'shown'), [(0.050001, 'p = 0.050001'), (0.05000000001, 'p = 0.05000000001')]
 )
 def test_a_p_is_never_rounded_to_the_other_side(p, shown):
-    """With p = 0.050 beside it, the verdict "not told apart" would look wrong."""
-    assert (
-        said([0.5, 0.4], {'ab': p})[0] == f'a leads, but is not told apart from b ({shown}, Holm)'
-    )
+    """With p = 0.050 beside it, the verdict "not significantly different" would look wrong."""
+    assert said([0.5, 0.4], {'ab': p})[0] == f'a leads, but is {ALIKE} b ({shown}, Holm)'
 
 
 def test_each_of_several_leaders_has_its_own_verdict():
@@ -104,7 +111,7 @@ def test_each_of_several_leaders_has_its_own_verdict():
     assert sentences[0] == 'Their means are equal.'
     assert sentences[2:] == [
         'a is better than every run below (largest p = 0.0100, Holm).',
-        'b is not told apart from c (p = 1.0000, Holm). b is better than 1 other run.',
+        f'b is {ALIKE} c (p = 1.0000, Holm). b is better than 1 other run.',
     ]
 
 
