@@ -1,7 +1,6 @@
 """Draw the rankings of the three sample queries: each hit as a bar, as high as the precision there.
 
-`python docs/images/rankings.py` writes `rankings.svg` and prints the same picture as text, which
-the README shows.
+`python docs/images/rankings.py` writes `rankings.svg`, which the tutorial "Score my run" shows.
 """
 
 from pathlib import Path
@@ -11,7 +10,6 @@ from mediaeval_ap import AveragePrecision
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
 K = 60
-BARS = '▁▂▃▄▅▆▇█'
 GREY, BLUE = '#808080', '#3d8fd9'  # both can be read on white and on black
 WIDTH, HEIGHT, LEFT, TOP, STEP = 452, 250, 16, 62, 80
 BAR, FULL = 7, 44  # pixels: a rank is so wide, and precision 1 so high
@@ -26,14 +24,6 @@ def rankings():
         top = average_precision.rank(SAMPLES / 'hypothesis.txt', query, K)
         hits = list(zip(top['relevant'], top['precision'], strict=True))
         yield query, answer.ap[0], answer.n_relevant, hits
-
-
-def as_text():
-    lines = []
-    for query, ap, n_relevant, hits in rankings():
-        bars = (BARS[int(7 * precision)] if hit else '·' for hit, precision in hits)
-        lines += [f'{query}: AP@{K} {ap:.3f}, {n_relevant} relevant shots', ''.join(bars), '']
-    return '\n'.join(lines[:-1]) + '\n'
 
 
 def text(x, y, words, style=''):
@@ -66,4 +56,4 @@ def as_svg():
 
 if __name__ == '__main__':
     (HERE / 'rankings.svg').write_text(as_svg())
-    print(as_text(), end='')
+
