@@ -47,3 +47,11 @@ def test_its_steps(tmp_path):
     text = summary.read_text()
     assert text.startswith('before\nDifference to old')
     assert '| `worse`' in text
+
+
+def test_the_workflow_of_the_tutorial_passes_inputs_that_there_are():
+    tutorial = (ROOT / 'docs/tutorials/scores-and-gate.md').read_text()
+    workflow = yaml.safe_load(tutorial.split('```yaml\n')[1].split('```')[0])
+    inputs = workflow['jobs']['compare']['steps'][-1]['with']
+    required = {name for name, spec in ACTION['inputs'].items() if spec.get('required')}
+    assert required <= inputs.keys() <= ACTION['inputs'].keys()
