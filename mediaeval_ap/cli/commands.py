@@ -27,7 +27,9 @@ HEADINGS = {  # of options, in the order of the help; Advanced gets all others
     'Input': '--queries --subset --judged --names --against --shots --videos --evidence-reference '
     '--evidence --consensus --reference --columns --truth-columns',
     'Scoring': '--cutoffs --cutoff --definition --measures --rules --first-hit --label-weighted '
-    '--ties --missing --unknown --loss-cutoff --baseline --fail-if-worse --by',
+    '--ties --missing --unknown --baseline --by',
+    'Gate': '--fail-if-worse --require-better',
+    'Page': '--title --intro --link',
     'Output': '-n --per-query --per-class --sort --sort-queries --pairs --figure --query --depth '
     '--costliest --all --statistics --check --export --qrels --run --format --output',
     'Advanced': '',

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap import definitions
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compared_files import (
@@ -33,7 +33,7 @@ from mediaeval_ap.cli.run_files import (
     runs_by_name,
     with_names,
 )
-from mediaeval_ap.errors import printable, require
+from mediaeval_ap.errors import FormatError, printable, require
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
 
@@ -48,29 +48,19 @@ OPTIONS_WITHOUT_TREC = (
     '--subset',
     '--judged',
     '--drop-unjudged-rows',
-    '--also-definitions',
     '--range',
 )
-
-
-def _definition_names(values: tuple[str, ...]) -> list[str]:
-    """Return the names of definitions; raise if one repeats."""
-    names = [definitions.get(name).name for value in values for name in value.split(',')]
-    if len(set(names)) < len(names):
-        raise click.BadParameter(f'found {",".join(names)}, expected each name once')
-    return names
+REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in Python')
 
 
 compare_options = option_kinds.combine_options(
     procedure_options,
     scored_options,
-    option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS'),
+    option_kinds.missing_ids('Items or topics', 'a run'),
     options.trec_ties_option,
     options.relevance_level_option,
-    options.mteb_part_option,
     option_kinds.number_above_zero(
         '--fail-if-worse',
-        'NUMBER',
         'Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
     ),
     option_kinds.flag(
@@ -94,20 +84,13 @@ compare_options = option_kinds.combine_options(
         '--format json --per-query | mediaeval-ap compare - -o comparison.md',
     ],
     exit_status=f'{EXIT_STATUS}; {FAILED}: a run fails --fail-if-worse or --require-better',
-    advanced='--columns --systems --missing --unknown --ties --fail-if-worse',
+    advanced='--columns --missing --ties',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
 @options.optional_runs_argument
 @options.names_option
 @options.judged_scoring_options
 @options.measures_option
-@option_kinds.option(
-    '--also-definitions',
-    metavar='NAME,...',
-    multiple=True,
-    read=_definition_names,
-    help='Other definitions, to compare the order of the runs under each.',
-)
 @compare_options
 def compare_command(
     reference: RunFile,
@@ -115,7 +98,6 @@ def compare_command(
     names: str | None,
     queries: str | None,
     measures: list[str],
-    also_definitions: list[str],
     pairs: bool,
     format: str,
     output: Output,
@@ -130,10 +112,8 @@ def compare_command(
     a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
-    definition = criteria.pop('definition')
-    trec_names = 'ties', 'relevance_level', 'unknown', 'part'
-    trec_settings = {name: settings.pop(name) for name in trec_names}
-    _check_combinations(settings, also_definitions, format)
+    trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}
+    _check_combinations(settings, format)
     if score_tables := find_score_tables([reference, *runs], settings['columns']):
         score_tables = with_names(score_tables, names)
         check_nothing_to_score('score tables')
@@ -144,19 +124,15 @@ def compare_command(
     named_files = with_names([*result_files, *to_score], names)
     result_files = named_files[: len(result_files)]
     to_score = named_files[len(result_files) :]
-    if definition in also_definitions:
-        raise click.UsageError(f'--also-definitions: {definition} is already the definition')
     if result_files:
-        _check_beside_results(truth, bool(to_score and not also_definitions), settings)
-    all_definitions = definition, *also_definitions
-    for name in all_definitions:
-        options.check_metrics(criteria['cutoffs'], name, measures)
+        _check_beside_results(truth, bool(to_score), settings)
+    options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
     require('scipy', 'compare', 'compare')
     from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     read_results = [result for path in result_files for result in read_result_file(path)]
-    trec_settings |= {**criteria, 'definition': definition, 'measures': measures}
+    trec_settings |= {**criteria, 'measures': measures}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
         read_results = [*read_results, *trec_results]
         truth = None
@@ -175,27 +151,22 @@ def compare_command(
 
         judged = Judged.read(path)
         criteria['judged'] = judged.table
-    evaluations = _score(named_runs, all_definitions, queries, measures, **{**criteria, **tables})
+    evaluations = _score(named_runs, queries, measures, **{**criteria, **tables})
     if criteria['drop_unjudged_rows']:
         are_unjudged = judged.unjudged_rows_of(tables['reference'])
         tables['reference'] = tables['reference'].select(~are_unjudged)
-    results = [*evaluations.pop(definition).values(), *read_results]
-    comparison = comparison_of(results, **tables, also=evaluations or None, **settings)
+    comparison = comparison_of([*evaluations, *read_results], **tables, **settings)
     _write(comparison, pairs, format, output)
 
 
-def _check_combinations(
-    settings: Mapping[str, Any], also_definitions: Sequence[str], format: str
-) -> None:
+def _check_combinations(settings: Mapping[str, Any], format: str) -> None:
     """Raise UsageError for options that need --baseline, or a format with several tables."""
     if settings['baseline'] is None and (
         option := options.first_typed_option(GATE_OPTIONS.__contains__)
     ):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
-    for option, value in ('--by', settings['by']), ('--also-definitions', also_definitions):
-        if value and format in ('csv', 'jsonl'):
-            reason = f'{format} has one table; write it as json or markdown'
-            raise click.UsageError(f'{option}: {reason}')
+    if settings['by'] and format in ('csv', 'jsonl'):
+        raise click.UsageError(f'--by: {format} has one table; write it as json or markdown')
 
 
 def _check_beside_results(
@@ -210,35 +181,17 @@ def _check_beside_results(
 
 
 def _score(
-    runs: Mapping[str, RunFile],
-    definition_names: Sequence[str],
-    queries: str | None,
-    measures: list[str],
-    **criteria: Any,
-) -> dict[str, dict[str, Evaluation]]:
-    """Score runs by each definition; return the results by definition and run.
-
-    Each run is read once. Only results by the first definition have the measures.
-    """
-    from mediaeval_ap.store.store import as_store
-    from mediaeval_ap.tables import HYPOTHESIS, read
-
-    results: dict[str, dict[str, Evaluation]] = {name: {} for name in definition_names}
+    runs: Mapping[str, RunFile], queries: str | None, measures: list[str], **criteria: Any
+) -> list[Evaluation]:
+    """Score runs of person discovery."""
     if not runs:
-        return results
-    evaluators = {
-        name: options.read_reference(definition=name, **criteria) for name in definition_names
-    }
-    first_definition = definition_names[0]
-    query_table = evaluators[first_definition].criteria.read_queries(queries)
-    for run_name, run in tracked(runs.items(), 'scoring', ' runs'):
-        store = as_store(run)
-        hypotheses = read(run, HYPOTHESIS) if store is None else store
-        for definition, evaluator in evaluators.items():
-            more_measures = measures if definition == first_definition else ()
-            result = evaluator.evaluate(hypotheses, query_table, measures=more_measures)
-            results[definition][run_name] = result.called(run_name)
-    return results
+        return []
+    evaluator = options.read_reference(**criteria)
+    query_table = evaluator.criteria.read_queries(queries)
+    return [
+        evaluator.evaluate(run, query_table, measures=measures).called(name)
+        for name, run in tracked(runs.items(), 'scoring', ' runs')
+    ]
 
 
 def _score_trec(
@@ -266,10 +219,16 @@ def _score_trec(
     for name in 'subset', 'judged', 'drop_unjudged_rows':
         del criteria[name]
     named_runs = list(zip(names_of_runs(runs), runs, strict=True))
-    return [
-        evaluate_trec(qrels, run, K, **criteria).called(name)
-        for name, run in tracked(named_runs, 'scoring', ' runs')
-    ]
+    try:
+        return [
+            evaluate_trec(qrels, run, K, **criteria).called(name)
+            for name, run in tracked(named_runs, 'scoring', ' runs')
+        ]
+    except FormatError as error:
+        command = r'evaluate-trec QRELS RUN \1 --format json --per-query, and compare its results'
+        expected = REMEDIES_OF_EVALUATE_TREC.sub(f'{command}; in Python', error.expected)
+        place = error.place, error.field, error.found
+        raise FormatError(error.source, *place, expected, error.further) from None
 
 
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:

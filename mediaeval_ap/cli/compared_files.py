@@ -33,13 +33,12 @@ SCORING_OPTIONS = (
     '--cutoffs',
     '--definition',
     '--measures',
-    '--also-definitions',
     '--queries-without-relevant',
     '--judged',
     '--unjudged',
     '--drop-unjudged-rows',
 )
-TREC_OPTIONS = '--ties', '--relevance-level', '--unknown', '--part'
+TREC_OPTIONS = '--ties', '--relevance-level'
 COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
 
 
@@ -98,11 +97,6 @@ scored_options = option_kinds.combine_options(
         metavar='LOW,HIGH',
         read=_read_range,
         help='Least and largest value of score tables.',
-    ),
-    option_kinds.number_above_zero(
-        '--power',
-        'DIFFERENCE',
-        'Show how many queries each pair needs to find this difference (power 80 %).',
     ),
 )
 
@@ -185,7 +179,7 @@ def check_not_typed(names: Sequence[str], problem: str) -> None:
 
 def check_nothing_to_score(kind: str) -> None:
     """Raise UsageError for options that need runs to score, or their rankings."""
-    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near', '--loss-cutoff'
+    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near'
     check_not_typed(names, f'{kind}, which are scored already')
 
 

@@ -72,11 +72,11 @@ def number(name: str, default: float, check: Callable[[float], object], help: st
     return option(name, default=default, type=float, metavar='NUMBER', read=check, help=help)
 
 
-def number_above_zero(name: str, metavar: str, help: str) -> Decorator:
+def number_above_zero(name: str, help: str) -> Decorator:
     def read(value: float | None) -> float | None:
         return value and choices.check_above_zero(value, name)
 
-    return option(name, type=float, metavar=metavar, read=read, help=help)
+    return option(name, type=float, metavar='NUMBER', read=read, help=help)
 
 
 def integer(
@@ -132,9 +132,9 @@ def cutoffs(default: Iterable[Cutoff] | None, help: str) -> Decorator:
     )
 
 
-def cutoff(*names: str, default: str | None, help: str) -> Decorator:
-    def read(value: str | None) -> Cutoff | None:
-        return None if value is None else _cutoff(value, value, 'a positive integer, or all')
+def cutoff(*names: str, default: str, help: str) -> Decorator:
+    def read(value: str) -> Cutoff:
+        return _cutoff(value, value, 'a positive integer, or all')
 
     return option(*names, metavar='K', read=read, default=default, help=help)
 
@@ -148,15 +148,15 @@ def _cutoff(value: str, field: str, expected: str) -> Cutoff:
     raise click.BadParameter(f'found {value!r}, expected {expected}')
 
 
+def missing_ids(ids: str, run: str) -> Decorator:
+    help = f'{ids} that {run} lacks: error (stop), zero or skip.'
+    return choice('--missing', choices.MISSING, 'error', help)
+
+
 def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
     """Make the options about ids that are in only one of two files."""
     return combine_options(
-        choice(
-            '--missing',
-            choices.MISSING,
-            'error',
-            f'{ids} that {run} lacks: error (stop), zero or skip.',
-        ),
+        missing_ids(ids, run),
         choice(
             '--unknown',
             choices.UNKNOWN,

@@ -33,7 +33,6 @@ from mediaeval_ap.cli.output import (
     write_figure,
 )
 from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run, with_names
-from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
@@ -51,7 +50,7 @@ FIGURES = (
     'confused',
 )
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = ('--by', '--columns', '--systems', '--missing', '--range', '--power')
+SCORE_TABLE_OPTIONS = ('--by', '--columns', '--systems', '--missing', '--range')
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
@@ -105,20 +104,10 @@ def _read_markdown(path: str) -> str:
 @options.optional_runs_argument
 @options.names_option
 @options.judged_scoring_options
-@option_kinds.cutoff(
-    '--loss-cutoff',
-    default=None,
-    help='Cutoff of --figure loss; the page shows all of -K.  [default: 100, or the last of -K]',
-)
 @options.near_option
 @procedure_options
 @scored_options
-@option_kinds.choice(
-    '--missing',
-    choices.MISSING,
-    'error',
-    'Items of score tables that some systems lack: {words}.',
-)
+@option_kinds.missing_ids('Items of score tables', 'a system')
 @option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
 @option_kinds.input_file('--intro', 'Markdown to show below the title.')
 @option_kinds.option(
@@ -151,7 +140,6 @@ def report_command(
     reference: RunFile,
     runs: Sequence[RunFile],
     names: str | None,
-    loss_cutoff: Cutoff | None,
     title: str | None,
     intro: str | None,
     links: dict[str, str],
@@ -181,10 +169,6 @@ def report_command(
         _check_scored('score tables' if score_tables else 'results', figures or ())
     else:
         _check_campaign(files, figures or ())
-        if loss_cutoff not in (None, *settings['cutoffs']) and 'loss' not in wanted_figures:
-            raise click.UsageError(
-                f'--loss-cutoff {loss_cutoff}: the page shows the loss at each of -K: add it there'
-            )
     named_files = with_names(files.results or files.runs, names)
     named_runs = runs_by_name(named_files, None if files.results else settings['baseline'])
     page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
@@ -208,9 +192,7 @@ def report_command(
         }
         average_precision = options.read_reference(reference=files.reference, **criteria)
         teams = teams_by_run(named_runs)
-        report = average_precision.report(
-            named_runs, k=loss_cutoff, teams=teams, **campaign_settings
-        )
+        report = average_precision.report(named_runs, teams=teams, **campaign_settings)
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:

@@ -235,7 +235,7 @@ def _check_alike(first: _ScoredRun, other: _ScoredRun) -> None:
             raise ParameterError(
                 f'compare: definition: found {other_definition["name"]} for {shown(other.name)}, '
                 f'expected {definition["name"]} as for {shown(first.name)}; score all runs by one '
-                'definition, and give others by --also-definitions, in Python also={name: results}'
+                'definition; in Python, also={name: results} adds others'
             )
         settings = manifest['parameters'], other_manifest['parameters']
         for name in sorted({*settings[0], *settings[1]} - {'K', 'k'}):

@@ -50,18 +50,11 @@ def compared(*options, expected=0, files=RUNS):
     return from_results('reference.txt', *files, '-K', '1,10', *options, expected=expected)
 
 
-def in_python(
-    *, queries='queries.txt', subset=None, definition='mediaeval-2016', also=(), **settings
-):
+def in_python(*, queries='queries.txt', subset=None, definition='mediaeval-2016', **settings):
     """The same comparison by the functions of the package."""
-
-    def results(definition):
-        scorer = AveragePrecision('reference.txt', [1, 10], subset=subset, definition=definition)
-        return [scorer.evaluate(f'{name}.txt', queries) for name in ('best', 'half', 'late')]
-
-    others = {name: results(name) for name in also} or None
-    criteria = {'reference': 'reference.txt', 'subset': subset}
-    return compare(results(definition), also=others, **criteria, **settings)
+    scorer = AveragePrecision('reference.txt', [1, 10], subset=subset, definition=definition)
+    results = [scorer.evaluate(f'{name}.txt', queries) for name in ('best', 'half', 'late')]
+    return compare(results, reference='reference.txt', subset=subset, **settings)
 
 
 def test_pairs():
@@ -76,7 +69,6 @@ OPTIONS = {
     '--correction bh --level 0.9': {'correction': 'bh', 'level': 0.9},
     '--cluster video --by corpus': {'cluster': 'video', 'by': 'corpus'},
     '--definition trec --subset subset.txt': {'definition': 'trec', 'subset': 'subset.txt'},
-    '--also-definitions trec,by-k': {'also': ['trec', 'by-k']},
 }
 
 
@@ -102,7 +94,7 @@ def test_reasons_instead_of_numbers():
 def test_standard_input():
     result = run(
         *('compare', '-', 'best.txt', 'half.txt', '-K', '1', '--quiet', '--format', 'json'),
-        *('--by', 'corpus', '--cluster', 'video', '--also-definitions', 'trec'),
+        *('--by', 'corpus', '--cluster', 'video'),
         input=Path('reference.txt').read_text(),
     )
     assert json.loads(result.stdout)['runs'] == ['best', 'half']
@@ -113,13 +105,6 @@ USAGE = {
     'best.txt best.txt': "runs: found 'best' twice, expected each name once",
     'best.txt half.txt --baseline none.txt': (
         "--baseline: found 'none.txt', expected one of 'best', 'half'"
-    ),
-    'best.txt half.txt --also-definitions none': "definition: found 'none', expected one of by-k",
-    'best.txt half.txt --also-definitions trec,trec': 'found trec,trec, expected each name once',
-    'best.txt half.txt --also-definitions trec --definition trec': 'trec is already the definition',
-    'best.txt half.txt --also-definitions by-k -K all': 'K: found all, expected numbers: by-k',
-    'best.txt half.txt --also-definitions trec --format csv': (
-        '--also-definitions: csv has one table; write it as json or markdown'
     ),
     'best.txt half.txt --by relevant --format jsonl': '--by: jsonl has one table',
     'best.txt half.txt --level 1': 'level: found 1.0, expected a number between 0 and 1',
@@ -182,7 +167,6 @@ MIXED = {
     'both.json best.txt': "'best.txt' holds no results, but other arguments do",
     'both.json -K 1': '--cutoffs: found results, which are scored already',
     'both.json --queries queries.txt': '--queries: found results, which are scored already',
-    'reference.txt both.json late.txt --also-definitions trec': '--also-definitions: found results',
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
     'both.json --by corpus': '--by corpus needs REFERENCE before the results',
     'both.json --cluster video': '--cluster video needs REFERENCE before the results',

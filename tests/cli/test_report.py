@@ -23,14 +23,14 @@ def runs(folder):
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 def test_the_page_is_that_of_python(runs):
     options = (
-        '-K 1,2 --loss-cutoff 2 --near 0.3 --definition trec --correction bh '
+        '-K 1,2 --near 0.3 --definition trec --correction bh '
         '--level 0.9 --baseline run --queries queries.txt -o report.html'
     )
     result = run(*runs, *options.split())
     assert (result.exit_code, result.output) == (0, '')
     settings = {'correction': 'bh', 'level': 0.9, 'baseline': 'run'}
     evaluator = AveragePrecision('reference.txt', [1, 2], definition='trec')
-    report = evaluator.report(['run.txt', 'other.txt'], 'queries.txt', k=2, near=0.3, **settings)
+    report = evaluator.report(['run.txt', 'other.txt'], 'queries.txt', near=0.3, **settings)
     assert Path('report.html').read_text() == report.to_html()
 
 
@@ -49,7 +49,7 @@ def scored(folder):
 
 
 OF_SCORES = {
-    'wide.csv --range 0,100 --power 3': {'range': (0, 100), 'power': 3},
+    'wide.csv --range 0,100': {'range': (0, 100)},
     'both.json --by relevant': {'by': 'relevant'},
 }
 
@@ -81,10 +81,8 @@ LACKING = {
     'wide.csv --figure map_by_k -o x.svg': 'map_by_k: found the metrics value, expected one',
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
     'both.json --near 0.1 -o x.html': '--near: found results, which are scored already',
-    'both.json --loss-cutoff 1 -o x.html': '--loss-cutoff: found results, which are scored',
     'wide.csv run.txt -o x.html': "'run.txt' is not a score table, but another argument is",
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
-    'reference.txt run.txt --power 1 -o x.html': '--power: found runs, expected score tables',
     'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
     'missing.csv -o x.html': 'missing.csv: No such file or directory',
@@ -212,7 +210,6 @@ WRONG = {
     '-o a.html --baseline x': "--baseline: found 'x', expected one of 'run', 'o",
     'run.txt -o a.html': "runs: found 'run' twice",
     '-o a': "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf",
-    '-o a.html --loss-cutoff 7': '--loss-cutoff 7: the page shows the loss at each',
     "-o a.html --title ''": "--title: found '', expected non-empty text",
     '-o a.html --link x=javascript:1': "links: found 'x': 'javascript:1', expected",
     '-o a.html --link x': "links: found 'x': '', expected a text and a URL",

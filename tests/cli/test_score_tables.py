@@ -157,7 +157,7 @@ def test_own_files_that_cannot_be_compared(command, second_runs):
 OPTIONS = {
     '--by language': {'by': 'language'},
     '--by groups.csv': {'by': 'groups.csv'},
-    '--power 0.05 --range -1,1': {'power': 0.05, 'range': (-1, 1)},
+    '--range -1,1': {'range': (-1, 1)},
     '--columns cluster=language': {'columns': {'cluster': 'language'}},
     '--baseline old --fail-if-worse 0.2': {'baseline': 'old', 'fail_if_worse': 0.2},
     '--missing skip': {'missing': 'skip'},

@@ -140,7 +140,9 @@ def write_runs(kind='TREC'):
             Path(name).write_text(f'# a comment\n\n{run_text(rows_of(by_topic))}')
         else:
             Path(name).mkdir()
-            parts = {'mteb_model_meta': {}, 'en': {'test': by_topic, 'dev': by_topic}}
+            parts = {'mteb_model_meta': {}, 'en': {'test': by_topic}}
+            if kind == 'parts':
+                parts['en']['dev'] = by_topic
             Path(name, 'Task_predictions.json').write_text(json.dumps(parts))
 
 
@@ -161,8 +163,7 @@ def test_compare_recognises_runs_of_other_tools(kind, tmp_path, monkeypatch):
     """It scores them as `evaluate_trec` does, whatever the names of the files."""
     monkeypatch.chdir(tmp_path)
     write_runs(kind)
-    part = ['--part', 'en/test'] * (kind == 'folder')
-    table = compared_trec('qrels', 'a', 'b', *part, '--format', 'csv').stdout
+    table = compared_trec('qrels', 'a', 'b', '--format', 'csv').stdout
     assert table == render(in_python().document(), 'csv')
 
 
@@ -171,7 +172,6 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_runs()
     Path('Q').write_text(Path('qrels').read_text() + 'other 0 d1 1\n')
-    Path('A').write_text(Path('a').read_text() + 'new Q0 d1 1 0.5 me\n')
     for options, settings in (
         ('--relevance-level 2', {'relevance_level': 2}),
         ('--ties worst --unjudged skip', {'ties': 'worst', 'unjudged': 'skip'}),
@@ -182,8 +182,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
     ):
         result = compared_trec('qrels', 'a', 'b', *options.split(), '--format', 'markdown')
         assert result.stdout == render(in_python(**settings).document(), 'markdown')
-    options = '--missing zero --unknown drop --format csv'.split()
-    result = compared_trec('Q', 'a=A', 'b', *options)
+    result = compared_trec('Q', 'a', 'b', '--missing', 'zero', '--format', 'csv')
     qrels = {**JUDGED, 'other': {'d1': 1}}
     assert result.stdout == render(in_python(qrels=qrels, missing='zero').document(), 'csv')
     options = ['-K', '1,10', '--format', 'json', '--per-query', '-o', 'a.json']
@@ -193,19 +192,33 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
     assert beside.stdout == compared_trec('qrels', 'a', 'b', '--format', 'csv').stdout
 
 
+@quiet
+@pytest.mark.parametrize('option', ['--unknown drop', '--part SUBSET/SPLIT'])
+def test_compare_names_the_command_that_chooses_topics_or_a_part(option, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs('TREC' if option == '--unknown drop' else 'parts')
+    if option == '--unknown drop':
+        Path('a').write_text(Path('a').read_text() + 'new Q0 d1 1 0.5 me\n')
+    result = compared_trec('qrels', 'a', 'b', expected=1)
+    command = f'evaluate-trec QRELS RUN {option} --format json --per-query'
+    assert f' by {command}, and compare its results; in Python ' in result.stderr
+    command = command.replace('QRELS RUN', 'qrels a b -K 1,10').replace('SUBSET/SPLIT', 'test')
+    assert run(*command.split(), '-o', 'both.json').exit_code == 0
+    result = run('compare', 'both.json', '--format', 'csv')
+    assert result.stdout == render(in_python().document(), 'csv')
+
+
 @pytest.mark.parametrize(
     ('options', 'told'),
     [
         ('qrels a b --queries qrels', '--queries: found runs of TREC or another tool'),
         ('qrels a b --judged qrels', '--judged: found runs of TREC or another tool'),
-        ('qrels a b --also-definitions hits', '--also-definitions: found runs of TREC or'),
         ('qrels a b --missing skip', '--missing skip: all runs need the same topics; give zero'),
         ('- a b', 'standard input (-) can be read once only, and QRELS is read 2 times'),
         ('qrels a own', 'own, line 1: found 5 fields'),
-        ('qrels a b --part en', "part: found 'en', expected no part"),
         ('qrels a b --cluster video', 'cluster: found no reference'),
         ('reference own own.2 --ties best', '--ties: found no runs of TREC or another tool'),
-        ('scores --part en', '--part: found score tables, which are scored already'),
+        ('scores --ties best', '--ties: found score tables, which are scored already'),
         ('a.json b', "'b' holds no results, but other arguments do"),
     ],
 )  # fmt: skip
