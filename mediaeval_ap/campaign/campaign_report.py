@@ -16,7 +16,7 @@ from Levenshtein import distance, opcodes
 from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.comparison.comparison import Comparison
-from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, ranks
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
@@ -152,7 +152,7 @@ class CampaignReport(Paged):
     def _repr_html_(self) -> str:
         metric = self.comparison.metrics[-1]
         rows = [
-            [row['rank_interval'][0], row['run'], row['map']]
+            [ranks(row['rank_interval']), row['run'], row['map']]
             for row in self._comparison_dict['leaderboard']
             if row['metric'] == metric
         ]
@@ -384,9 +384,9 @@ class CampaignPlot(ComparisonPlot):
             expected = 'expected a query of the report that has a relevant shot'
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
-        ranks = [list(accumulate(hits[number])) for hits in self._report.rankings['hits']]
+        ranks_of_hits = [list(accumulate(hits[number])) for hits in self._report.rankings['hits']]
         chart: altair.LayerChart = self._figures.precision_recall(
-            self._runs, ranks, n_relevant[query], query
+            self._runs, ranks_of_hits, n_relevant[query], query
         )
         return chart
 

@@ -160,7 +160,12 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
                 'high': high,
                 'floor': rows[0]['floor'],
                 'rows': [
-                    row | {'at': row_positions, 'alike': alike[row['run']]}
+                    row
+                    | {
+                        'ranks': ranks(row['rank_interval']),
+                        'at': row_positions,
+                        'alike': alike[row['run']],
+                    }
                     for row, row_positions in zip(rows, positions, strict=True)
                 ],
             }
@@ -321,6 +326,11 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
 def percent(share: float) -> str:
     """Format a share as a percentage."""
     return f'{100 * share:g} %'
+
+
+def ranks(interval: Sequence[int]) -> str:
+    """Format the ranks that the tests leave open, such as 2 to 4, or one rank."""
+    return ' to '.join(map(str, dict.fromkeys(interval)))
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -315,6 +315,23 @@ def test_every_table_sorts_by_each_of_its_columns(opened, campaign):
     assert visit.faults == []
 
 
+def test_a_leaderboard_begins_by_its_mean_and_turns_around_by_rank(tab, data):
+    """Runs that share a rank change places, too."""
+    board = tab.locator('.board:not([hidden]) table')
+    heads = board.locator('thead th')
+    sorted_heads = board.locator('th[aria-sort$=ending]')
+    assert sorted_heads.all_inner_texts() == [data['metrics'][-1]]
+    assert sorted_heads.get_attribute('aria-sort') == 'descending'
+    ranks = column(board, 1)
+    assert len(set(ranks)) < len(ranks)
+    orders = []
+    for direction in ('ascending', 'descending', 'ascending'):
+        heads.first.locator('button').click()
+        assert heads.first.get_attribute('aria-sort') == direction
+        orders.append(column(board, 2))
+    assert orders[0] == orders[1][::-1] == orders[2]
+
+
 def test_text_sorts_by_the_alphabet(tab):
     table = tab.locator('#per-query')
     table.locator('thead th').first.locator('button').click()
@@ -357,7 +374,7 @@ def test_every_header_that_sorts_shows_how(opened, campaign):
     visit.open_details()
     tab = visit.tab
     heads = tab.locator('th[data-sort]')
-    tab.locator('#losses th button').nth(1).click()
+    tab.locator('#losses th button').first.click()
     states = [each.get_attribute('aria-sort') for each in heads.all()]
     assert set(states) == {'none', 'ascending', 'descending'}
     marks = heads.locator('button').evaluate_all(

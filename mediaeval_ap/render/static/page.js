@@ -60,8 +60,13 @@ const Page = (() => {
       head.append(button);
       if (!head.hasAttribute('aria-sort')) head.setAttribute('aria-sort', 'none');
       button.addEventListener('click', () => {
-        const first = head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1;
-        sort(table, head, { ascending: -1, descending: 1, none: first }[head.getAttribute('aria-sort')]);
+        const direction = head.getAttribute('aria-sort');
+        if (direction === 'none') {
+          sort(table, head, head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1);
+          return;
+        }
+        table.tBodies[0].append(...[...table.tBodies[0].rows].reverse()); // equal values, too
+        head.setAttribute('aria-sort', direction === 'ascending' ? 'descending' : 'ascending');
       });
     }
   };
