@@ -108,7 +108,7 @@ def test_values_have_the_name_of_what_is_averaged(metric, name):
 )
 def test_the_axis_of_a_leaderboard_ends_at_round_numbers(values, ends):
     low, high = values
-    row = {'run': 'a', 'metric': 'm', 'map': low, 'floor': None}
+    row = {'run': 'a', 'metric': 'm', 'map': low, 'floor': None, 'rank_interval': (1, 1)}
     board = [row | {'interval': {'low': low, 'high': high}}]
     parameters = {'parameters': {'level': 0.95}}
     (found,) = boards_of(
