@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mediaeval_ap.choices import CAMPAIGNS, MAX_PROBLEMS, check_part
+from mediaeval_ap.choices import CAMPAIGNS, check_part
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, as_usage_errors, tell, write_document
@@ -337,15 +337,10 @@ def explain_command(
 @option_kinds.choice(
     '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply: {words} (the format only).'
 )
-@option_kinds.integer(
-    '--max-problems',
-    default=MAX_PROBLEMS,
-    help='Most problems of each kind to list; others are counted.  [default: 20,000]',
-)
 @option_kinds.flag(
     '--all',
     'show_all',
-    help=f'Show all listed problems.  [default: {N_SHOWN_PROBLEMS} of each kind]',
+    help=f'Show all problems, up to 20,000 of each kind.  [default: {N_SHOWN_PROBLEMS}]',
 )
 @option_kinds.flag('--statistics', help='Show only the number of problems of each kind.')
 @option_kinds.file_format(['table', 'json', 'csv'])

@@ -249,8 +249,8 @@ def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks |
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'
-            if n_beyond := findings.left_out.get(kind):
-                more += f', {n_beyond:,} of them beyond --max-problems {findings.max_problems}'
+            if kind in findings.left_out:
+                more += f'; at most {findings.max_problems:,} of a kind are listed'
         yield Remarks(remarks, more)
     counts = {
         'error': findings.count('error'),

@@ -39,7 +39,6 @@ def test_cutoffs_that_are_refused(folder, command, options, message):
     ('arguments', 'bounds'),
     [
         (['rank', 'reference.txt', 'run.txt', 'ann', '-n'], (1, 2**63 - 1)),
-        (['validate', 'run.txt', '--max-problems'], (1, 2**63 - 1)),
         (['export-trec', 'a', 'b', '--qrels', 'c', '--run', 'd', '--depth'], (1, 2**24)),
         (['evaluate-trec', 'a', 'b', '--relevance-level'], (-(2**53), 2**53)),
     ],

@@ -38,12 +38,11 @@ MANY = 'x v 1 a2 high\n' * 7 + 'x\n' * 5 + 'x v 2 ann 1\n'
 
 def test_a_list_that_is_cut_says_so(folder):
     Path('bad.txt').write_text(MANY)
-    done = run('bad.txt', '--max-problems', '4', '--all')
-    assert (done.exit_code, done.stderr) == (1, '')
-    assert len(re.findall('^bad.txt:[0-9]+: error: ', done.stdout, re.MULTILINE)) == 12
-    beyond = '3 of them beyond --max-problems 4'
-    assert f'\n  … and 3 more [confidence], {beyond}\n' in done.stdout
-    document = json.loads(run('bad.txt', '--max-problems', '4', '--format', 'json').stdout)
+    problems = problems_document({'bad': examine('bad.txt', max_problems=4)})
+    table = render(problems, 'table')
+    assert len(re.findall('^bad.txt:[0-9]+: error: ', table, re.MULTILINE)) == 12
+    assert '\n  … and 3 more [confidence]; at most 4 of a kind are listed\n' in table
+    document = json.loads(render(problems, 'json'))
     assert (document['max_problems'], len(document['problems'])) == (4, 12)
     assert document['truncated']
     assert document['left_out'] == {'field-count': 1, 'confidence': 3, 'name': 3}
