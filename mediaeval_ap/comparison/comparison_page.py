@@ -16,7 +16,7 @@ from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
-from mediaeval_ap.render.formats import short_p
+from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.result import return_or_write
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
@@ -202,10 +202,10 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     runs_below = [row['run'] for row in board if row['rank'] > 1]
     first = board[0]['run']
     interval = board[0]['interval']
-    score = f'{metric} {board[0]["map"]:.3f}'
+    score = f'{metric} {short(board[0]["map"])}'
     score_with_interval = f'{score}.'
     if interval['low'] is not None:
-        bounds = f'{interval["low"]:.3f} to {interval["high"]:.3f}'
+        bounds = f'{short(interval["low"])} to {short(interval["high"])}'
         score_with_interval = f'{score} ({percent(parameters["level"])} interval {bounds}).'
     if len(board) == 1:
         return _lead(
@@ -214,18 +214,21 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
         )
     if not runs_below:
         return _lead(f'{join_names(leaders)} score the same: {score}', 'Their means are equal.')
-    p_by_pair = {
-        frozenset((pair['a'], pair['b'])): pair['p_adjusted']
-        for pair in comparison['pairs']
-        if pair['metric'] == metric
-    }
     alpha = alpha_of(parameters['level'])
     correction = CORRECTED_BY[parameters['correction']]
+    test_sentence = _test_sentence(comparison)
+    pairs = [pair for pair in comparison['pairs'] if pair['metric'] == metric]
+    if len(pairs) == 1:
+        headline = _headline_of_pair(pairs[0], alpha, correction)
+        return _lead(headline, f'{first}: {score_with_interval}', test_sentence)
+    if (baseline := parameters['baseline']) is not None:
+        headline = _headline_against_baseline(board, baseline, alpha, correction)
+        return _lead(headline, f'{first}: {score_with_interval}', test_sentence)
+    p_by_pair = {frozenset((pair['a'], pair['b'])): pair['p_adjusted'] for pair in pairs}
     tests = []
     for leader in leaders[:NAMES_IN_SENTENCE]:
         p_below = {run: p_by_pair[frozenset((leader, run))] for run in runs_below}
         tests.append(_LeaderTests(leader, p_below, alpha, correction, terms))
-    test_sentence = _test_sentence(comparison)
     if len(leaders) == 1:
         return _lead(
             tests[0].headline(),
@@ -243,6 +246,58 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 def _lead(headline: str, *sentences: str) -> dict[str, Any]:
     return {'headline': headline, 'sentences': list(sentences)}
+
+
+def _headline_of_pair(pair: Mapping[str, Any], alpha: float, correction: str) -> str:
+    """Compare the only two runs: difference, interval and corrected p."""
+    interval = pair['interval']
+    difference = short(pair['difference'])
+    if interval['low'] is not None:
+        difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
+    p = f'{_p_phrase(pair["p_adjusted"], alpha)}, {correction}'
+    if pair['p_adjusted'] <= alpha:
+        return f'{pair["a"]} is better than {pair["b"]} by {difference}, {p}'
+    alike = 'but they are not significantly different'
+    return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
+
+
+def _headline_against_baseline(
+    board: Sequence[Mapping[str, Any]], baseline: str, alpha: float, correction: str
+) -> str:
+    """Name the runs that are better than the baseline, worse, or not significantly different."""
+    p_by_outcome: dict[str, dict[str, float]] = {
+        outcome: {} for outcome in ('better than', 'worse than', 'not significantly different from')
+    }
+    for row in board:
+        if row['run'] != baseline:
+            outcome = 'better than' if row['difference'] > 0 else 'worse than'
+            if row['p_adjusted'] > alpha:
+                outcome = 'not significantly different from'
+            p_by_outcome[outcome][row['run']] = row['p_adjusted']
+    phrases = [
+        f'{join_names([*p_by_run])} {"is" if len(p_by_run) == 1 else "are"} {outcome} {baseline} '
+        f'({_extreme_p(p_by_run, alpha, correction)})'
+        for outcome, p_by_run in p_by_outcome.items()
+        if p_by_run
+    ]
+    return '; '.join(phrases)
+
+
+def _extreme_p(p_by_run: Mapping[str, float], alpha: float, correction: str) -> str:
+    """Return the p that is closest to the limit, with its correction."""
+    is_significant = max(p_by_run.values()) <= alpha
+    extreme = max(p_by_run.values()) if is_significant else min(p_by_run.values())
+    word = 'largest ' if is_significant else 'smallest '
+    p = _p_phrase(extreme, alpha)
+    return f'{word if len(p_by_run) > 1 else ""}{p}, {correction}'
+
+
+def _p_phrase(p: float, alpha: float) -> str:
+    """Write p with enough decimals that the rounded p is on the same side of alpha."""
+    for digits in range(4, MOST_DIGITS):
+        if (round(p, digits) <= alpha) == (p <= alpha):
+            return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
+    return f'p = {p!r}'
 
 
 @dataclass(frozen=True)
@@ -268,8 +323,8 @@ class _LeaderTests:
             return self._better_than_all(f'every other {self.terms.run}')
         if next_run in alike:
             return f'{self.leader} leads, but is {self._alike_phrase()}'
-        better = f'better than {next_run} ({self._p_phrase(self.p[next_run])}, {self.correction})'
-        return f'{self.leader} leads: {better}, but {self._alike_phrase()}'
+        p = _extreme_p({next_run: self.p[next_run]}, self.alpha, self.correction)
+        return f'{self.leader} leads: better than {next_run} ({p}), but {self._alike_phrase()}'
 
     def sentence(self) -> str:
         """Compare one of several leaders with the runs below."""
@@ -286,24 +341,15 @@ class _LeaderTests:
         return f' {self.leader} is better than {worse_runs}.'
 
     def _better_than_all(self, worse_runs: str) -> str:
-        largest = self._p_phrase(max(self.p.values()))
         if len(self.p) == 1:
-            (other,) = self.p
-            return f'{self.leader} is better than {other} ({largest}, {self.correction})'
-        return f'{self.leader} is better than {worse_runs} (largest {largest}, {self.correction})'
+            (worse_runs,) = self.p
+        p = _extreme_p(self.p, self.alpha, self.correction)
+        return f'{self.leader} is better than {worse_runs} ({p})'
 
     def _alike_phrase(self) -> str:
-        p = self._p_phrase(min(self.p[run] for run in self.alike))
-        smallest = '' if len(self.alike) == 1 else 'smallest '
-        names = join_names(self.alike)
-        return f'not significantly different from {names} ({smallest}{p}, {self.correction})'
-
-    def _p_phrase(self, p: float) -> str:
-        """Write p with enough decimals that the rounded p is on the same side of alpha."""
-        for digits in range(4, MOST_DIGITS):
-            if (round(p, digits) <= self.alpha) == (p <= self.alpha):
-                return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
-        return f'p = {p!r}'
+        p_of_alike = {run: self.p[run] for run in self.alike}
+        p = _extreme_p(p_of_alike, self.alpha, self.correction)
+        return f'not significantly different from {join_names(self.alike)} ({p})'
 
 
 def _test_sentence(comparison: Mapping[str, Any]) -> str:
@@ -313,6 +359,8 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     terms = terms_of(parameters)
     n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
     family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''
+    if n_pairs > 1 and parameters['baseline'] is not None:
+        family = f' over the {counts["runs"] - 1} pairs with {parameters["baseline"]}'
     units = with_noun(counts['queries'], terms.query, terms.queries)
     if parameters['cluster'] != 'none':
         clusters = with_noun(counts['units'], 'cluster', 'clusters')

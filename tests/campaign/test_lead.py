@@ -5,8 +5,11 @@ import pytest
 from mediaeval_ap.comparison.comparison_page import join_names, lead_of
 
 
-def comparison(maps, p, correction='holm', cluster='none', without=0):
-    """A comparison of runs a, b, … with these means, best first, and these p of their pairs."""
+def comparison(maps, p, correction='holm', cluster='none', without=0, baseline=None):
+    """A comparison of runs a, b, … with these means, best first, and these p of their pairs.
+
+    The p of a pair with the baseline is also that of its other run on the board.
+    """
     runs = 'abcdefg'[: len(maps)]
     board = [
         {
@@ -15,16 +18,26 @@ def comparison(maps, p, correction='holm', cluster='none', without=0):
             'map': value,
             'rank': 1 + sum(other > value for other in maps),
             'interval': {'low': value - 0.1, 'high': value + 0.1, 'reason': ''},
+            'difference': value - dict(zip(runs, maps, strict=True)).get(baseline, 0),
+            'p_adjusted': p.get(''.join(sorted(f'{run}{baseline}')), 1.0),
         }
         for run, value in zip(runs, maps, strict=True)
     ]
     pairs = [
-        {'metric': 'MAP', 'a': a, 'b': b, 'p_adjusted': p.get(a + b, 1.0)}
+        {
+            'metric': 'MAP',
+            'a': a,
+            'b': b,
+            'p_adjusted': p.get(a + b, 1.0),
+            'difference': 0.1,
+            'interval': {'low': 0.02, 'high': 0.18, 'reason': ''},
+        }
         for place, a in enumerate(runs)
         for b in runs[place + 1 :]
     ]
     parameters = {'correction': correction, 'level': 0.95, 'cluster': cluster}
-    counts = {'queries': 599, 'units': 120, 'queries_without_relevant': without}
+    parameters['baseline'] = baseline
+    counts = {'runs': len(runs), 'queries': 599, 'units': 120, 'queries_without_relevant': without}
     return {
         'metrics': ['MAP@1', 'MAP'],
         'leaderboard': [{**board[-1], 'metric': 'MAP@1', 'rank': 1}, *board],
@@ -47,11 +60,12 @@ THREE, FOUR = [0.5, 0.4, 0.1], [0.5, 0.4, 0.3, 0.1]
     [
         (THREE, {'ab': 0.01, 'ac': 0.001}, 'a is better than every other run (largest p = 0.0100)'),
         (THREE, {'ab': 0.0, 'ac': 0.0}, 'a is better than every other run (largest p < 0.0001)'),
-        ([0.5, 0.4], {'ab': 0.05}, 'a is better than b (p = 0.0500)'),
+        ([0.5, 0.4], {'ab': 0.05}, 'a is better than b by 0.100 [0.020, 0.180], p = 0.0500, Holm'),
         (
             [0.5, 0.4],
             {'ab': 0.06},
-            f'a leads, but is {ALIKE} b (p = 0.0600)',
+            'a leads b by 0.100 [0.020, 0.180], but they are not significantly different: '
+            'p = 0.0600, Holm',
         ),
         (
             THREE,
@@ -73,6 +87,29 @@ def test_headlines(maps, p, headline):
     assert said(maps, p)[0].replace(', Holm)', ')') == headline
 
 
+@pytest.mark.parametrize(
+    ('baseline', 'p', 'headline'),
+    [
+        (
+            'b',
+            {'ab': 0.01, 'bc': 0.05, 'bd': 0.04},
+            'a is better than b (p = 0.0100, Holm); '
+            'c and d are worse than b (largest p = 0.0500, Holm)',
+        ),
+        (
+            'a',
+            {'ab': 0.06, 'ad': 0.0},
+            f'd is worse than a (p < 0.0001, Holm); b and c are {ALIKE} a (smallest p = 0.0600, '
+            'Holm)',
+        ),
+    ],
+)
+def test_headlines_against_a_baseline(baseline, p, headline):
+    told = said(FOUR, p, baseline=baseline)
+    assert told[0] == headline
+    assert f' over the 3 pairs with {baseline} (599 queries)' in told[1][1]
+
+
 def test_no_headline_where_no_query_has_a_relevant_shot():
     headline, _ = said(THREE, {'ab': 0.0, 'ac': 0.0}, without=599)
     assert headline == 'No query has a relevant shot, so the runs cannot be compared'
@@ -92,8 +129,8 @@ def test_the_sentences_name_the_interval_the_test_and_what_it_needs():
 def test_the_correction_is_named_in_the_headline():
     named = [said([0.5, 0.4], {}, correction=each)[0] for each in ('holm', 'bh')]
     assert [each.partition('p = 1.0000, ')[2] for each in named] == [
-        'Holm)',
-        'Benjamini and Hochberg)',
+        'Holm',
+        'Benjamini and Hochberg',
     ]
 
 
@@ -102,7 +139,7 @@ def test_the_correction_is_named_in_the_headline():
 )
 def test_a_p_is_never_rounded_to_the_other_side(p, shown):
     """With p = 0.050 beside it, the verdict "not significantly different" would look wrong."""
-    assert said([0.5, 0.4], {'ab': p})[0] == f'a leads, but is {ALIKE} b ({shown}, Holm)'
+    assert said([0.5, 0.4], {'ab': p})[0].endswith(f'not significantly different: {shown}, Holm')
 
 
 def test_each_of_several_leaders_has_its_own_verdict():
