@@ -65,7 +65,7 @@ TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 
 COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
 RUNS_IN_REPR = 10
 # Fewer videos are not clusters by default: in simulations, intervals over them were much wider than
-# over queries (docs/comparison.md).
+# over queries (docs/statistics.md).
 LEAST_VIDEOS = 50
 # With a lower effective number of clusters, or a larger share of the queries in one cluster,
 # intervals covered 84 to 92 % in simulations.
