@@ -272,7 +272,7 @@ class CampaignReport(Paged):
         data = self.to_dict()
         figures = self.plot._on_page()
         evaluation = self._any_evaluation
-        subset = 'none: all videos'
+        subset = 'all videos'
         if 'subset' in evaluation.inputs:
             n_videos = with_noun(evaluation.counts['subset_videos'], 'video', 'videos')
             subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
@@ -484,10 +484,10 @@ def caveats_of(
     n_above = int((values > 1).any(axis=0).sum())
     n_queries = values.shape[1]
     if definition.counts_again and (n_above or competition_ranks(means) != competition_ranks(once)):
-        again = f'{definition} counts a shot again that is returned again'
+        again = f'{definition} counts a repeated shot twice'
         if n_above:
             queries = with_noun(n_queries, 'query has', 'queries have')
-            again = f'{n_above:,} of {queries} an AP above 1 in some run, as {again}'
+            again = f'{n_above:,} of {queries} an AP above 1 in some run: {again}'
         caveats.append(f'{again}. {_lead_if_once(means, once, metric)}')
     leader, *followers = means
     bounds = alternatives[leader]
@@ -495,9 +495,9 @@ def caveats_of(
         rival = rivals[0]
         more = f', as do those of {join_names(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(
-            'The order of ties can change the lead: over all orders of hypotheses with equal '
-            f'distance and confidence, {leader} has {metric} {bounds.range()}, and {rival} '
-            f'{alternatives[rival].range()}: these overlap{more}.'
+            'Ties can change the lead: over all orders of hypotheses with equal distance and '
+            f'confidence, {leader} has {metric} {bounds.range()}, and {rival} '
+            f'{alternatives[rival].range()}; these overlap{more}.'
         )
     return caveats
 
@@ -528,9 +528,9 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
     finding = (
         f'{n_without:,} of {with_noun(n_queries, "query has", "queries have")} no relevant shot'
     )
-    verb = 'counts' if n_queries == 1 else 'count'
+    verb = 'scores' if n_queries == 1 else 'score'
     empty_run = '' if floor is None else f': an empty run has {floor:.3f}'
-    return [f'{finding}, and {verb} the same in every run{empty_run}.']
+    return [f'{finding} and {verb} the same in every run{empty_run}.']
 
 
 def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:

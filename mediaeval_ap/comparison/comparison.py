@@ -569,13 +569,6 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
             notes.append('each query without a relevant shot is a cluster of its own')
     if why_no_videos and runs.has_videos:
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
-    if runs.kind == 'scores' or runs.no_mean:
-        return notes
-    if without_floor := [metric for metric in runs.metrics if metric not in runs.floor]:
-        metrics = ', '.join(without_floor)
-        notes.append(f'{metrics}: no floor, as the mean of an empty run is not known')
-    if runs.n_relevant is None:
-        notes.append('no means without the floor: numbers of relevant items are not known')
     return notes
 
 

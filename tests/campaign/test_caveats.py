@@ -10,7 +10,7 @@ from mediaeval_ap import AveragePrecision
 from mediaeval_ap.campaign.campaign_report import Alternatives, caveat_of_floor, caveats_of
 from mediaeval_ap.definitions import Repeats, get
 
-AGAIN = 'mediaeval-2016 counts a shot again that is returned again. If each shot counted once, '
+AGAIN = 'mediaeval-2016 counts a repeated shot twice. If each shot counted once, '
 
 
 def fixed(mean):
@@ -43,7 +43,7 @@ REPEATED = [
 @pytest.mark.parametrize(('once', 'caveat'), REPEATED)
 def test_repeated_shots(once, caveat):
     given = [Alternatives(each, 0, 0) for each in once]
-    above = '2 of 3 queries have an AP above 1 in some run, as '
+    above = '2 of 3 queries have an AP above 1 in some run: '
     assert said(given, above=True) == [above + AGAIN + caveat]
     # Without an AP above 1, only a change of the order is worth a sentence.
     assert said(given) == ([] if caveat == SAME else [AGAIN + caveat])
@@ -61,8 +61,8 @@ def test_no_repeats_are_looked_at_where_they_do_not_count():
 def test_ties_that_decide_the_lead():
     tied = Alternatives(0.5, 0.35, 0.55)
     begin = (
-        'The order of ties can change the lead: over all orders of hypotheses with equal distance '
-        'and confidence, a has MAP 0.350 to 0.550, and b 0.400: these overlap'
+        'Ties can change the lead: over all orders of hypotheses with equal distance and '
+        'confidence, a has MAP 0.350 to 0.550, and b 0.400; these overlap'
     )
     assert said([tied, fixed(0.4), fixed(0.3)]) == [f'{begin}.']
     both = [tied, fixed(0.4), Alternatives(0.3, 0.1, 0.35)]
@@ -75,7 +75,7 @@ def test_ties_that_decide_the_lead():
 
 def test_queries_without_a_relevant_shot():
     assert caveat_of_floor(60, 100, 0.6) == [
-        '60 of 100 queries have no relevant shot, and count the same in every run: an empty run '
+        '60 of 100 queries have no relevant shot and score the same in every run: an empty run '
         'has 0.600.'
     ]
     assert caveat_of_floor(1, 2, None)[0].endswith('in every run.')

@@ -59,7 +59,7 @@ SECTIONS = ['Leaderboard', 'Two systems, item by item', 'How value is distribute
 def test_it_is_about_items_and_systems_and_needs_no_ranking(page):
     shown = re.sub(r'<(script|style)[^>]*>.*?</\1>|<[^>]+>', ' ', page, flags=re.DOTALL)
     assert not re.findall(r'\b(?:run|runs|query|queries|shots?|ranking)\b', shown, re.IGNORECASE)
-    assert PageText(page).inside['h2'][1:] == [*SECTIONS, 'What these numbers are']
+    assert PageText(page).inside['h2'][1:] == [*SECTIONS, 'About these numbers']
     assert PageText(page).inside['h1'] == ['3 systems on 30 items']
     assert '<script>alert' not in page
 

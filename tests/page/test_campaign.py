@@ -250,7 +250,7 @@ def test_title_introduction_and_links_stand_above_the_headline(tab, data):
     facts = dict(zip(*(head.locator(each).all_inner_texts() for each in ('dt', 'dd')), strict=True))
     n_queries = len(data['queries'])
     assert facts['Compared'] == f'{len(data["runs"])} runs, {n_queries} queries'
-    assert (facts['Reference'], facts['Subset']) == ('reference.txt', 'none: all videos')
+    assert (facts['Reference'], facts['Subset']) == ('reference.txt', 'all videos')
 
 
 def test_no_character_turns_text_around_or_hides_it(tab):
