@@ -175,9 +175,26 @@ def compare(rows, say):
     if 'videos' in rows:
         lacking(rows, 'hypothesis', 'videos', ['corpus_id', 'video_id'], 'unlisted-video', say)
     if 'reference' in rows:
+        look_at_zeros(rows['hypothesis'], rows['reference'], say)
         video = ['corpus_id', 'video_id']
         lacking(rows, 'hypothesis', 'reference', video, 'unreferenced-video', say)
         lacking(rows, 'hypothesis', 'reference', ['person_name'], 'unreferenced-name', say)
+
+
+def look_at_zeros(run, reference, say):
+    seen = []
+    for row in run:
+        for n_fields in 1, 2, 3:
+            texts = row['texts'][:n_fields]
+            zeroless = [text.lstrip('0') for text in texts]
+            same = [
+                other['texts'][n_fields - 1]
+                for other in reference
+                if [text.lstrip('0') for text in other['texts'][:n_fields]] == zeroless
+            ]
+            if same and texts[-1] not in same and texts not in seen:
+                say('leading-zeros', 'hypothesis', row, FIELDS['reference'][n_fields - 1])
+            seen.append(texts)
 
 
 def look_at_rows(run, say):

@@ -332,7 +332,7 @@ def explain_command(
     '--evidence', 'Evidence: person_name corpus_id video_id modality timestamp.'
 )
 @option_kinds.input_file(
-    '--reference', 'Reference, to warn of videos and names that are not in it.'
+    '--reference', 'Reference, to find lost leading zeros, and videos and names it lacks.'
 )
 @option_kinds.choice(
     '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply: {words} (the format only).'

@@ -23,7 +23,7 @@ OUT_OF_MEMORY = (
 
 
 def raise_in_one_line(error: Exception) -> NoReturn:
-    """Raise an error about data or memory as one line of click; raise any other as it is."""
+    """Raise an error about data or memory as one line of click; raise others unchanged."""
     if is_lack_of_memory(error):
         raise click.ClickException(OUT_OF_MEMORY) from None
     if isinstance(error, Error | DataWarning):

@@ -42,22 +42,21 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.table import NumberedRows
+from mediaeval_ap.tables.table import NumberedRows, without_leading_zeros
 
 QUERIES_IN_WARNING = 5  # enough examples for one line
 # All substrings of an id are looked up. A sample of short ids keeps this to milliseconds for any
 # size of the file.
 SAMPLED_IDS = 200
 LONGEST_SAMPLED = 64  # characters
-_without_leading_zeros = partial(re.compile(r'(?<![0-9])0+(?=[0-9])').sub, '')
 _with_one_separator = partial(re.compile(r'[-_. ]+').sub, '_')
 _as_nfc = partial(unicodedata.normalize, 'NFC')
 _NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
-    'leading zeros': _without_leading_zeros,
+    'leading zeros': without_leading_zeros,
     'case': str.casefold,
     'Unicode normalization': _as_nfc,
     'separators': _with_one_separator,
-    'case, separators and leading zeros': lambda text: _without_leading_zeros(
+    'case, separators and leading zeros': lambda text: without_leading_zeros(
         _with_one_separator(_as_nfc(text).casefold())
     ),
 }

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
 PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers spelled otherwise than by `str`
 _is_padded = re.compile(PADDED).fullmatch
+without_leading_zeros = partial(re.compile(r'(?<![0-9])(?<![0-9]\.)0+(?=[0-9])').sub, '')
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
 Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'

@@ -31,6 +31,8 @@ _ERRORS = {
     'confidence': 'write a finite decimal number',
     'timestamp': 'write the seconds since the start of the video',
     'name': 'transliterate the name to lower-case letters, with _ for every space',
+    'leading-zeros': 'copy all ids as the reference has them, zeros included: such rows score '
+    'nothing',
     'unknown-shot': 'copy video and shot ids, zeros included, from the shot list',
     'unknown-video': 'copy the ids of the video from the list',
     'modality': 'write one of these words',

@@ -14,7 +14,7 @@ from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_sta
 from mediaeval_ap.choices import Campaign
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.table import Table
+from mediaeval_ap.tables.table import Column, Table, without_leading_zeros
 from mediaeval_ap.tables.text.line_rules import (
     FINITE_DECIMAL,
     Cause,
@@ -53,6 +53,8 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
     yield several_names(run)
     yield from misspelt_names(run)
     yield from alike_confidences(run)
+    if 'reference' in tables:
+        yield from lost_zeros(run, tables['reference'])
     for role, kind, fields in (
         ('videos', 'unlisted-video', VIDEO_FIELDS),
         ('reference', 'unreferenced-video', VIDEO_FIELDS),
@@ -261,17 +263,73 @@ def unknown_shots(table: Table, shots: Table) -> Iterator[Finding]:
 
 def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[str]) -> Finding:
     """Find videos or names that are missing in another file, each in its first row."""
+    is_missing = ~table.within(other, fields_of(table, fields))
+    describe = partial(_describe_missing, table, fields, [other])
+    return at_first_rows(kind, table, fields, is_missing, describe)
+
+
+def lost_zeros(run: Table, reference: Table) -> Iterator[Finding]:
+    """Find ids that differ from reference ids by leading zeros only, each in its first row.
+
+    In a video '7' with the shots '03' and '4', where the reference has the shots '3' and '4' of a
+    video '07', the video and the first shot are wrong: '4' is right, and '03' stays wrong when the
+    video is corrected.
+    """
+    fields = fields_of(run, SHOT_FIELDS)
+    earlier_ids: list[NDArray[np.int64]] = []  # without zeros, of the reference and of the run
+    for n_fields, field in enumerate(fields, 1):
+        columns = reference[field], run[field]
+        ids = _numbers_of(columns, without_leading_zeros)
+        exact_row, similar_row = (
+            first_equal(combine([*earlier_ids, last_ids]))[len(reference) :]
+            for last_ids in (_numbers_of(columns, str), ids)
+        )
+        is_wrong = (exact_row >= len(reference)) & (similar_row < len(reference))
+
+        def describe(
+            row: int, field: str = field, similar_row: NDArray[np.int64] = similar_row
+        ) -> Detail:
+            right_row = similar_row[row]
+            where = f'{reference.place(right_row)} of {printable(reference.source.name)}'
+            right_id = shown(reference[field].text(right_row))
+            expected = f'{right_id}, as in {where}: equal but for leading zeros'
+            return (field, shown(run[field].text(row)), expected)
+
+        yield at_first_rows('leading-zeros', run, fields[:n_fields], is_wrong, describe)
+        earlier_ids.append(ids)
+
+
+def _numbers_of(columns: Sequence[Column], form: Callable[[str], str]) -> NDArray[np.int64]:
+    """Return a number for each row of the columns, one below another; equal for equal forms."""
+    numbers: dict[str, int] = {}
+    return np.concatenate(
+        [
+            np.array(
+                [numbers.setdefault(form(text), len(numbers)) for text in column.values], np.int64
+            )[column.codes]
+            for column in columns
+        ]
+    )
+
+
+def at_first_rows(
+    kind: str,
+    table: Table,
+    fields: Sequence[str],
+    is_wrong: NDArray[np.bool_],
+    detail_of: Callable[[int], Detail],
+) -> Finding:
+    """Return one problem for rows that are equal in some fields, with their number."""
     first_row = first_equal(row_key(table, fields))
     counts = np.bincount(first_row, minlength=len(table))
-    is_first = first_row == np.arange(len(table))
-    rows = np.flatnonzero(is_first & ~table.within(other, fields_of(table, fields)))
 
-    def describe_missing(row: int) -> Detail:
-        field, text, expected = _describe_missing(table, fields, [other], row)
+    def describe(row: int) -> Detail:
+        field, text, expected = detail_of(row)
         n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
         return (field, f'{text} in {n_rows}', expected)
 
-    return at_rows(kind, table, rows, describe_missing)
+    is_first = first_row == np.arange(len(table))
+    return at_rows(kind, table, np.flatnonzero(is_first & is_wrong), describe)
 
 
 def _describe_missing(

@@ -34,6 +34,14 @@ ERRORS = [
     case("name hypothesis 1 person_name: 'b-b'", 'x v 1 b-b 1\n'),
     case('empty hypothesis 1: only blank lines', ' \n\n'),
     case(f'header shots 2: the header {HEADER!r}', RUN, shots=f'\n{HEADER}\n{SHOTS}'),
+    *(
+        case(f'leading-zeros hypothesis 1 {problem}', run, reference=reference, rules=rules)
+        for problem, run, reference, rules in (
+            ("shot_id: '1' in 1 row", RUN, 'x v 001 ann\nx v 2 bob\n', '2016'),
+            ("shot_id: '001' in 1 row", 'x v 001 ann 1\n', 'x v 1 ann\n', 'none'),
+            ("shot_id: 's1' in 1 row", 'v s1 ann 1\n', 'v s01 ann\n', '2015'),
+        )
+    ),
     case("unknown-shot hypothesis 2 shot_id: '3'", 'x v 1 ann 1\nx v 3 ann 2\n', shots=SHOTS),
     case(
         "unknown-shot hypothesis 2 video_id: 'w' of corpus 'x'",
@@ -147,6 +155,18 @@ def test_one_problem(severity, problem, run, files):
 def test_right_rows_of_another_file(run, files, role, fits):
     (problem,) = (each for each in found(run, **files) if each[0] == 'other-file')
     assert problem[1:] == (role, 1, '', f'a first row that fits {fits} file')
+
+
+def test_zeros_of_video_and_shot_are_told_with_the_ids_of_the_reference():
+    """A video with zeros is unreferenced, too; its shot 2 would match, its shot 1 would not."""
+    run = named(b'x v7 1 ann 1\nx v7 2 ann 2\nx v7 0.5 ann 3\n', 'run')
+    reference = named(b'x v07 01 ann\nx v07 2 ann\nx v07 0.05 ann\n', 'reference')
+    problems = [each for each in validate(run, reference=reference) if each.severity == 'error']
+    assert [(str(each.kind), each.line, each.field, each.found) for each in problems] == [
+        ('leading-zeros', 1, 'video_id', "'v7' in 3 rows"),
+        ('leading-zeros', 1, 'shot_id', "'1' in 1 row"),
+    ]
+    assert problems[0].expected == ("'v07', as in line 1 of reference: equal but for leading zeros")
 
 
 def test_what_lists_hold_is_expected():
