@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
+from itertools import count, takewhile
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,8 @@ MIN_P = 0.0001  # a smaller p is shown as <0.0001
 MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
 MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
+_split_id = re.compile(r'(?<=\w[_/-])(?=\w)').split
+_characters = re.compile(r'(?:\x1b\[1m)?.\s*(?:\x1b\[0m)?', re.DOTALL).findall
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
 _LATEX = {
     **{character: f'\\{character}' for character in '&%$#_{}'},
@@ -54,8 +57,8 @@ class AlignedText:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
         width = width if self.is_folded else None
         render_block: dict[type, Callable[..., str]] = {
-            Heading: lambda block: self.heading(
-                block.name, f' ({block.note})' if block.note else ''
+            Heading: lambda block: _fold_lines(
+                self.heading(block.name, f' ({block.note})' if block.note else ''), width
             ),
             Remarks: self.remarks,
             Captioned: partial(self.captioned, width=width),
@@ -69,10 +72,7 @@ class AlignedText:
 
     def paragraph(self, text: str, width: int | None = None) -> str:
         """Return text with its long lines folded between words."""
-        lines = text.split('\n')
-        if width is not None:
-            lines = [fill(line, width) if len(line) > width else line for line in lines]
-        return '\n'.join(lines)
+        return _fold_lines(text, width)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         caption = self.paragraph(printable(block.caption), width)
@@ -104,7 +104,9 @@ class AlignedText:
         are_text = [isinstance(value, str | Marked) for value in first_row]
         text = self.table(*_pad(rows, are_text), are_text)
         if width is not None and max(map(shown_width, text.splitlines()), default=0) > width:
-            return _fold(rows, are_text, width)
+            are_names = [*takewhile(lambda value: isinstance(value, str), first_row)]
+            n_names = len(are_names) if 0 < len(are_names) < len(first_row) else 1
+            return _fold(list(zip(*rows, strict=True)), are_text, n_names, width)
         return f'{text}\n'
 
     def table(
@@ -414,12 +416,24 @@ def short_p(p: float, below: str = '<', equal: str = '') -> str:
 
 def shown_width(text: str) -> int:
     """Return the number of columns that a text, bold or not, takes on a terminal."""
-    plain = text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
+    plain = _plain(text)
     if plain.isascii():
         return len(plain)
     from rich.cells import cell_len
 
     return cell_len(plain)
+
+
+def _plain(text: str) -> str:
+    """Return a text, bold or not, without what makes it bold."""
+    return text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
+
+
+def _fold_lines(text: str, width: int | None) -> str:
+    if width is None:
+        return text
+    lines = text.split('\n')
+    return '\n'.join(fill(line, width) if len(line) > width else line for line in lines)
 
 
 def _pad(
@@ -437,31 +451,107 @@ def _pad(
     return header, cells
 
 
-def _fold(rows: Sequence[Sequence[str]], are_text: Sequence[bool], width: int) -> str:
-    """Return a table that fits the terminal: headers and text take several lines."""
+def _fold(
+    columns: Sequence[Sequence[str]], are_text: Sequence[bool], n_names: int, width: int
+) -> str:
+    """Return a table that fits the terminal: no number breaks, and a word only if it must.
+
+    Headers and text take several lines, at spaces or else also within ids, after a separator. If
+    this is not enough, the last columns follow below, beside the names of the rows again.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, header_style='')
-    for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
-        unfolded = max(map(shown_width, [*header.split(), *cells]), default=1)
+    for breaks in 'spaces', 'ids', 'anywhere':
+        least = [
+            _least_width(column, is_text, breaks)
+            for column, is_text in zip(columns, are_text, strict=True)
+        ]
+        names, others = least[:n_names], least[n_names:]
+        if _row_width(least) <= width:
+            break
+        if breaks != 'spaces' and _row_width([*names, max(others, default=0)]) <= width:
+            n = next(n for n in count(2) if _row_width([*names, *others[:n]]) > width) - 1
+            parts = range(n_names + n), [*range(n_names), *range(n_names + n, len(least))]
+            return '\n'.join(
+                _fold([columns[n] for n in part], [are_text[n] for n in part], n_names, width)
+                for part in parts
+            )
+    widths = [max(map(shown_width, column)) for column in columns]
+    while _row_width(widths) > width and widths != least:
+        reducible = [n for n, size in enumerate(widths) if size > least[n]]
+        widths[max(reducible, key=widths.__getitem__)] -= 1
+    table = Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style=''
+    )
+    wrapped = [
+        [_wrap(cell, size) for cell in column] for column, size in zip(columns, widths, strict=True)
+    ]
+    for (header, *cells), is_text in zip(wrapped, are_text, strict=True):
         table.add_column(
-            Text(header),
+            Text('\n'.join(header)),
             justify='left' if is_text else 'right',
-            overflow='fold',
-            width=None if is_text else unfolded,
-            min_width=min(unfolded, MIN_TEXT_WIDTH) if is_text else None,
+            width=max(shown_width(line) for lines in (header, *cells) for line in lines),
         )
-    for row in rows[1:]:
-        table.add_row(*map(Text.from_ansi, row))
+    for row in zip(*(cells for _, *cells in wrapped), strict=True):
+        table.add_row(*(Text.from_ansi('\n'.join(lines)) for lines in row))
     console = Console(
         file=io.StringIO(), width=width, color_system='standard', legacy_windows=False
     )
     with console.capture() as capture:
         console.print(table, crop=False)
     return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
+
+
+def _row_width(widths: Sequence[int]) -> int:
+    return sum(widths) + len('  ') * (len(widths) - 1)
+
+
+def _least_width(column: Sequence[str], is_text: bool, breaks: str) -> int:
+    """Return the width at which a column cuts no word, and its cells take few lines."""
+    header, *cells = column
+    if is_text and breaks == 'anywhere':
+        return min(MIN_TEXT_WIDTH, max(map(shown_width, column)))
+    breaks_ids = breaks != 'spaces'
+    n_lines = [2 + breaks_ids, *(len(cell) if breaks_ids else 3 for cell in cells)]
+    if not is_text:
+        return max([_width_in_lines(header, n_lines[0], breaks_ids), *map(shown_width, cells)])
+    sizes = zip(column, n_lines, strict=True)
+    return max(_width_in_lines(text, n, breaks_ids) for text, n in sizes)
+
+
+def _width_in_lines(text: str, n_lines: int, breaks_ids: bool) -> int:
+    """Return the least width at which a text takes at most so many lines and no piece is cut."""
+    pieces = [part for word in text.split() for part in (_id_parts(word) if breaks_ids else [word])]
+    width = max(map(shown_width, pieces), default=1)
+    while len(_wrap(text, width)) > max(n_lines, 1):
+        width += 1
+    return width
+
+
+def _id_parts(word: str) -> list[str]:
+    """Split a word after separators; numbers and intervals stay whole."""
+    plain = _plain(word)
+    is_id = plain[:1].isalnum() and any(map(str.isalpha, plain))
+    return _split_id(word) if is_id else [word]
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Fold a text between words; a word that is too wide, within an id or else anywhere."""
+    lines = ['']
+    pieces = re.findall(r'\S+\s*', text)[::-1]
+    while pieces:
+        piece = pieces.pop()
+        if shown_width(f'{lines[-1]}{piece}'.rstrip()) <= width:
+            lines[-1] += piece
+        elif shown_width(piece.rstrip()) <= width:
+            lines.append(piece)
+        else:
+            parts = _id_parts(piece)
+            pieces += (parts if len(parts) > 1 else _characters(piece))[::-1]
+    return [line.rstrip() for line in lines if line] or ['']
 
 
 def _require_rows(document: Document) -> Grid:

@@ -137,14 +137,60 @@ def widest(text):
 def test_tables_are_folded_where_they_do_not_fit():
     natural = render(RANKING, 'table')
     assert render(RANKING, 'table', widest(natural)) == natural
-    coloured = render(RANKING, 'table', 40, is_coloured=True)
-    header, second, _, *rows = (line.split() for line in coloured.splitlines())
-    assert header == ['person_na', 'AP']
-    assert second == ['rank', 'video_id', 'me', 'distance', 'lost']
-    assert rows[0][-2:] == ['0.333', '\x1b[1m0.980\x1b[0m']  # numbers are whole
-    assert '[b]安倍' in coloured
     for format in FORMATS.keys() - {'table'}:
         assert render(RANKING, format, 20) == render(RANKING, format)
+
+
+FOLDED = {
+    # Ids are whole, and the header takes two lines.
+    41: """\
+              MAP@10         tau-b of the
+run           (exploratory)          runs
+─────────────────────────────────────────
+team_primary  0.250a                0.500
+              [0.125,0.375]
+a             0.500                 1.000
+""",
+    # Ids break after a separator, if there is no other way.
+    32: """\
+         MAP@10         tau-b of
+run      (exploratory)  the runs
+────────────────────────────────
+team_    0.250a            0.500
+primary  [0.125,0.375]
+a        0.500             1.000
+""",
+    # The last column follows below, beside the names.
+    28: """\
+              MAP@10
+run           (exploratory)
+───────────────────────────
+team_primary  0.250a
+              [0.125,0.375]
+a             0.500
+
+              tau-b of the
+run                   runs
+──────────────────────────
+team_primary         0.500
+a                    1.000
+""",
+}
+
+
+@pytest.mark.parametrize('width', FOLDED)
+def test_no_number_breaks_and_no_word_that_fits(width):
+    marked = Marked(0.25, is_best=True, mark='a', detail='[0.125,0.375]')
+    rows = [['team_primary', marked, 0.5], ['a', Marked(0.5), 1.0]]
+    grid = Grid(['run', 'MAP@10 (exploratory)', 'tau-b of the runs'], rows)
+    text = render(Document.from_grid(grid), 'table', width, is_coloured=True)
+    assert '\x1b[1m0.250\x1b[0ma' in text
+    assert re.sub(r'\x1b\[\dm', '', text) == FOLDED[width]
+
+
+def test_headings_are_folded():
+    document = Document(lambda: [Heading('a run', 'of two words')], dict)
+    assert render(document, 'table', 12) == 'a run (of\ntwo words)\n'
 
 
 texts = st.text(st.characters(exclude_categories=['C', 'Z']), min_size=1, max_size=40)
