@@ -34,5 +34,5 @@ def about(evaluation, warned, run):
         evaluation.n_relevant.tolist(),
         dict(evaluation.counts),
         evaluation.notes,
-        [(kind, text.replace(run, '<rows>')) for kind, text in warned],
+        [(kind, text.replace(run, '<hypothesis>')) for kind, text in warned],
     )

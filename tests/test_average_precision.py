@@ -199,7 +199,7 @@ def test_manifest(tmp_path):
     digest = hashlib.sha256(reference.read_bytes()).hexdigest()
     assert document == {
         'kind': 'evaluation',
-        'run': '<rows>',
+        'run': '<hypothesis>',
         'means': {'MAP@5': 1.0},
         'mean_counts': {'MAP@5': 1},
         'n_queries': 1,
@@ -214,8 +214,8 @@ def test_manifest(tmp_path):
             'parameters': {'K': [5]},
             'inputs': {
                 'reference': {'name': str(reference), 'sha256': digest},
-                'hypothesis': {'name': '<rows>', 'sha256': None},
-                'subset': {'name': '<rows>', 'sha256': None},
+                'hypothesis': {'name': '<hypothesis>', 'sha256': None},
+                'subset': {'name': '<subset>', 'sha256': None},
             },
             'counts': {
                 'queries': 1,
@@ -268,7 +268,7 @@ def test_run_left_empty_by_the_subset():
 
 
 def test_repeated_hypotheses_are_kept(average_precision):
-    with pytest.warns(errors.DataWarning, match='<rows>: 1 of 5 rows repeat .* are kept'):
+    with pytest.warns(errors.DataWarning, match='<hypothesis>: 1 of 5 rows repeat .* are kept'):
         session = average_precision([*RUN, RUN[0]])
     with pytest.warns(errors.DataWarning, match='trec, kaggle, .*: ann$'):
         ap, _ = session.send('ann')

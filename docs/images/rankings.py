@@ -56,4 +56,3 @@ def as_svg():
 
 if __name__ == '__main__':
     (HERE / 'rankings.svg').write_text(as_svg())
-

@@ -80,16 +80,17 @@ class Files:
         columns_by_parameter = {'columns': columns, 'truth_columns': truth_columns}
         truth_layouts, prediction_layouts = _layouts_of_files(task, **columns_by_parameter)
         self.policy = IdPolicy(missing, unknown)
+        role = 'scores' if prediction_layouts[0].other_numbers else 'predictions'
         if prediction_layouts[0].other_numbers:  # read first: a truth of 0 and 1 has its classes
-            self.predictions = read_records(TableInput.of(predictions), prediction_layouts)
+            self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
             classes = frozenset(self.classes)
             truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
             if isinstance(truth, np.ndarray):
                 truth_layouts = truth_layouts[-1:]
                 truth = self._with_ids(truth, truth_layouts[0].by_role['id'])
-        self.truth = read_records(TableInput.of(truth), truth_layouts)
+        self.truth = read_records(TableInput.of(truth, 'truth'), truth_layouts)
         if not prediction_layouts[0].other_numbers:
-            self.predictions = read_records(TableInput.of(predictions), prediction_layouts)
+            self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
         for records in self.truth, self.predictions:
             first_id = records['id'][0].as_py()
             if not records.layout.has_header and _is_id_header(first_id.strip()):

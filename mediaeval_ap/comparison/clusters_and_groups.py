@@ -171,6 +171,6 @@ def groups_of_items(files: Sequence[Records], role: str, items: Iterable[str]) -
 
 def groups_in_file(origin: Frame, items: Sequence[str]) -> tuple[list[str], Provenance]:
     """Read the group of each item from a table of item,group; return its provenance, too."""
-    records = read_records(TableInput.of(origin), [GROUP_LAYOUT])
+    records = read_records(TableInput.of(origin, 'groups'), [GROUP_LAYOUT])
     records.refuse_empty('item')
     return groups_of_items([records], 'group', items) or [], records.source

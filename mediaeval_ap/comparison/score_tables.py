@@ -180,7 +180,9 @@ def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_
         for number, origin in enumerate(origins, 1)
     ]
     names = run_names(paths, given_names)
-    files = [_read_table(origin, layouts) for origin in origins]
+    files = [
+        _read_table(origin, layouts, name) for origin, name in zip(origins, names, strict=True)
+    ]
     parts = zip(origins, given_names, paths, names, files, strict=True)
     return [_ScoreTable(*fields) for fields in parts]
 
@@ -290,7 +292,7 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     columns_read = table.records.layout.by_role.values()
     frame = origin.value if origin.kind is InputKind.FRAME else pandas.DataFrame()
     if origin.kind is InputKind.COLUMNAR:
-        frame = read_columns(origin.value, lambda schema: schema.names)[0].to_pandas()
+        frame = read_columns(origin.value, lambda schema: schema.names, '')[0].to_pandas()
     elif origin.kind is InputKind.TEXT and origin.value.is_regular_file:
         with origin.value.open() as stream:
             if _start(origin.value).startswith('{'):
@@ -447,9 +449,9 @@ def _score_layouts(
     return layouts
 
 
-def _read_table(table: Any, layouts: Sequence[RecordLayout]) -> Records:
+def _read_table(table: Any, layouts: Sequence[RecordLayout], name: str) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
-    origin = TableInput.of(table)
+    origin = TableInput.of(table, name)
     is_json = origin.kind is InputKind.TEXT and _start(origin.value).startswith('{')
     try:
         if is_json:

@@ -309,7 +309,7 @@ class UnjudgedPool:
         rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in sorted(shots)]
         name = '<unjudged>'
         empty = Table.empty(REFERENCE, Provenance(name))
-        table = from_rows(rows, REFERENCE, name=name) if rows else empty
+        table = from_rows(rows, REFERENCE, name) if rows else empty
         return Reference(table, self._counts_again)
 
     def bounds_of(self, run: PreparedRun, tops: Sequence[Top], unjudged: Reference) -> RunBounds:

@@ -93,8 +93,8 @@ class Described(ABC):
         ... )
         >>> print(evaluation.to_csv(per_query=True), end='')
         run,definition,query,AP@1,n_relevant,n_queries
-        <rows>,mediaeval-2016,ann,1.0,1,
-        <rows>,mediaeval-2016,all,1.0,1,1
+        <hypothesis>,mediaeval-2016,ann,1.0,1,
+        <hypothesis>,mediaeval-2016,all,1.0,1,1
         """
         return self._return_or_write('csv', path, per_query)
 

@@ -78,7 +78,7 @@ def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
 
     columns = ('path', 'name', 'team')
     layouts = [RecordLayout(columns), RecordLayout(columns[:2])]
-    records = read_records(TableInput.of(source), layouts)
+    records = read_records(TableInput.of(source, 'names'), layouts)
     name_and_team: dict[PurePath, tuple[str, str]] = {}
     texts = [records[role].to_pylist() for role in records.layout.texts]
     for row, (path, name, *team_or_none) in enumerate(zip(*texts, strict=True)):

@@ -58,12 +58,12 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
     return rows
 
 
-def read_columns(origin: Any, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
-    """Read some columns of a file or a table; `choose` names them, given the schema."""
+def read_columns(origin: Any, choose: Choose, name: str) -> tuple[pyarrow.Table, Provenance]:
+    """Read some columns of a file, or of a table called `name`; `choose` names the columns."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
     table = to_arrow(origin)
-    return table.select(choose(table.schema)), Provenance(f'<{type(origin).__name__}>')
+    return table.select(choose(table.schema)), Provenance(name)
 
 
 def parquet_columns(source: ByteSource) -> list[str]:

@@ -60,42 +60,44 @@ class TableInput:
 
     kind: InputKind
     value: Any
+    role: str = ''  # such as truth or reference, for messages
 
     @classmethod
-    def of(cls, value: Any) -> TableInput:
-        """Detect the kind of an input; a `TableInput` is returned unchanged."""
+    def of(cls, value: Any, role: str = '') -> TableInput:
+        """Detect the kind of an input; a `TableInput` keeps its role, if it has one."""
         if isinstance(value, TableInput):
-            return value
+            return replace(value, role=value.role or role)
         if isinstance(value, NumberedRows):
-            return cls(InputKind.TABLE, value)
+            return cls(InputKind.TABLE, value, role)
         # Test for frames before open files, as a frame may have a column called "read". Without an
         # imported pandas, no value is a frame.
         if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
-            return cls(InputKind.FRAME, value)
+            return cls(InputKind.FRAME, value, role)
         if is_arrow(value):
-            return cls(InputKind.COLUMNAR, value)
+            return cls(InputKind.COLUMNAR, value, role)
         if isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
             source = value if isinstance(value, ByteSource) else ByteSource(value)
             if source.is_path and is_store(value):
                 raise ReadError(source.name, IS_STORE)
             is_columnar = source.format in COLUMNAR_FORMATS
-            return cls(InputKind.COLUMNAR if is_columnar else InputKind.TEXT, source)
+            return cls(InputKind.COLUMNAR if is_columnar else InputKind.TEXT, source, role)
         if isinstance(value, np.ndarray) and value.ndim != 1:
-            return cls(InputKind.ARRAY if value.ndim == 2 else InputKind.UNKNOWN, value)
+            return cls(InputKind.ARRAY if value.ndim == 2 else InputKind.UNKNOWN, value, role)
         if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
-            return cls(InputKind.ROWS, value)
-        return cls(InputKind.UNKNOWN, value)
+            return cls(InputKind.ROWS, value, role)
+        return cls(InputKind.UNKNOWN, value, role)
 
     @property
     def name(self) -> str:
         """The name of the source, for messages."""
         is_file = isinstance(self.value, ByteSource)
-        return self.value.name if is_file else f'<{type(self.value).__name__}>'
+        return self.value.name if is_file else f'<{self.role or type(self.value).__name__}>'
 
-    def error(self, expected: str, prefix: str = '') -> ParameterError:
+    def error(self, expected: str) -> ParameterError:
         """Make the error about an input that a reader cannot read."""
         value = self.value.name if isinstance(self.value, ByteSource) else self.value
         actual = f'{shown(value)} ({type(self.value).__name__})'
+        prefix = f'{self.role}: ' * bool(self.role)
         return ParameterError(f'{prefix}found {actual}, expected {expected}')
 
 
@@ -159,9 +161,10 @@ def read_one_of(
     origin: Rows | Names | TableInput, layouts: Sequence[Layout], *, may_be_empty: bool = True
 ) -> Table:
     """Read a table in one of several layouts; the columns decide which."""
-    table_input = TableInput.of(origin)
-    value = table_input.value
     first = layouts[0]
+    table_input = TableInput.of(origin, first.name)
+    name = table_input.name
+    value = table_input.value
     match table_input.kind:
         case InputKind.TEXT:
             return _read_text(value, layouts, may_be_empty)
@@ -170,33 +173,32 @@ def read_one_of(
 
             def choose(schema: Any) -> Sequence[str]:
                 layout = _layout_with_names(schema.names, layouts)
-                check_names(schema.names, layout, table_input.name)
+                check_names(schema.names, layout, name)
                 return layout.fields
 
-            columns, source = read_columns(value, choose)
+            columns, source = read_columns(value, choose, name)
             return from_arrow(columns, source, _layout_with_names(columns.column_names, layouts))
         case InputKind.FRAME:
             from mediaeval_ap.tables.rows import from_frame
 
-            return from_frame(value, _layout_with_names(value.columns, layouts))
+            return from_frame(value, _layout_with_names(value.columns, layouts), name)
         case InputKind.ARRAY:
             from mediaeval_ap.tables.rows import from_array
 
-            return from_array(value, _layout_of_length(value.shape[1], layouts))
+            return from_array(value, _layout_of_length(value.shape[1], layouts), name)
         case InputKind.ROWS:
             from mediaeval_ap.tables.rows import from_rows
 
             rows = list(value)
             if may_be_empty and not rows:
-                return Table.empty(first, Provenance('<rows>'))
+                return Table.empty(first, Provenance(name))
             count = len(rows[0]) if rows and isinstance(rows[0], Sequence) else 0
-            return from_rows(rows, _layout_of_length(count, layouts))
+            return from_rows(rows, _layout_of_length(count, layouts), name)
         case InputKind.TABLE if isinstance(value, Table):
             if value.layout in layouts:
                 return value
             raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
-    expected = 'a path, an open file, a table or an iterable of rows'
-    raise table_input.error(expected, f'{first.name}: ')
+    raise table_input.error('a path, an open file, a table or an iterable of rows')
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:

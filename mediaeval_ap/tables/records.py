@@ -159,10 +159,11 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
             columns, source = read_columns(
                 table_input.value,
                 lambda schema: _columns_to_read(schema.names, layouts, table_input.name),
+                table_input.name,
             )
             return from_table(columns, layouts, source)
         case InputKind.FRAME:
-            return _from_frame(table_input.value, layouts)
+            return _from_frame(table_input.value, layouts, table_input.name)
         case InputKind.TABLE if isinstance(table_input.value, Records):
             records = table_input.value
             if records.layout not in layouts:
@@ -214,23 +215,23 @@ def _columns_to_read(
     return choose_layout(names, layouts, source, '').columns(names)
 
 
-def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout]) -> Records:
+def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: str) -> Records:
     import pyarrow
 
-    source = Provenance('<DataFrame>')
+    source = Provenance(name)
     frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
-    for name in _columns_to_read(list(frame.columns), layouts, source.name):
+    for column in _columns_to_read(list(frame.columns), layouts, source.name):
         try:
-            columns[name] = pyarrow.array(frame[name], from_pandas=True)
-            are_sets = (issubclass(type(cell), Set) for cell in frame[name])
-            if is_list(columns[name]) and any(are_sets):
-                raise FormatError(source.name, '', name, 'a set', 'an ordered list of labels')
+            columns[column] = pyarrow.array(frame[column], from_pandas=True)
+            are_sets = (issubclass(type(cell), Set) for cell in frame[column])
+            if is_list(columns[column]) and any(are_sets):
+                raise FormatError(source.name, '', column, 'a set', 'an ordered list of labels')
         except MemoryError:
             raise
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
-            raise FormatError(source.name, '', name, reason, 'one kind of value') from None
+            raise FormatError(source.name, '', column, reason, 'one kind of value') from None
     return from_table(pyarrow.table(columns), layouts, source)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def from_rows(rows: Iterable[Any], layout: Layout, *, name: str = '<rows>') -> Table:
+def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
     """Read tuples, a row each; if the layout has one field, a row may be a plain string."""
     rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
     if not rows:
@@ -46,9 +46,8 @@ def from_rows(rows: Iterable[Any], layout: Layout, *, name: str = '<rows>') -> T
     return table
 
 
-def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
+def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:
     """Read a pandas DataFrame whose columns include the fields of a layout."""
-    name = '<DataFrame>'
     names = column_names(frame)
     check_names(names, layout, name)
     if not len(frame):
@@ -67,9 +66,8 @@ def from_frame(frame: pandas.DataFrame, layout: Layout) -> Table:
     return replace(table, integers=frozenset(integer_fields))
 
 
-def from_array(array: NDArray[Any], layout: Layout) -> Table:
+def from_array(array: NDArray[Any], layout: Layout, name: str) -> Table:
     """Read a two-dimensional array, a row each; it may hold numbers as text."""
-    name = f'<{type(array).__name__}>'
     n_columns = array.shape[1]
     if n_columns != len(layout.fields):
         columns_found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
@@ -77,7 +75,7 @@ def from_array(array: NDArray[Any], layout: Layout) -> Table:
     columns = array.T.tolist()
     if layout.number is not None:
         columns[layout.number_at] = _parse_numbers(columns[layout.number_at], layout, name)
-    return from_rows(zip(*columns, strict=True), layout, name=name)
+    return from_rows(zip(*columns, strict=True), layout, name)
 
 
 def _parse_numbers(values: list[Any], layout: Layout, name: str) -> list[Any]:

@@ -171,7 +171,7 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
 class Provenance:
     """The source of a table: its name, and the SHA-256 of its stored (perhaps compressed) bytes."""
 
-    name: str  # a path, or a label such as <stdin>, <DataFrame>, <rows>
+    name: str  # a path, or a label such as <stdin>, <truth>, <reference>
     sha256: str | None = None  # None for open files and for values in memory
 
 

@@ -168,7 +168,7 @@ def read_entries(
     A file is read in blocks by pyarrow if it is large, or if `in_blocks`: pyarrow is then imported
     in any case. `part` is the subset, split or both of a file of MTEB.
     """
-    table_input = TableInput.of(origin)
+    table_input = TableInput.of(origin, layout.name)
     is_stored = table_input.kind is InputKind.TEXT and table_input.value.is_regular_file
     if part is None and (is_large(table_input) or (in_blocks and is_stored)):
         entries = _read_blocks(table_input.value, layout)
@@ -298,7 +298,7 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
     value = table_input.value
     if isinstance(value, Mapping):
-        return from_mapping(value, layout, '<dict>')
+        return from_mapping(value, layout, table_input.name)
     expected, other = (getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run'))
     if layout.number != QRELS.number:
         expected, other = other, expected
@@ -306,15 +306,17 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
         wrong_object = f'{layout.name}: found {type(value).__name__} of ranx'
         raise ParameterError(f'{wrong_object}: are qrels and run exchanged?')
     if isinstance(value, expected):
-        return from_mapping(value.to_dict(), layout, f'<{type(value).__name__}>')
+        return from_mapping(value.to_dict(), layout, table_input.name)
     if table_input.kind is InputKind.ROWS:
-        return from_rows(_with_plain_tuples(value, layout), layout)
+        return from_rows(
+            _with_plain_tuples(value, layout, table_input.name), layout, table_input.name
+        )
     if table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME):
         return read_one_of(table_input, layouts_of(layout))
     return read(table_input, layout)
 
 
-def _with_plain_tuples(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
+def _with_plain_tuples(rows: Iterable[Any], layout: Layout, name: str) -> Iterator[Any]:
     """Yield rows, and turn rows of ir_measures into tuples in the order of the layout."""
     attribute = str(layout.number)
     for number, row in enumerate(rows, 1):
@@ -325,4 +327,4 @@ def _with_plain_tuples(rows: Iterable[Any], layout: Layout) -> Iterator[Any]:
         else:
             wrong_row = f'{type(row).__name__} without it'
             expected = f'a {attribute}: are qrels and run exchanged?'
-            raise FormatError('<rows>', f'row {number}', attribute, wrong_row, expected)
+            raise FormatError(name, f'row {number}', attribute, wrong_row, expected)

@@ -143,7 +143,7 @@ def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Tabl
 def _located_table(rows: EntryTuples, locations: Iterator[str], layout: Layout, name: str) -> Table:
     """Make a table of rows; the error of a wrong row names its location, not its number."""
     try:
-        return from_rows(rows, layout, name=name)
+        return from_rows(rows, layout, name)
     except FormatError:
         for row, location in zip(rows, locations, strict=True):
             if fault := explain_row(row, layout):

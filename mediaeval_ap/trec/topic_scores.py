@@ -172,7 +172,7 @@ def evaluate_trec(
     criteria = _TrecCriteria(
         definition, cutoffs, ties, level, policy, skip_or_count, unjudged, parsed
     )
-    run_input = TableInput.of(file_in(run))
+    run_input = TableInput.of(file_in(run), 'run')
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
     evaluation = _score_entries(criteria, judged, returned, run_name)
     warn_caller(evaluation.warnings)

@@ -113,7 +113,7 @@ def test_hypotheses_and_topics(kind):
     for judged in qrels, {'7': {'1': 1, '2': 0}}:
         for returned in run, {'7': {'2': 0.5, '1': 0.25}}:
             assert evaluate_trec(judged, returned, 10).map.tolist() == [0.5]
-    with pytest.raises(FormatError, match="<rows>, row 2, docno: found '02', expected no leading"):
+    with pytest.raises(FormatError, match="<run>, row 2, docno: found '02', expected no leading"):
         evaluate_trec(qrels, [('7', '1', 0.5), ('7', '02', 0.5)])
 
 
@@ -155,16 +155,16 @@ def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
 @pytest.mark.parametrize(
     ('truth', 'error', 'message'),
     [
-        ({'x': [1, 0], 'y': [1, 0], 'z': [0, 0]}, FormatError, "<DataFrame>: found a column 'z'"),
+        ({'x': [1, 0], 'y': [1, 0], 'z': [0, 0]}, FormatError, "<truth>: found a column 'z'"),
         (
             {'x': [1, 0], 'y': [0, 2]},
             FormatError,
-            '<DataFrame>, row 2, y: found 2, expected 0 or 1',
+            '<truth>, row 2, y: found 2, expected 0 or 1',
         ),
-        ({'x': [1, 0], 'y': [0, NAN]}, FormatError, '<DataFrame>, row 2, y: found nothing, exp'),
-        ({'tag': ['x', 'y']}, FormatError, '<DataFrame>: found no column labels .* name other'),
+        ({'x': [1, 0], 'y': [0, NAN]}, FormatError, '<truth>, row 2, y: found nothing, exp'),
+        ({'tag': ['x', 'y']}, FormatError, '<truth>: found no column labels .* name other'),
         (np.zeros((2, 3)), ParameterError, r'truth: found an array of shape \(2, 3\), .* \(2, 2\)'),
-        (np.full((2, 2), 0.5), FormatError, '<Table>, row 1, x: found 0.5, expected 0 or 1'),
+        (np.full((2, 2), 0.5), FormatError, '<truth>, row 1, x: found 0.5, expected 0 or 1'),
     ],
 )
 def test_a_truth_of_other_numbers(truth, error, message):
@@ -186,9 +186,8 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
     run = KINDS[kind](run)
     with pytest.raises(FormatError) as caught:
         AveragePrecision(REFERENCE).evaluate(run)
-    name = type(run).__name__
     assert str(caught.value) == (
-        f"<rows>, row 1, shot_id: found '002', expected no leading zero or sign, as <{name}> has "
+        "<reference>, row 1, shot_id: found '002', expected no leading zero or sign, as <hypothesis> has "
         'integers; read them as text (dtype=str), so that leading zeros stay'
     )
     with pytest.raises(FormatError, match='shot_id: found integers, expected text in a run to ind'):
@@ -200,7 +199,7 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
         ('2', ['7', '-0'], "row 2, items: found '-0', "),
     ):
         listed = pandas.DataFrame({'user': ['1', user], 'items': [items[:1], items]})
-        with pytest.raises(FormatError, match=f'^<{name}>, {found}expected no leading zero'):
+        with pytest.raises(FormatError, match=f'^<predictions>, {found}expected no leading zero'):
             MAP(truth, KINDS[kind](listed), columns=LISTS)
     whole = pandas.DataFrame({'user': ['1', '2'], 'items': ['07', '8']})
     assert MAP(whole, KINDS[kind](whole), columns=LISTS).value == 1
@@ -229,7 +228,7 @@ AS_FLOATS = (
 )
 def test_frames_that_are_wrong(changed, message):
     right = pandas.DataFrame({'user': [1, 2], 'items': [[7], [8]]})
-    with pytest.raises(FormatError, match=f'^<DataFrame>, {message}'):
+    with pytest.raises(FormatError, match=f'^<predictions>, {message}'):
         MAP(right, right.assign(**changed), columns=LISTS)
 
 

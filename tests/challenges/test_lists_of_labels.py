@@ -50,7 +50,7 @@ def test_users_without_truth_are_left_out_and_counted():
 def test_repeated_labels_of_a_truth():
     truth = table('customer_id,article_id', ('a', '01'), ('b', '02'), ('a', '01'))
     predictions = table('customer_id,prediction', ('a', '01'), ('b', '02'))
-    with pytest.warns(DataWarning, match='<DataFrame>: 1 of 3 labels repeat another'):
+    with pytest.warns(DataWarning, match='<truth>: 1 of 3 labels repeat another'):
         assert challenges.evaluate_map(truth, predictions).value == 1
     score = challenges.evaluate_map(truth, predictions, definition='mediaeval-2016-final')
     assert score.value == (1 / 2 + 1) / 2
@@ -59,7 +59,7 @@ def test_repeated_labels_of_a_truth():
 def test_scores_above_one():
     truth = table('customer_id,prediction', ('a', 'x'))
     predictions = table('customer_id,prediction', ('a', 'x x'))
-    with pytest.warns(DataWarning, match='<DataFrame>: 1 of 1 queries have an AP above'):
+    with pytest.warns(DataWarning, match='<predictions>: 1 of 1 queries have an AP above'):
         assert challenges.evaluate_map(truth, predictions, definition='mediaeval-2016').value == 2
     assert challenges.evaluate_map(truth, predictions).value == 1
 

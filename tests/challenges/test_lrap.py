@@ -131,7 +131,7 @@ TRUTHS = {  # p has wind and is right, q has wind behind sea, r has both
 @pytest.mark.parametrize('label_weighted', [False, True])
 def test_other_columns_of_numbers_are_left_out(shape, label_weighted):
     settings = {'label_weighted': label_weighted, 'per_class': True}
-    with pytest.warns(DataWarning, match=r"1 of 3 columns .*<DataFrame>: left out \('seconds'\)"):
+    with pytest.warns(DataWarning, match=r"1 of 3 columns .*<truth>: left out \('seconds'\)"):
         score = challenges.evaluate_lrap(TRUTHS[shape], SCORES, **settings)
     value = (1 + 1 / 2 + 1 + 1) / 4 if label_weighted else (1 + 1 / 2 + 1) / 3
     assert score.value == pytest.approx(value, **CLOSE)

@@ -62,23 +62,23 @@ def test_ids_that_are_missing_or_unknown(challenge):
     with pytest.raises(FormatError) as caught:
         evaluate(truth, some)
     assert str(caught.value) == (
-        f"<DataFrame>, {name}: found no row for 'b', expected one for each id of <DataFrame>; "
+        f"<predictions>, {name}: found no row for 'b', expected one for each id of <truth>; "
         "score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
     )
-    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <DataFrame>, scored as'):
+    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <truth>, scored as'):
         score = evaluate(truth, some, missing='zero')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1 / 2, 1, 2)
-    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <DataFrame>, left out'):
+    with pytest.warns(DataWarning, match='no row for 1 of 2 ids of <truth>, left out'):
         score = evaluate(truth, some, missing='skip')
     assert (score.value, score.counts['missing'], score.counts['queries']) == (1, 1, 1)
     assert score.queries.to_pylist() == ['a']
     with pytest.raises(FormatError) as caught:
         evaluate(truth, more)
     assert str(caught.value) == (
-        f"<DataFrame>, row 3, {name}: found 'c', which <DataFrame> lacks, expected an id of the "
+        f"<predictions>, row 3, {name}: found 'c', which <truth> lacks, expected an id of the "
         "truth; leave others out by --unknown drop, in Python unknown='drop'"
     )
-    with pytest.warns(DataWarning, match='1 of 3 rows have an id that <DataFrame> lacks'):
+    with pytest.warns(DataWarning, match='1 of 3 rows have an id that <truth> lacks'):
         score = evaluate(truth, more, unknown='drop')
     assert (score.value, score.counts['unknown'], score.counts['queries']) == (1, 1, 2)
 
@@ -86,10 +86,10 @@ def test_ids_that_are_missing_or_unknown(challenge):
 def test_no_id_is_left():
     truth, other = table('Image,Id', ('a', 'w')), table('Image,Id', ('b', 'w'))
     with (
-        pytest.warns(NoOverlapWarning, match='0 of 1 ids occur in <DataFrame>'),
+        pytest.warns(NoOverlapWarning, match='0 of 1 ids occur in <truth>'),
         pytest.warns(DataWarning, match='no row for 1 of 1 ids'),
         pytest.warns(DataWarning, match='1 of 1 rows'),
-        pytest.raises(UndefinedScoreError, match='no id of <DataFrame> is left to score'),
+        pytest.raises(UndefinedScoreError, match='no id of <truth> is left to score'),
     ):
         FIRST_HIT(truth, other, missing='skip', unknown='drop')
 

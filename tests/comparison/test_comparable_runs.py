@@ -74,7 +74,7 @@ def test_subsets_and_kinds_are_not_mixed():
     reference, run = [('x', 'v', '1', 'ann')], [('x', 'v', '1', 'ann', 0.5)]
     whole = AveragePrecision(reference, K=[1]).evaluate(run)
     part = AveragePrecision(reference, K=[1], subset=[('x', 'v')]).evaluate(run)
-    with pytest.raises(ParameterError, match="subset: found '<rows>' for 'b', expected 'none'"):
+    with pytest.raises(ParameterError, match="subset: found '<subset>' for 'b', expected 'none'"):
         read_runs({'a': whole, 'b': part})
     of_2015 = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')]).evaluate([run[0][1:]])
     with pytest.raises(ParameterError, match="kind: found 'Evaluation2015' for 'b'"):
@@ -106,7 +106,7 @@ def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     of_file = [evaluate_first_hit(truth, path, k) for k in (1, 2)]
     assert read_runs(of_file).names == ['guesses']
     scores = [evaluate_first_hit(truth, guesses, k) for k in (1, 2)]
-    with pytest.raises(ParameterError, match="'<DataFrame>' twice"):
+    with pytest.raises(ParameterError, match="'<predictions>' twice"):
         read_runs(scores)  # tables in memory are not known to be of one run
     runs = read_runs({'a': scores})
     assert runs.metrics == ['first-hit MAP@1', 'first-hit MAP@2']

@@ -40,7 +40,7 @@ def test_each_query_is_ranked_once_for_all_that_is_shown(monkeypatch):
 def test_costliest(diagnosis):
     assert diagnosis.map == 0.625
     assert repr(diagnosis).splitlines()[:2] == [
-        "Diagnosis of '<rows>' (trec, 2 queries)",
+        "Diagnosis of '<hypothesis>' (trec, 2 queries)",
         '  MAP@100     0.625',
     ]
     frame = diagnosis.to_frame()

@@ -147,8 +147,8 @@ def test_what_is_refused(settings, reason):
     with pytest.raises(ParameterError) as caught:
         explained(RUN).against(explained(**settings))
     assert str(caught.value) == (
-        f"against: '<rows>' was explained with {reason} as for '<rows>'; "
+        f"against: '<hypothesis>' was explained with {reason} as for '<hypothesis>'; "
         'explain both in the same way'
     )
     again = explained(RUN).against(explained(reference=REFERENCE[::-1]))
-    assert again.runs == ('<rows>', '<rows>')
+    assert again.runs == ('<hypothesis>', '<hypothesis>')

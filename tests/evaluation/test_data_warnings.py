@@ -41,7 +41,7 @@ def test_results_of_2015_carry_them_too(recwarn):
 
 
 ALSO = [('x', 'v', '1', 'ann_lee'), ('x', 'w', '1', 'bob_ray'), ('x', 'v', '2', '?unknown?')]
-UNKNOWN = "<rows>: the query is not a name in the reference: 'ann_le' (nearest: 'ann_lee')"
+UNKNOWN = "<reference>: the query is not a name in the reference: 'ann_le' (nearest: 'ann_lee')"
 
 
 def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest():
@@ -61,7 +61,7 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
     assert str(caught[0].message).endswith("'bob_ra4' (nearest: 'bob_ray')")
     others = ['ann_lee', 'ann_le', *(f'bob_ra{number}' for number in range(5))]
     told = (
-        "<rows>: 6 of 7 queries are not names in the reference: 'ann_le' (nearest: 'ann_lee'), "
+        "<reference>: 6 of 7 queries are not names in the reference: 'ann_le' (nearest: 'ann_lee'), "
         "'bob_ra0' (nearest: 'bob_ray'), "
     )
     for call in average_precision.evaluate, average_precision.explain:

@@ -161,17 +161,17 @@ def test_three_forms_are_told_by_their_columns(form, kind, tmp_path):
     [
         (
             SHOTS[:1],
-            r"^<rows>, row 2, shot_id: found 'x/v/3', expected a shot that <rows> lists; d",
+            r"^<reference>, row 2, shot_id: found 'x/v/3', expected a shot that <judged list> lists; d",
         ),
         ([*SHOTS[:2], ('x', 'v')], r'row 3: found 2 fields in .*, expected 3 fields: corpus_id'),
         ([(*REFERENCE[0], 1)], r"row 2, shot_id: found 'x/v/3', .* lists for 'bob'; drop such"),
         (
             [(*REFERENCE[0], 1), (*REFERENCE[1], 0)],
-            r'row 2, relevance: found 0, expected 1, as <rows> has this row$',
+            r'row 2, relevance: found 0, expected 1, as <reference> has this row$',
         ),
         (
             [*((*row, 1) for row in REFERENCE), ('x', 'v', '1', 'bob', 1)],
-            r'row 3, relevance: found 1, expected 0, as <rows> has no such row$',
+            r'row 3, relevance: found 1, expected 0, as <reference> has no such row$',
         ),
         (
             [*((*row, 1) for row in REFERENCE), (*REFERENCE[0], 0)],
@@ -197,7 +197,7 @@ def test_unjudged_rows_of_the_reference_can_be_dropped():
     evaluation = average_precision.evaluate(RUN)
     assert evaluation.counts['reference_rows_dropped'] == 1
     assert '1 row of the reference about shots that are not judged: dropped' in evaluation.notes
-    assert evaluation.inputs['judged'].name == '<rows>'
+    assert evaluation.inputs['judged'].name == '<judged list>'
     assert evaluation.parameters == {'unjudged': 'nonrelevant'}
 
 
@@ -208,7 +208,7 @@ def test_a_reference_of_which_all_rows_are_dropped(judged):
     with pytest.raises(ParameterError) as caught:
         average_precision.evaluate(RUN)
     dropped = 'no row of this reference is judged: all are dropped; give the queries to ask for'
-    assert str(caught.value) == f'<rows>: {dropped}'
+    assert str(caught.value) == f'<reference>: {dropped}'
     assert average_precision.evaluate(RUN, ['ann']).counts['reference_rows_dropped'] == 2
 
 
@@ -259,4 +259,4 @@ def test_runs_are_compared_by_what_was_judged():
     compared = compare({'a': first, 'b': first})
     assert NOTES['skip'] in compared.notes
     assert compared.metrics == ['MAP@4']
-    assert compared.inputs['judged'].name == '<rows>'
+    assert compared.inputs['judged'].name == '<judged list>'

@@ -71,7 +71,7 @@ def test_no_shot_in_the_reference(cause):
     with pytest.warns(NoOverlapWarning) as caught:
         evaluation = AveragePrecision(REFERENCE, [10]).evaluate(rows)
     (message,) = (str(each.message) for each in caught)
-    assert f': 0 of {shots} returned shots occur in <rows> (' in message
+    assert f': 0 of {shots} returned shots occur in <reference> (' in message
     assert told in message
     assert evaluation.map == 0
     assert evaluation.counts['shots_in_reference'] == 0
@@ -126,7 +126,7 @@ def test_no_query_in_the_reference(queries):
         with pytest.warns(NoOverlapWarning) as caught:
             call()
         (message,) = (str(each.message) for each in caught)
-        assert message.startswith(f'<rows>: 0 of {len(asked)} queries occur in <rows>; ')
+        assert message.startswith(f'<queries>: 0 of {len(asked)} queries occur in <reference>; ')
         assert told in message
         assert caught[0].filename == __file__
 
@@ -143,7 +143,7 @@ def test_the_floor_is_told(definition, told):
     scorer = AveragePrecision(REFERENCE, definition=definition)
     note = f'2 of 3 queries have no relevant shot: {told}'
     asked = ['ann_lee', 'zoe', 'yves']
-    with pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {note}$'):
+    with pytest.warns(WithoutRelevantWarning, match=f'^<reference>: {note}$'):
         evaluation = scorer.evaluate(run(), asked)
     assert evaluation.to_dict()['notes'] == [note]
     with pytest.warns(WithoutRelevantWarning):
@@ -169,7 +169,9 @@ def test_placeholders_are_asked_for_by_name_only():
 def test_a_reference_of_placeholders_has_nobody_to_ask_for():
     scorer = AveragePrecision([('INA', 'F2', '000003', '?')], [1])
     assert scorer.queries == []
-    with pytest.raises(ParameterError, match=r'^<rows>: every name .* begins with \?, .* queries'):
+    with pytest.raises(
+        ParameterError, match=r'^<reference>: every name .* begins with \?, .* queries'
+    ):
         scorer.evaluate(run())
     assert scorer.evaluate(run(), ['?']).map.tolist() == [1.0]
 
@@ -194,7 +196,7 @@ def trec_run(topic='{:02}', document='d{}'):
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_trec_files_that_do_not_meet():
-    told = "0 of 2 returned documents occur in <rows>; equal but for case: 'D1' here, 'd1' there"
+    told = "0 of 2 returned documents occur in <qrels>; equal but for case: 'D1' here, 'd1' there"
     with pytest.warns(NoOverlapWarning, match=told) as caught:
         evaluation = evaluate_trec(QRELS, trec_run(document='D{}'))
     assert [each.filename for each in caught] == [__file__]
@@ -237,8 +239,8 @@ def test_challenges_whose_ids_or_labels_do_not_meet(challenge):
     with pytest.raises(FormatError, match=f'no id is in both files: {suffixed}'):
         evaluate(truth, predictions('{}.0', '{}'))
     for names, told in [
-        (('{}.0', '{}'), f'^<DataFrame>: 0 of 1 ids occur in <DataFrame>; {suffixed}'),
-        (('{}', '{}.0'), f'^<DataFrame>: 0 of 1 predicted labels occur in <DataFrame>; {suffixed}'),
+        (('{}.0', '{}'), f'^<predictions>: 0 of 1 ids occur in <truth>; {suffixed}'),
+        (('{}', '{}.0'), f'^<predictions>: 0 of 1 predicted labels occur in <truth>; {suffixed}'),
     ]:
         with pytest.warns(NoOverlapWarning, match=told) as caught:
             assert evaluate(truth, predictions(*names), **DROPPING).value == 0

@@ -78,9 +78,9 @@ def skips(call):
     with (
         pytest.warns(
             WithoutRelevantWarning,
-            match=r'^<rows>: 2 of 4 queries are not names in the reference: ',
+            match=r'^<reference>: 2 of 4 queries are not names in the reference: ',
         ),
-        pytest.warns(WithoutRelevantWarning, match=f'^<rows>: {NOTE}$'),
+        pytest.warns(WithoutRelevantWarning, match=f'^<reference>: {NOTE}$'),
     ):
         return call()
 
@@ -160,14 +160,14 @@ def test_nothing_is_left_to_score(tmp_path):
     queries.write_text('zoe\ncarl\n')
     found = '2 of 2 queries have no relevant shot'
     for call in (made(**SKIP).evaluate, made(**SKIP).explain):
-        with pytest.raises(UndefinedScoreError, match=f'^<rows>: {found};'):
+        with pytest.raises(UndefinedScoreError, match=f'^<queries>: {found} in <reference>;'):
             call(RUN, ['zoe', 'carl'])
-        with pytest.raises(UndefinedScoreError, match=f'queries: {found} in <rows>;'):
+        with pytest.raises(UndefinedScoreError, match=f'queries: {found} in <reference>;'):
             call(RUN, queries)
     discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], **SKIP)
     with pytest.raises(UndefinedScoreError, match='1 of 1 queries have no relevant shot'):
         discovery.evaluate([('v', '1', 'ann', 0.5)], queries=['zoe'])
-    with pytest.raises(UndefinedScoreError, match=r'^<dict>: 1 of 1 queries have no relevant doc'):
+    with pytest.raises(UndefinedScoreError, match=r'^<qrels>: 1 of 1 queries have no relevant doc'):
         evaluate_trec({'7': {'d': 0}}, {'7': {'d': 1.0}}, **SKIP)
     truth = pandas.DataFrame({'fname': ['a'], 'labels': ['']})
     scores = pandas.DataFrame({'fname': ['a'], 'rain': [0.5]})

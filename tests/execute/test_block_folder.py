@@ -35,12 +35,12 @@ OTHERS = {
     ),
     'all as subset': (
         {'subset': [('x', f'v{video}') for video in range(5)]},
-        'subset: found none, expected <rows> (SHA-256 …)',
+        'subset: found none, expected <subset> (SHA-256 …)',
     ),
     'no queries': ({'queries': None}, 'queries: found queries.txt (SHA-256 …), expected none'),
     'queries': (
         {'queries': ['ann_1']},
-        'queries: found queries.txt (SHA-256 …), expected <rows> (SHA-256 …)',
+        'queries: found queries.txt (SHA-256 …), expected <queries> (SHA-256 …)',
     ),
     'run': (
         {'run': 'other.txt'},

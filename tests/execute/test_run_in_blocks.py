@@ -99,7 +99,9 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
     blocks = run_in_blocks.runs_in_blocks(request, runs)
     found = list(run_in_blocks.evaluate_runs(blocks, jobs))
     names = [evaluation.inputs['hypothesis'].name for evaluation in found]
-    assert names == [str(run) if size else '<rows>' for run, size in zip(runs, sizes, strict=True)]
+    assert names == [
+        str(run) if size else '<hypothesis>' for run, size in zip(runs, sizes, strict=True)
+    ]
     assert seen == shared
 
 

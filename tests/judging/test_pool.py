@@ -161,7 +161,7 @@ def test_bounds_with_judgements(of_judged):
 def test_a_warning_names_two_runs_whose_order_could_turn(of_judged):
     (warning,) = of_judged[1]
     assert str(warning.message) == (
-        '<rows>: a_1 (MAP@10 0.500, Judged@10 0.667) and b_1 (MAP@10 0.000, Judged@10 0.500) could '
+        '<reference>: a_1 (MAP@10 0.500, Judged@10 0.667) and b_1 (MAP@10 0.000, Judged@10 0.500) could '
         'change places if the 2 unjudged shots of the pool were judged'
     )
     evaluator = AveragePrecision(REFERENCE[:1], K=[10], definition='trec', judged=JUDGED)

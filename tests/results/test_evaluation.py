@@ -38,7 +38,7 @@ def shown(evaluations, format='table', **options):
     return render(results_document(evaluations, **options), format)
 
 
-TABLE = r"""<rows> (mediaeval-2016)
+TABLE = r"""<hypothesis> (mediaeval-2016)
 
 query        AP@1    AP@2    n_relevant
 ---------  ------  ------  ------------
@@ -57,10 +57,10 @@ MAP@2                           0.833
 SHARED = '1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333\n'
 RUNS = """Over 3 queries (mediaeval-2016):
 
-run       MAP@1    MAP@2
-------  -------  -------
-<rows>    0.667    0.833
-<rows>    0.667    0.833
+run             MAP@1    MAP@2
+------------  -------  -------
+<hypothesis>    0.667    0.833
+<hypothesis>    0.667    0.833
 """
 
 
@@ -77,7 +77,7 @@ OVER = (
     'RR, P@1 are over the 2 queries that have a relevant shot; '
     'the score, MAP@1, is over all 4, where the other 2 count 0\n'
 )
-MEASURED = f"""<rows> (trec)
+MEASURED = f"""<hypothesis> (trec)
 
 {OVER}
 MEAN AVERAGE PRECISION      mean    queries
@@ -89,10 +89,10 @@ P@1                        0.500          2
 2 of 4 queries have no relevant shot: each counts 0
 """
 MEASURED_RUNS = f"""{OVER}
-run     definition      MAP@1     RR    P@1    n_queries    n_queries_RR    n_queries_P@1
-------  ------------  -------  -----  -----  -----------  --------------  ---------------
-<rows>  trec            0.250  0.750  0.500            4               2                2
-<rows>  trec            0.250  0.750  0.500            4               2                2
+run           definition      MAP@1     RR    P@1    n_queries    n_queries_RR    n_queries_P@1
+------------  ------------  -------  -----  -----  -----------  --------------  ---------------
+<hypothesis>  trec            0.250  0.750  0.500            4               2                2
+<hypothesis>  trec            0.250  0.750  0.500            4               2                2
 
 2 of 4 queries have no relevant shot: each counts 0
 """
@@ -149,7 +149,7 @@ def test_measures_without_a_value_for_other_reasons(measured, measures, sentence
 def test_runs_over_different_numbers_of_queries():
     qrels = [('1', 'd', 1), ('2', 'd', 1)]
     runs = [('1', 'd', 0.5)], [('1', 'd', 0.5), ('2', 'd', 0.5)]
-    with pytest.warns(errors.DataWarning, match='1 of 2 topics of <rows> are missing'):
+    with pytest.warns(errors.DataWarning, match='1 of 2 topics of <qrels> are missing'):
         results = [evaluate_trec(qrels, each, [1], missing='skip') for each in runs]
     lines = shown(results).splitlines()
     assert lines[0] == 'The means are not all over the same queries'

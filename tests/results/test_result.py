@@ -21,7 +21,7 @@ REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'w', '2', '?'
 RUN = [('x', 'v', '1', 'ann', 0.5)]
 SOURCES = {'truth': Provenance('t.csv'), 'predictions': Provenance('p.csv')}
 SCORE = Score('GAP', 0.5, {'ties': 'best', 'unknown': 'drop'}, SOURCES, {'queries': 1})
-CRITERIA = "reference='<rows>', 2 names, K=[1, 'all'], definition='trec'"
+CRITERIA = "reference='<reference>', 2 names, K=[1, 'all'], definition='trec'"
 
 
 @pytest.fixture
@@ -32,25 +32,27 @@ def average_precision():
 def test_repr_of_what_scores(average_precision):
     assert repr(average_precision) == f'AveragePrecision({CRITERIA})'
     within = AveragePrecision(REFERENCE, [5], subset=[('x', 'v')])
-    assert "2 names, subset='<rows>', K=[5], definition='mediaeval-2016')" in repr(within)
+    assert "2 names, subset='<subset>', K=[5], definition='mediaeval-2016')" in repr(within)
     session = average_precision(RUN)
-    assert repr(session) == f"Session(run='<rows>', 1 hypothesis, {CRITERIA})"
+    assert repr(session) == f"Session(run='<hypothesis>', 1 hypothesis, {CRITERIA})"
     session.close()
-    assert repr(session) == f"Session(closed, run='<rows>', 1 hypothesis, {CRITERIA})"
+    assert repr(session) == f"Session(closed, run='<hypothesis>', 1 hypothesis, {CRITERIA})"
     assert repr(average_precision.live(RUN)) == f'Live(1 hypothesis, {CRITERIA})'
     task = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], ratio=0.5)
-    assert repr(task) == "PersonDiscovery2015(reference='<rows>', 1 name, 1 shot, ratio=0.5)"
+    assert repr(task) == "PersonDiscovery2015(reference='<reference>', 1 name, 1 shot, ratio=0.5)"
 
 
 def test_repr_of_results(average_precision):
     assert repr(average_precision.evaluate(RUN)) == (
-        "Evaluation of '<rows>' (trec), 2 queries\n  MAP@1  0.500\n  MAP    0.500"
+        "Evaluation of '<hypothesis>' (trec), 2 queries\n  MAP@1  0.500\n  MAP    0.500"
     )
     many = AveragePrecision(REFERENCE, range(1, 9)).evaluate(RUN, ['ann'])
     assert repr(many).splitlines()[-2:] == ['  MAP@6  1.000', '  … and 2 more']
     task = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')])
     evaluation = task.evaluate([('v', '1', 'ann', 0.5)])
-    assert repr(evaluation) == "Evaluation2015 of '<rows>' (ratio 0.95), 1 query\n  MAP  1.000"
+    assert (
+        repr(evaluation) == "Evaluation2015 of '<hypothesis>' (ratio 0.95), 1 query\n  MAP  1.000"
+    )
     inputs = {'truth': Provenance('t'), 'predictions': Provenance('\x1b')}
     score = Score('LRAP', 0.25, {}, inputs, {'queries': 12000})
     assert repr(score) == "Score of '\\\\x1b', 12,000 queries\n  LRAP  0.250"
@@ -66,7 +68,7 @@ def test_html(average_precision):
     assert '<td>MAP@1 ' in evaluation._repr_html_()
     assert table._repr_html_().count('<td>&lt;i&gt;') == 10
     assert '<p>… and 2 more</p>' in table._repr_html_()
-    assert repr(table) == "Table(queries '<rows>', 12 rows)"
+    assert repr(table) == "Table(queries '<queries>', 12 rows)"
 
 
 @pytest.mark.parametrize('format', ['csv', 'json', 'markdown', 'latex'])
@@ -96,7 +98,7 @@ def test_all_queries_are_shown_where_there_is_a_choice(average_precision):
 def test_a_row_for_each_run(average_precision):
     wrong = [('x', 'w', '1', 'ann', 0.9), *RUN]
     table = summary([average_precision.evaluate(run, ['ann']) for run in (RUN, wrong)])
-    assert (table.index.name, table.index.tolist()) == ('run', ['<rows>', '<rows>'])
+    assert (table.index.name, table.index.tolist()) == ('run', ['<hypothesis>', '<hypothesis>'])
     assert table.to_dict('list') == {
         'definition': ['trec', 'trec'],
         'MAP@1': [1.0, 0.0],

@@ -114,6 +114,6 @@ def test_results_take_a_name():
         evaluate_lrap(truth, truth.assign(**{'7': [0.5]}).drop(columns='labels'), name='a_1'),
     ):
         assert named.run == named.to_dict()['run'] == 'a_1'
-    assert average_precision.evaluate([('x', *ann, 0.5)]).run == '<rows>'
+    assert average_precision.evaluate([('x', *ann, 0.5)]).run == '<hypothesis>'
     with pytest.raises(ParameterError, match=r"^name: found '', expected non-empty text"):
         average_precision.evaluate([('x', *ann, 0.5)], name='')

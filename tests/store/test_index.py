@@ -157,7 +157,7 @@ def test_a_store_of_a_subset_is_not_indexed_again(tmp_path):
     with pytest.raises(errors.ParameterError) as caught:
         index(store, tmp_path / 'again.store')
     assert str(caught.value) == (
-        f"{store.path}: found a store of the subset '<rows>', expected one without a subset; "
+        f"{store.path}: found a store of the subset '<subset>', expected one without a subset; "
         'index the run itself'
     )
     assert os.listdir(tmp_path) == ['run.store']

@@ -38,7 +38,7 @@ def test_a_store_scores_as_the_run(
         warnings.simplefilter('ignore')
         average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
     store = stored(rows, tmp_path_factory.mktemp('store') / 'run.store', subset)
-    in_memory = about(*told(average_precision.evaluate, rows, queries), '<rows>')
+    in_memory = about(*told(average_precision.evaluate, rows, queries), '<hypothesis>')
     assert about(*told(average_precision.evaluate, store, queries), store.path) == in_memory
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
@@ -55,7 +55,7 @@ def test_a_store_in_words(tmp_path, monkeypatch):
     store = stored([('x', 'v', '1', 'ann', 0.5), ('x', 'w', '1', 'ann', 0.5)], path)
     assert repr(store) == "Store('run.store', 2 hypotheses)"
     assert (len(store), store.n_hypotheses, store.path) == (2, 2, path)
-    assert [(each.name, each.sha256) for each in store.sources] == [('<rows>', None)]
+    assert [(each.name, each.sha256) for each in store.sources] == [('<hypothesis>', None)]
 
 
 def test_stores_of_the_same_run_are_equal(tmp_path):
@@ -131,14 +131,14 @@ ROWS = [(*row, 0.5) for row in REFERENCE]
         (
             [('x', 'v')],
             None,
-            "found the videos of '<rows>', expected none; score with the same --subset, or index "
+            "found the videos of '<subset>', expected none; score with the same --subset, or index "
             'the run without it',
         ),
-        (None, [('x', 'v')], "found none, expected the videos of '<rows>'; index the run with "),
+        (None, [('x', 'v')], "found none, expected the videos of '<subset>'; index the run with "),
         (
             [('x', 'v')],
             [('x', 'v'), ('x', 'w')],
-            "found the videos of '<rows>', expected the videos of '<rows>'; index the run with ",
+            "found the videos of '<subset>', expected the videos of '<subset>'; index the run with ",
         ),
     ],
 )

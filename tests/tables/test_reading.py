@@ -149,12 +149,12 @@ class Streamed:
 def test_tables_of_other_libraries(other):
     table = read(other(), HYPOTHESIS)
     assert rows_of(table) == ROWS
-    assert table.source.name == f'<{type(other()).__name__}>'
+    assert table.source.name == '<hypothesis>'
 
 
 def test_frames_of_other_libraries_are_checked_like_any_table():
     polar = polars.DataFrame(ROWS, schema=FIELDS, orient='row')
-    with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
+    with pytest.raises(FormatError, match='<hypothesis>, confidence: found columns'):
         read(polar.drop('confidence'), HYPOTHESIS)
     with pytest.raises(ParameterError, match='LazyFrame'):
         read(polar.lazy(), HYPOTHESIS)
@@ -173,8 +173,11 @@ def test_queries_are_strings_or_rows():
 @pytest.mark.parametrize(
     ('rows', 'message'),
     [
-        ([ROWS[0], ROWS[0][:4]], r'<rows>, row 2: found 4 fields in .*, expected 5 fields'),
-        ([('a', 'b', 10, 'd', 1)], r'<rows>, row 1, shot_id: found 10 \(int\), expected non-empty'),
+        ([ROWS[0], ROWS[0][:4]], r'<hypothesis>, row 2: found 4 fields in .*, expected 5 fields'),
+        (
+            [('a', 'b', 10, 'd', 1)],
+            r'<hypothesis>, row 1, shot_id: found 10 \(int\), expected non-empty',
+        ),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
         ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected non-empty"),
         ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected non-empty"),
@@ -190,7 +193,7 @@ def test_queries_are_strings_or_rows():
             [ROWS[0], 7, ROWS[1], ROWS[0][:4], ('a', 'b', 'c', [], 1)],
             r'row 2: found 7 \(int\), expected 5 fields: .* \(2 more wrong rows\)',
         ),
-        ([], '<rows>: found no rows, expected at least one row of 5 fields'),
+        ([], '<hypothesis>: found no rows, expected at least one row of 5 fields'),
     ],
 )
 def test_wrong_rows(rows, message):
@@ -224,7 +227,7 @@ def arrow(**columns):
     ],
 )
 def test_wrong_columns(table, message, tmp_path):
-    with pytest.raises(FormatError, match=f'^<Table>.*{message}'):
+    with pytest.raises(FormatError, match=f'^<hypothesis>.*{message}'):
         read(table, HYPOTHESIS)
     parquet.write_table(table, tmp_path / 'run.parquet')
     with pytest.raises(FormatError, match=f'run.parquet.*{message}'):
@@ -232,13 +235,13 @@ def test_wrong_columns(table, message, tmp_path):
 
 
 def test_wrong_frames():
-    with pytest.raises(FormatError, match='<DataFrame>, confidence: found columns'):
+    with pytest.raises(FormatError, match='<hypothesis>, confidence: found columns'):
         read(frame().drop(columns='confidence'), HYPOTHESIS)
-    with pytest.raises(FormatError, match='<DataFrame>: found no rows'):
+    with pytest.raises(FormatError, match='<hypothesis>: found no rows'):
         read(frame()[:0], HYPOTHESIS)
     missing = frame()
     missing.loc[2, 'person_name'] = None
-    with pytest.raises(FormatError, match='<DataFrame>, row 3, person_name'):
+    with pytest.raises(FormatError, match='<hypothesis>, row 3, person_name'):
         read(missing, HYPOTHESIS)
 
 

@@ -22,7 +22,7 @@ def test_arrays_hold_rows(dtype):
     for each in array, np.array(RUN, dtype=object):
         table = read(each, HYPOTHESIS)
         assert list(table.rows()) == RUN
-        assert table.source.name == '<ndarray>'
+        assert table.source.name == '<hypothesis>'
     average_precision = AveragePrecision(np.array([row[:4] for row in RUN]), 10)
     assert len(average_precision.live(array)) == 2
 
@@ -30,7 +30,7 @@ def test_arrays_hold_rows(dtype):
 @pytest.mark.parametrize('text', ['nan', '0,5', ' 0.5', ''])
 def test_text_of_numbers_is_as_in_files(text):
     array = np.array([[*RUN[0][:4], '0.5'], [*RUN[0][:4], text]], dtype=object)
-    with pytest.raises(FormatError, match=r'^<ndarray>, row 2, confidence: .*decimal number$'):
+    with pytest.raises(FormatError, match=r'^<hypothesis>, row 2, confidence: .*decimal number$'):
         read(array, HYPOTHESIS)
 
 
@@ -83,7 +83,7 @@ def test_ids_that_became_numbers(shot):
 @example(['a', ''])
 def test_a_column_is_read_if_each_of_its_values_is_text(values):
     if all(map(is_text, values)):
-        assert from_rows(values, QUERIES).texts('person_name') == values
+        assert from_rows(values, QUERIES, '<queries>').texts('person_name') == values
     else:
         with pytest.raises(FormatError):
-            from_rows(values, QUERIES)
+            from_rows(values, QUERIES, '<queries>')

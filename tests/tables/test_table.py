@@ -30,7 +30,7 @@ def test_selected_rows_keep_their_lines():
     assert table.select(np.ones(3, np.bool_)).lines is table.lines
     rows = read([('a', 'b'), ('c', 'd')], SUBSET).select(np.array([False, True]))
     error = rows.error([0], 'video_id', "'d'", 'another')
-    assert str(error) == "<rows>, row 2, video_id: found 'd', expected another"
+    assert str(error) == "<subset>, row 2, video_id: found 'd', expected another"
 
 
 @st.composite

@@ -24,7 +24,7 @@ def test_dictionaries_are_like_rows():
     expected = as_scored(QRELS, RUN)
     assert as_scored(JUDGED, RETURNED) == expected
     assert as_scored(MappingProxyType(JUDGED), defaultdict(dict, RETURNED)) == expected
-    assert evaluate_trec(JUDGED, RETURNED).inputs['reference'].name == '<dict>'
+    assert evaluate_trec(JUDGED, RETURNED).inputs['reference'].name == '<qrels>'
 
 
 def test_rows_of_ir_measures_are_read_by_attribute():
@@ -42,7 +42,7 @@ def test_objects_of_ranx():
     judged, run = ranx.Qrels(qrels), ranx.Run(RETURNED, name='mine')
     assert as_scored(judged, run) == as_scored(qrels, RETURNED)
     evaluation = evaluate_trec(judged, run, 10)
-    assert [source.name for source in evaluation.inputs.values()] == ['<Qrels>', '<Run>']
+    assert [source.name for source in evaluation.inputs.values()] == ['<qrels>', '<run>']
     for exchanged in ((run, judged), (run, run), (judged, judged)):
         with pytest.raises(ParameterError, match=r'found (Run|Qrels) of ranx: are .* exchanged\?'):
             evaluate_trec(*exchanged)
@@ -54,25 +54,29 @@ def test_objects_of_ranx():
         (
             {},
             RETURNED,
-            r'^<dict>: found no rows, expected at least one row of 3 fields: qid docno rel',
+            r'^<qrels>: found no rows, expected at least one row of 3 fields: qid docno rel',
         ),
-        (JUDGED, {'7': {}}, r'^<dict>: found no rows'),
-        ({'7': {}}, RETURNED, r"^<dict>, topic '7': found no documents, expected at least one"),
-        (JUDGED, {'7': ['d1']}, r"^<dict>, topic '7': found \['d1'\] \(list\), .* docno to score"),
+        (JUDGED, {'7': {}}, r'^<run>: found no rows'),
+        ({'7': {}}, RETURNED, r"^<qrels>, topic '7': found no documents, expected at least one"),
+        (
+            JUDGED,
+            {'7': ['d1']},
+            r"^<run>, topic '7': found \['d1'\] \(list\), .* docno to score",
+        ),
         (JUDGED, {7: {'d1': 0.5}}, r"topic 7, docno 'd1', qid: found 7 \(int\), .* \(dtype=str\)"),
         (
             JUDGED,
             {'8': {'d1': 1.0}, '7': {'d1': 1.0, 'd2': '0.5'}},
-            r"^<dict>, topic '7', docno 'd2', score: found '0.5' \(str\), expected a finite",
+            r"^<run>, topic '7', docno 'd2', score: found '0.5' \(str\), expected a finite",
         ),
         (JUDGED, {'7': {'d1': float('nan')}}, r"docno 'd1', score: found nan \(float\)"),
         ({'7': {'d1': 0.5}}, RETURNED, r'relevance: found 0\.5, expected an integer'),
         (
             [ir_measures.ScoredDoc(*row) for row in RUN],
             RUN,
-            r'^<rows>, row 1, relevance: found ScoredDoc without it, .* exchanged\?',
+            r'^<qrels>, row 1, relevance: found ScoredDoc without it, .* exchanged\?',
         ),
-        (QRELS, [RUN[0], ir_measures.Qrel('7', 'd1', 1)], r'^<rows>, row 2, score: found Qrel'),
+        (QRELS, [RUN[0], ir_measures.Qrel('7', 'd1', 1)], r'^<run>, row 2, score: found Qrel'),
     ],
 )
 def test_what_is_wrong_is_named_with_its_topic(qrels, run, message):

@@ -297,7 +297,7 @@ def test_a_relevance_that_tools_could_not_take():
     """Beyond 2**31 trec_eval takes it for another, and shortly below it ends the process."""
     qrels = [*QRELS, ('7', 'd4', 1001), ('7', 'd5', -(2**40))]
     assert evaluate_trec(qrels, RUN, 10).n_relevant.tolist() == [3, 1]
-    message = '<rows>, row 5, relevance: found 1001, expected -1000 to 1000 .*1 more wrong row'
+    message = '<qrels>, row 5, relevance: found 1001, expected -1000 to 1000 .*1 more wrong row'
     with pytest.raises(FormatError, match=message):
         evaluate_trec(qrels, RUN, measures='RR')
 

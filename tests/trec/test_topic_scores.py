@@ -56,7 +56,7 @@ def test_topics_that_are_missing_or_unknown_are_errors_by_default(folder):
     for qrels, found in (('qrels', "'7'"), ([*QRELS, ('a', 'd', 1)], "'7' and 1 more")):
         with pytest.raises(FormatError) as caught:
             evaluate_trec(qrels, 'run', unknown='drop')
-        name = qrels if isinstance(qrels, str) else '<rows>'
+        name = qrels if isinstance(qrels, str) else '<qrels>'
         assert str(caught.value) == (
             f'run, qid: found no row for {found}, expected one for each topic of {name}; score it '
             "0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
@@ -145,7 +145,9 @@ def test_like_every_order_of_equal_scores(ties, definition, judged, returned, le
 
 
 def test_what_is_not_judged_cannot_be_told_from_positives_alone():
-    found = r'<rows>, relevance: found no row of 0, expected documents that are judged not relevant'
+    found = (
+        r'<qrels>, relevance: found no row of 0, expected documents that are judged not relevant'
+    )
     with pytest.raises(FormatError, match=found):
         evaluate_trec([('7', 'd1', 1)], [('7', 'd2', 0.5)], unjudged='skip')
     with pytest.raises(FormatError, match='found none from 0 to 1, expected documents that'):

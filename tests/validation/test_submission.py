@@ -82,7 +82,7 @@ def test_tables_of_values_have_rows(tmp_path):
     frame = pandas.DataFrame(rows, columns=HYPOTHESIS.fields)
     path = str(tmp_path / 'run.parquet')
     frame.to_parquet(path)
-    for table, source in ((rows, '<rows>'), (frame, '<DataFrame>'), (path, path)):
+    for table, source in ((rows, '<hypothesis>'), (frame, '<hypothesis>'), (path, path)):
         (problem,) = validate(table)
         assert problem == Problem(
             *(PROBLEM_KINDS['name'], 'error', source, 2, 'person_name', "'b2'"),
