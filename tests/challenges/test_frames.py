@@ -187,8 +187,8 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
     with pytest.raises(FormatError) as caught:
         AveragePrecision(REFERENCE).evaluate(run)
     assert str(caught.value) == (
-        "<reference>, row 1, shot_id: found '002', expected no leading zero or sign, as <hypothesis> has "
-        'integers; read them as text (dtype=str), so that leading zeros stay'
+        "<reference>, row 1, shot_id: found '002', expected no leading zero or sign, as "
+        '<hypothesis> has integers; read them as text (dtype=str), so that leading zeros stay'
     )
     with pytest.raises(FormatError, match='shot_id: found integers, expected text in a run to ind'):
         index(run, tmp_path / 'store')

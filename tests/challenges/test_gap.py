@@ -59,8 +59,8 @@ def test_integers_in_text_that_no_double_holds(number):
     with pytest.raises(FormatError) as caught:
         challenges.evaluate_gap(table('id,landmark_id', ('1', 'a'), ('2', 'a')), answers)
     assert str(caught.value) == (
-        f"<predictions>, row 2, landmarks: found 'a {number}', expected a label and a finite number "
-        'that a double can hold'
+        f"<predictions>, row 2, landmarks: found 'a {number}', expected a label and a finite "
+        'number that a double can hold'
     )
 
 

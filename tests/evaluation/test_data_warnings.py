@@ -61,8 +61,8 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
     assert str(caught[0].message).endswith("'bob_ra4' (nearest: 'bob_ray')")
     others = ['ann_lee', 'ann_le', *(f'bob_ra{number}' for number in range(5))]
     told = (
-        "<reference>: 6 of 7 queries are not names in the reference: 'ann_le' (nearest: 'ann_lee'), "
-        "'bob_ra0' (nearest: 'bob_ray'), "
+        "<reference>: 6 of 7 queries are not names in the reference: 'ann_le' "
+        "(nearest: 'ann_lee'), 'bob_ra0' (nearest: 'bob_ray'), "
     )
     for call in average_precision.evaluate, average_precision.explain:
         with pytest.warns(WithoutRelevantWarning) as caught:

@@ -161,7 +161,7 @@ def test_three_forms_are_told_by_their_columns(form, kind, tmp_path):
     [
         (
             SHOTS[:1],
-            r"^<reference>, row 2, shot_id: found 'x/v/3', expected a shot that <judged list> lists; d",
+            r"^<reference>, row 2, shot_id: found 'x/v/3', expected a shot that <judged list> l",
         ),
         ([*SHOTS[:2], ('x', 'v')], r'row 3: found 2 fields in .*, expected 3 fields: corpus_id'),
         ([(*REFERENCE[0], 1)], r"row 2, shot_id: found 'x/v/3', .* lists for 'bob'; drop such"),

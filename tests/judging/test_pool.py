@@ -161,8 +161,8 @@ def test_bounds_with_judgements(of_judged):
 def test_a_warning_names_two_runs_whose_order_could_turn(of_judged):
     (warning,) = of_judged[1]
     assert str(warning.message) == (
-        '<reference>: a_1 (MAP@10 0.500, Judged@10 0.667) and b_1 (MAP@10 0.000, Judged@10 0.500) could '
-        'change places if the 2 unjudged shots of the pool were judged'
+        '<reference>: a_1 (MAP@10 0.500, Judged@10 0.667) and b_1 (MAP@10 0.000, Judged@10 0.500) '
+        'could change places if the 2 unjudged shots of the pool were judged'
     )
     evaluator = AveragePrecision(REFERENCE[:1], K=[10], definition='trec', judged=JUDGED)
     pool = evaluator.pool({'a_1': ANN[:3], 'a_2': ANN[2:3]}, ['ann'])
