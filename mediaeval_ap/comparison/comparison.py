@@ -26,8 +26,8 @@ from mediaeval_ap.comparison.comparison_tables import (
     ComparisonData,
     blocks_for_papers,
     blocks_for_people,
-    caption_of,
     grid_of,
+    procedure_of,
     requested_tables_on_page,
 )
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
@@ -53,7 +53,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
-from mediaeval_ap.render.formats import short
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
 COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
-RUNS_IN_REPR = 10
 # Fewer videos are not clusters by default: in simulations, intervals over them were much wider than
 # over queries (docs/statistics.md).
 LEAST_VIDEOS = 50
@@ -304,18 +303,11 @@ class Comparison(ComparisonData, Described, Paged):
     """
 
     def __repr__(self) -> str:
-        summary = f'{self._size_phrase()}, {self.parameters["correction"]}'
-        board = [standing for standing in self.leaderboard if standing.metric == self.metrics[-1]]
-        width = max(len(shown(standing.run)) for standing in board)
-        lines = [f'Comparison of {summary}; {self.metrics[-1]}:']
-        for standing in board[:RUNS_IN_REPR]:
-            low = short(standing.interval.low) or 'none'
-            high = short(standing.interval.high) or 'none'
-            run = f'{shown(standing.run):{width}}'
-            lines.append(f'  {standing.rank}  {run}  {short(standing.map)} [{low}, {high}]')
-        if n_more := len(board[RUNS_IN_REPR:]):
-            lines.append(f'  … and {n_more} more')
-        return '\n'.join(lines)
+        return render(self.document(), 'table').rstrip()
+
+    @property
+    def _headline(self) -> str:
+        return str(lead_of(self.to_dict())['headline'])
 
     def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
@@ -336,7 +328,7 @@ class Comparison(ComparisonData, Described, Paged):
         str
             One or two sentences.
         """
-        return caption_of(self, self.parameters['baseline'])
+        return ' '.join(procedure_of(self))
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
         compared = self.to_dict()
@@ -433,10 +425,10 @@ class Comparison(ComparisonData, Described, Paged):
             Blocks for people and for papers, an object for JSON, and a table for programs.
         """
         return Document(
-            lambda: blocks_for_people(self, pairs),
+            lambda: blocks_for_people(self, self._headline, pairs),
             self.to_dict,
             lambda: grid_of(self, 'pairs' if pairs else 'leaderboard'),
-            lambda: blocks_for_papers(self, pairs),
+            lambda: blocks_for_papers(self, self._headline, pairs),
         )
 
 
@@ -553,20 +545,12 @@ def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
 
 
 def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
-    """Return sentences about the floor and about clusters."""
+    """Return sentences about the floor, and about clusters that are not the default."""
     notes = []
-    queries = terms_of(vars(settings)).queries
     if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
-    if settings.cluster != 'none':
-        notes.append(
-            'p, intervals and numbers of differences other than 0 are over clusters; wins, ties, '
-            f'losses and dz are over {queries}'
-        )
-        if n_without and settings.cluster == 'video':
-            notes.append('each query without a relevant shot is a cluster of its own')
     if why_no_videos and runs.has_videos:
         notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
     return notes

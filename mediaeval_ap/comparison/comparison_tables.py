@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.clusters_and_groups import GroupMean
 from mediaeval_ap.comparison.comparable_runs import Agreement
-from mediaeval_ap.comparison.comparison_page import percent
+from mediaeval_ap.comparison.comparison_page import join_names, percent, ranks
 from mediaeval_ap.comparison.intervals import FEWEST, Interval
 from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
+    FAILING,
     SIGN_FLIPS,
     Pair,
     Power,
@@ -52,8 +53,7 @@ INTERVAL_COLUMNS = {
 LABEL = 'tab:comparison'
 DAGGER = '†'
 MOST_RUNS = 5  # pairs of more runs are shown only on request
-FIRST_MINUS_SECOND = 'first {0.run} minus second'
-DIFFERENCE_HEADERS = ('difference', 'p', 'corrected p', 'win/tie/loss', 'dz')
+DIFFERENCE_HEADERS = ('difference', 'corrected p', 'win/tie/loss', 'dz')
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,147 +98,179 @@ def grid_of(comparison: ComparisonData, table: str) -> Grid:
     return Grid(list(chain(*(INTERVAL_COLUMNS.get(name, [name]) for name in names))), rows)
 
 
-def caption_of(comparison: ComparisonData, baseline: str | None) -> str:
-    """Describe means, intervals and tests: of all pairs, or of the pairs with a baseline."""
+def procedure_of(comparison: ComparisonData) -> list[str]:
+    """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
-    queries = with_noun(len(comparison.queries), terms.query, terms.queries)
-    definition = f' ({settings["definition"]})' if settings['definition'] else ''
     unit, units = names_of_units(settings)
-    counted_units = units
+    subject = 'Means over' if comparison.values else f'{comparison.metrics[-1]} of'
+    subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
     if settings['cluster'] != 'none':
         clusters = with_noun(comparison.counts['units'], unit, units)
-        counted_units = f'{clusters} of {terms.queries}, by {settings["cluster"]}'
-    subject = f'Means over {queries}{definition}'
-    *exploratory, last = comparison.metrics
-    if not comparison.values:
-        subject = f'{last} of {queries}'
-    methods = f'means: expanded ABC over {counted_units}'
-    if comparison.pairs:
-        methods += f'; differences: plus2 over {units}'
+        subject += f' in {clusters}, by {settings["cluster"]}'
+    if settings['definition']:
+        subject += f' ({settings["definition"]})'
+    methods = 'expanded ABC; differences: plus2' if comparison.pairs else 'expanded ABC'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
         intervals = f'without intervals, which need {FEWEST} {units}'
-    claims = f' Claims are about {last}; other columns are exploratory.' if exploratory else ''
-    return f'{subject}, {intervals}.{_sentence_on_p(comparison, baseline, units)}{claims}'
+    sentence_on_p = [_sentence_on_p(comparison, units)] if comparison.pairs else []
+    return [f'{subject}, {intervals}.', *sentence_on_p]
 
 
-def _sentence_on_p(comparison: ComparisonData, baseline: str | None, units: str) -> str:
+def _sentence_on_p(comparison: ComparisonData, units: str) -> str:
     """Return a sentence about p: its test, and its correction."""
-    if not comparison.pairs:
-        return ''
     settings = comparison.parameters
-    runs = comparison.terms.runs
+    baseline = settings['baseline']
     pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
-    flips = 'exact'
-    if n_rounded := sum(not pair.exact for pair in pairs):
-        flips = f'{n_rounded:,} of {len(pairs):,} rounded to a grid, others exact'
-        if n_rounded == len(pairs):
-            flips = 'rounded to a grid'
-    family = f'all pairs of {runs}' if baseline is None else f'the pairs with {printable(baseline)}'
+    n_rounded = sum(not pair.exact for pair in pairs)
+    flips = f'{n_rounded:,} of {len(pairs):,} rounded to a grid' if n_rounded else 'exact'
+    family = f'all pairs of {comparison.terms.runs}'
+    if baseline is not None:
+        family = f'the pairs with {printable(baseline)}'
+    if len(comparison.metrics) > 1:
+        family += ' for each metric'
     correction = CORRECTED_BY[settings['correction']]
-    return (
-        f' p by {SIGN_FLIPS} of {units} ({flips}), corrected by {correction} over {family} for '
-        'each metric.'
-    )
+    return f'p by {SIGN_FLIPS} of {units} ({flips}), corrected by {correction} over {family}.'
 
 
-def blocks_for_people(comparison: ComparisonData, pairs: bool) -> Iterator[Block]:
-    """Yield the tables for people."""
-    baseline = comparison.parameters['baseline']
-    metrics = comparison.metrics
+def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
+    """Yield the verdict, the board, differences, other tables, and the procedure."""
     terms = comparison.terms
+    baseline = comparison.parameters['baseline']
+    metrics = _claimed_first(comparison)
+    yield from map('{}\n'.format, _verdict(comparison, headline))
+    yield _board(comparison, metrics[:1])
+    if explanations := _explanations(comparison):
+        yield _lines(explanations)
+    for metric in (metrics if pairs else metrics[:1]) if baseline is not None else ():
+        rules = _rules(comparison) if comparison.verdicts and metric == metrics[0] else ''
+        yield Heading(f'{metric}: difference to {baseline}', _note(comparison, rules))
+        yield _grid_against_baseline(comparison, metric)
+    is_short = baseline is None and len(comparison.runs) <= MOST_RUNS
+    shown_metrics = metrics if pairs else metrics[:is_short]
+    for metric in shown_metrics if comparison.pairs else ():
+        yield Heading(f'{metric}: differences of pairs', _note_on_pairs(comparison))
+        yield _grid_of_pairs(comparison, metric)
+    baseline_remedy = '' if is_short or baseline else f', or --baseline {terms.run.upper()}'
+    yield from _pairs_not_shown(comparison, metrics[len(shown_metrics) :], baseline_remedy)
     for table in _requested_tables(comparison):
-        yield from (Heading(table.title, table.note), table.grid)
-    yield _means_with_intervals(comparison)
-    if comparison.pairs:
-        level = percent(comparison.parameters['level'])
-        yield Heading('Rank', f'{level} interval, from the tests of all pairs')
-        yield _grid_of_runs(comparison, _rank)
-    for metric in metrics if baseline is not None else ():
-        yield Heading(f'{_title(comparison, metric)}: difference to {baseline}')
-        standings = [
-            standing
-            for standing in comparison.leaderboard
-            if standing.metric == metric and standing.run != baseline
-        ]
-        rows = [
-            [standing.run, *_cells_of(standing, standing.difference_interval)]
-            for standing in standings
-        ]
-        yield _without_empty_columns(comparison, [terms.run, *DIFFERENCE_HEADERS], rows)
+        if table.label != 'verdicts':  # these stand beside the differences to the baseline
+            yield from (Heading(table.title, table.note), table.grid)
     yield from _means_without_floor(comparison)
-    if comparison.orders:
+    if orders := _orders_by_definition(comparison):
         yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
-        yield _grid_of_orders(comparison)
+        yield orders
     for metric, grid in _means_by_group(comparison):
         yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
         yield grid
-    notes = list(comparison.notes)
-    if pairs or (baseline is None and len(comparison.runs) <= MOST_RUNS):
-        for metric in metrics if comparison.pairs else ():
-            title = f'{_title(comparison, metric)}: differences of pairs'
-            yield Heading(title, FIRST_MINUS_SECOND.format(terms))
-            yield _grid_of_pairs(comparison, metric)
-    elif baseline is None:
-        n_pairs = len(comparison.pairs) // len(metrics)
-        instead = f'ask for them (--pairs), or for a baseline (--baseline {terms.run.upper()})'
-        notes.append(f'{n_pairs} pairs of {terms.runs} are not shown: {instead}')
-    if notes:
-        yield ''.join(f'{note}\n' for note in notes)
+    yield _lines([*_agreement(comparison), *comparison.notes, *procedure_of(comparison)])
 
 
-def blocks_for_papers(comparison: ComparisonData, pairs: bool) -> Iterator[Block]:
+def _pairs_not_shown(
+    comparison: ComparisonData, metrics: Sequence[str], more_remedies: str
+) -> Iterator[Block]:
+    """Count the pairs that are not shown, those by these metrics."""
+    _, runs, *_ = comparison.terms
+    if metrics and (n_pairs := len(comparison.pairs) // len(comparison.metrics)):
+        number = with_noun(n_pairs, f'pair of {runs}', f'pairs of {runs}')
+        remedy = f"--pairs{more_remedies}; in Python to_frame('pairs')"
+        yield f'Not shown: {number} by {join_names(metrics)} ({remedy}).\n'
+
+
+def _lines(sentences: Sequence[str]) -> str:
+    return ''.join(f'{sentence}\n' for sentence in sentences)
+
+
+def _claimed_first(comparison: ComparisonData) -> list[str]:
+    """Return the metrics; the one that claims are about, which is the last, comes first."""
+    *exploratory, claimed = comparison.metrics
+    return [claimed, *exploratory]
+
+
+def _verdict(comparison: ComparisonData, headline: str) -> list[str]:
+    """Return the headline, and the outcome of the gate, if there is one."""
+    verdicts = comparison.verdicts
+    if not verdicts:
+        return [headline]
+    outcome = 'failed' if any(one.verdict in FAILING for one in verdicts) else 'passed'
+    words = dict.fromkeys(one.verdict for one in verdicts if one.verdict != 'passed')
+    runs = {word: [one.run for one in verdicts if one.verdict == word] for word in words}
+    reasons = '; '.join(f'{word}: {join_names(runs[word])}' for word in words)
+    return [headline, f'Gate {outcome} ({reasons})' if reasons else f'Gate {outcome}']
+
+
+def _explanations(comparison: ComparisonData) -> list[str]:
+    """Explain the marks and ranks of the board, and which of its metrics claims are about."""
+    baseline = comparison.parameters['baseline']
+    alpha = alpha_of(comparison.parameters['level'])
+    sentences = []
+    if comparison.pairs:
+        runs = comparison.terms.runs.capitalize()
+        mark = (
+            f'{runs} that share a letter are not significantly different (corrected p > {alpha:g}).'
+        )
+        if baseline is not None:
+            different = f'significantly different from {printable(baseline)}'
+            mark = f'{DAGGER}: {different} (corrected p ≤ {alpha:g}).'
+        sentences.append(f'{mark} Ranks: best to worst by the tests of all pairs.')
+    claimed, *exploratory = _claimed_first(comparison)
+    if exploratory:
+        verb = 'is' if len(exploratory) == 1 else 'are'
+        sentences.append(
+            f'Claims are about {claimed}; {join_names(exploratory)} {verb} exploratory.'
+        )
+    return sentences
+
+
+def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
+    yield from map(Heading, _verdict(comparison, headline))
+    number = with_noun(len(comparison.runs), terms.run, terms.runs)
+    caption = ' '.join([f'Means of {number}, best in bold.', *_explanations(comparison)])
+    board = _board(comparison, comparison.metrics)
+    yield Captioned(board, caption, LABEL, ' '.join(procedure_of(comparison)))
     for table in _requested_tables(comparison):
         yield Captioned(table.grid, f'{table.title}: {table.note}.', f'{LABEL}-{table.label}')
-    means = _means_with_intervals(comparison)
-    yield replace(means, caption=f'{means.caption} Best in bold.')
-    for number, metric in enumerate(comparison.metrics if pairs else (), 1):
-        text = (
-            f'{_title(comparison, metric)}: differences of pairs, '
-            f'{FIRST_MINUS_SECOND.format(terms)}. {caption_of(comparison, None)}'
-        )
-        if comparison.parameters['cluster'] != 'none':
-            text += f' Wins, ties, losses and dz are of {terms.queries}.'
-        yield Captioned(_grid_of_pairs(comparison, metric), text, f'{LABEL}-pairs-{number}')
-    if comparison.orders:
+    for count, metric in enumerate(_claimed_first(comparison) if pairs else (), 1):
+        text = f'{metric}: differences of pairs, {_note_on_pairs(comparison)}.'
+        yield Captioned(_grid_of_pairs(comparison, metric), text, f'{LABEL}-pairs-{count}')
+    if orders := _orders_by_definition(comparison):
         text = f"Agreement of two orders of the {terms.runs}: Kendall's tau-b."
-        yield Captioned(_grid_of_orders(comparison), text, f'{LABEL}-orders')
-    for number, (metric, grid) in enumerate(_means_by_group(comparison), 1):
+        yield Captioned(orders, text, f'{LABEL}-orders')
+    for count, (metric, grid) in enumerate(_means_by_group(comparison), 1):
         text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
-        yield Captioned(grid, text, f'{LABEL}-by-{number}')
+        yield Captioned(grid, text, f'{LABEL}-by-{count}')
 
 
-def _means_with_intervals(comparison: ComparisonData) -> Captioned:
-    """Return the means with intervals.
+def _board(comparison: ComparisonData, with_interval: Sequence[str]) -> Grid:
+    """Return the ranks, and the means by each metric with the marks of their runs.
 
-    Each is marked with its letters in the compact letter display; with a baseline, means that
-    differ from it are marked with a dagger.
+    A mark is the letters in the compact letter display; with a baseline, a dagger where a mean
+    differs from it.
     """
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
-    text = caption_of(comparison, baseline)
-    if baseline is not None:
-        text += f' {DAGGER}: differs from {printable(baseline)}, corrected p ≤ {alpha:g}.'
-    elif comparison.pairs:
-        runs = comparison.terms.runs.capitalize()
-        text += f' {runs} that share a letter are not told apart (corrected p > {alpha:g}).'
 
     def cell_of(standing: Standing) -> Marked:
-        p = standing.p_adjusted
-        mark = DAGGER if p is not None and p <= alpha else ''
-        if baseline is None and len(comparison.runs) > 1:
-            mark = standing.group
-        return Marked(standing.map, standing.rank == 1, mark, _bounds(standing.interval))
+        mark = standing.group if comparison.pairs else ''
+        if baseline is not None:
+            is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
+            mark = DAGGER if is_different else ''
+        detail = _bounds(standing.interval) if standing.metric in with_interval else ''
+        return Marked(standing.map, standing.rank == 1, mark, detail)
 
-    return Captioned(_grid_of_runs(comparison, cell_of), text, LABEL)
-
-
-def _title(comparison: ComparisonData, metric: str) -> str:
-    """Return the name of a metric, marked as exploratory unless it is the last one."""
-    return metric if metric == comparison.metrics[-1] else f'{metric} (exploratory)'
+    grid = _grid_of_runs(comparison, cell_of)
+    if not comparison.pairs:
+        return grid
+    rank_by_run = {
+        standing.run: Marked(ranks(standing.rank_interval))
+        for standing in comparison.leaderboard
+        if not standing.exploratory
+    }
+    rows = [[run, rank_by_run[run], *cells] for run, *cells in grid.rows]
+    return Grid([comparison.terms.run, 'rank', *grid.headers[1:]], rows)
 
 
 def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
@@ -246,14 +278,36 @@ def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]
     cells = {
         (standing.metric, standing.run): cell_of(standing) for standing in comparison.leaderboard
     }
-    metrics = comparison.metrics
+    metrics = _claimed_first(comparison)
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
-    return Grid([comparison.terms.run, *(_title(comparison, metric) for metric in metrics)], rows)
+    return Grid([comparison.terms.run, *metrics], rows)
 
 
-def _rank(standing: Standing) -> Marked:
-    low, high = standing.rank_interval
-    return Marked(standing.rank, detail=f'[{low},{high}]')
+def _grid_against_baseline(comparison: ComparisonData, metric: str) -> Grid:
+    """Return the differences of all runs to the baseline, with their verdicts, if requested."""
+    rows = [
+        [standing.run, *_cells_of(standing, standing.difference_interval)]
+        for standing in comparison.leaderboard
+        if standing.metric == metric and standing.difference is not None
+    ]
+    grid = _without_empty_columns(comparison, [comparison.terms.run, *DIFFERENCE_HEADERS], rows)
+    words_by_run = {one.run: one.words for one in comparison.verdicts if one.metric == metric}
+    if not words_by_run:
+        return grid
+    rows = [[run, Marked(words_by_run[run]), *cells] for run, *cells in grid.rows]
+    return Grid([comparison.terms.run, 'verdict', *grid.headers[1:]], rows)
+
+
+def _note_on_pairs(comparison: ComparisonData) -> str:
+    family = '' if comparison.parameters['baseline'] is None else 'corrected over all pairs'
+    return _note(comparison, f'first {comparison.terms.run} minus second', family)
+
+
+def _note(comparison: ComparisonData, *parts: str) -> str:
+    """Join the parts of a note on differences; the last one is about counts, next to clusters."""
+    is_clustered = comparison.values and comparison.parameters['cluster'] != 'none'
+    counts = f'win/tie/loss and dz by {comparison.terms.query}' if is_clustered else ''
+    return '; '.join(filter(None, (*parts, counts)))
 
 
 def _grid_of_pairs(comparison: ComparisonData, metric: str) -> Grid:
@@ -273,9 +327,9 @@ def _without_empty_columns(
 def _cells_of(compared: Standing | Pair, interval: Interval | None) -> list[Any]:
     """Return the cells of `DIFFERENCE_HEADERS`."""
     difference = Marked(compared.difference, detail='' if interval is None else _bounds(interval))
-    ps = [Marked('' if p is None else short_p(p)) for p in (compared.p, compared.p_adjusted)]
+    p = Marked('' if compared.p_adjusted is None else short_p(compared.p_adjusted))
     counts = Marked(f'{compared.wins}/{compared.ties}/{compared.losses}')
-    return [difference, *ps, counts, compared.dz]
+    return [difference, p, counts, compared.dz]
 
 
 def _bounds(interval: Interval) -> str:
@@ -300,9 +354,28 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
     yield _grid_of_runs(comparison, attrgetter('map_without_floor'))
 
 
-def _grid_of_orders(comparison: ComparisonData) -> Grid:
-    rows = [(order.a, order.b, order.tau) for order in comparison.orders]
-    return Grid(['one', 'other', 'tau'], rows)
+def _agreement(comparison: ComparisonData) -> list[str]:
+    """Compare the claimed order with those by other metrics, if any of them differs."""
+    taus = {
+        order.a: order.tau
+        for order in comparison.orders
+        if order.b == comparison.metrics[-1] and order.a in comparison.metrics
+    }
+    tau_by_metric = {metric: tau for metric, tau in taus.items() if tau is not None}
+    if len(comparison.runs) < 3 or all(tau == 1 for tau in tau_by_metric.values()):
+        return []
+    words = ', '.join(f'{metric} {short(tau)}' for metric, tau in tau_by_metric.items())
+    return [f"Kendall's tau-b with the order by {comparison.metrics[-1]}: {words}."]
+
+
+def _orders_by_definition(comparison: ComparisonData) -> Grid | None:
+    """Return the agreement of orders by several definitions, if there are any."""
+    rows = [
+        (order.a, order.b, order.tau)
+        for order in comparison.orders
+        if not {order.a, order.b} <= {*comparison.metrics}
+    ]
+    return Grid(['one', 'other', 'tau'], rows) if rows else None
 
 
 def _means_by_group(comparison: ComparisonData) -> Iterator[tuple[str, Grid]]:
@@ -327,18 +400,23 @@ class RequestedTable(NamedTuple):
     grid: Grid
 
 
+def _rules(comparison: ComparisonData) -> str:
+    """Return the rules of the verdicts."""
+    settings = comparison.parameters
+    rules = [f'{percent(settings["level"])} interval']
+    if settings['fail_if_worse'] is not None:
+        rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
+    if settings['require_better']:
+        rules.append('not better: not all of it is above 0')
+    return '; '.join(rules)
+
+
 def _requested_tables(comparison: ComparisonData) -> Iterator[RequestedTable]:
     """Yield the verdicts, and the numbers of queries for a difference."""
     settings = comparison.parameters
     terms = comparison.terms
-    *exploratory, metric = comparison.metrics
+    metric = comparison.metrics[-1]
     if comparison.verdicts:
-        claimed = f'{metric}, not of {", ".join(exploratory)}' if exploratory else metric
-        rules = [f'{percent(settings["level"])} interval of {claimed}']
-        if settings['fail_if_worse'] is not None:
-            rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
-        if settings['require_better']:
-            rules.append('not better: not all of it is above 0')
         rows: list[Any] = [
             (
                 verdict.run,
@@ -349,7 +427,7 @@ def _requested_tables(comparison: ComparisonData) -> Iterator[RequestedTable]:
         ]
         title = f'Difference to {printable(settings["baseline"])}'
         grid = Grid([terms.run, 'difference', 'verdict'], rows)
-        yield RequestedTable('verdicts', title, '; '.join(rules), grid)
+        yield RequestedTable('verdicts', title, _rules(comparison), grid)
     if comparison.power:
         _, units = names_of_units(settings)
         title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'

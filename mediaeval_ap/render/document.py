@@ -75,11 +75,12 @@ class Marked:
 
 @dataclass(frozen=True)
 class Captioned:
-    """A grid for a paper, with a caption and a label for references."""
+    """A grid for a paper, with a caption, a label for references, and a note below."""
 
     grid: Grid
     caption: str
     label: str
+    note: str = ''
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ Block: TypeAlias = Heading | Grid | Captioned | Remarks | str  # a string is sho
 class Document:
     """Blocks for people; rows (if any) and a JSON value for programs; all made on demand.
 
-    `for_papers` replaces the blocks in Markdown and LaTeX.
+    `for_papers` replaces the blocks in LaTeX.
     """
 
     blocks: Callable[[], Iterable[Block]]

@@ -159,7 +159,6 @@ class Markdown(AlignedText):
 
     suffixes = ('.md',)
     is_folded = False
-    is_for_papers = True
     bold = '**{}**'
 
     def table(
@@ -173,7 +172,8 @@ class Markdown(AlignedText):
         return f'**{self.text(name)}{note}**\n'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
-        return _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
+        escaped = _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
+        return re.sub('\n(?=.)', r'\\\n', escaped)  # a backslash keeps the end of a line
 
     def text(self, text: str) -> str:
         """Return text as code."""
@@ -221,17 +221,22 @@ class Latex(AlignedText):
         return '\n'.join(map(self.text, text.split('\n')))
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        """Return a float; the details of a row stand below it in small print."""
+        """Return a float; the details of a row, and the note, stand below in small print."""
         rows: list[Sequence[Any]] = []
         for row in block.grid.rows:
             details = [cell.detail if isinstance(cell, Marked) else '' for cell in row]
             rows.append(row)
             if any(details):
                 rows.append([Marked('', detail=detail) for detail in details])
+        note = ''
+        if block.note:
+            text = self.text(block.note)
+            note = f'\n\\smallskip\n\\parbox{{\\columnwidth}}{{\\footnotesize {text}}}\n'
         return (
             f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
             f'\\label{{{block.label}}}\n\\medskip\n'
-            f'{self.grid(Grid(block.grid.headers, rows))}\\end{{table}}\n'
+            '\\footnotesize\\setlength{\\tabcolsep}{4pt}\n'
+            f'{self.grid(Grid(block.grid.headers, rows))}{note}\\end{{table}}\n'
         )
 
     def marked(self, text: str, marked: Marked) -> str:
@@ -273,9 +278,6 @@ class Html(AlignedText):
         return escape(printable(text))
 
     header = text
-
-    def captioned(self, block: Captioned, width: int | None) -> str:
-        return f'{self.paragraph(block.caption)}{self.grid(block.grid)}'
 
     def marked(self, text: str, marked: Marked) -> str:
         value = self.bold.format(text) if marked.is_best else text

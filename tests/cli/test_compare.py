@@ -213,7 +213,12 @@ def test_runs_pass_by_the_first_measure(measures):
     assert written['metrics'] == ['MAP@1', 'MAP@10', second, first]
     assert [each['metric'] for each in written['verdicts']] == [first]
     table = compared('--measures', measures, *gate.split()[:-2], files=files, expected=status)
-    assert f'(95 % interval of {first}, not of MAP@1, MAP@10, {second}; ' in table.stdout
+    _, _, gate, *_ = table.stdout.splitlines()
+    assert gate == ('Gate failed (worse: late)' if told else 'Gate passed')
+    assert f'\n{first}: difference to best (95 % interval; worse: all of it is below -0.1)\n' in (
+        table.stdout
+    )
+    assert f'Claims are about {first}; MAP@1, MAP@10 and {second} are exploratory.' in table.stdout
 
 
 def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():

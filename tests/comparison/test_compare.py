@@ -16,6 +16,7 @@ from scipy import stats
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning
+from mediaeval_ap.render.formats import render
 
 EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)
 
@@ -276,12 +277,11 @@ def test_a_floor_that_is_not_known_has_a_reason_and_no_note():
     assert comparison.notes == [INDEPENDENT + 'their videos are not known without the reference']
 
 
-def test_few_lines_say_who_leads():
-    results = several(*[[place / 10] * 50 for place in range(12)])
-    lines = repr(without_warning(results, correction='bh')).splitlines()
-    assert lines[0] == 'Comparison of 12 runs, 50 queries, bh; MAP@1:'
-    assert lines[1] == "  1  'l'  1.100 [none, none]"
-    assert (len(lines), lines[-1]) == (12, '  … and 2 more')
+def test_a_comparison_is_shown_as_by_the_command():
+    comparison = compare(several(*drawn(7, n_runs=2)))
+    assert f'{comparison!r}\n' == render(comparison.document(), 'table')
+    headline, *_ = repr(comparison).splitlines()
+    assert comparison._repr_html_().startswith(f'<p>{headline}</p>\n\n<table>')
 
 
 def test_every_shape_has_the_same_numbers():

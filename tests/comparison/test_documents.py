@@ -1,11 +1,14 @@
 """What a comparison shows to people, prints for papers and draws."""
 
+from itertools import pairwise
+
 import pytest
+from compared_runs import several
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.comparison.comparison_tables import MOST_RUNS
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.render.document import Captioned, Heading
+from mediaeval_ap.render.document import Captioned, Grid, Heading
 from mediaeval_ap.render.formats import render, short_p
 
 REFERENCE = [('x', f'v{shot % 7}', str(shot), f'name_{shot}') for shot in range(60)]
@@ -24,29 +27,34 @@ THREE = {'low': 20, 'top': 50, 'same': 20}
 
 
 def blocks(comparison, **options):
-    """The blocks that people see, each grid below the name of its heading."""
+    """The grids that people see: the board, and each other below the name of its heading."""
     found = [*comparison.document(**options).blocks()]
-    return {
-        before.name if isinstance(before, Heading) else 'after': block
-        for before, block in zip([None, *found], found, strict=False)
-        if not isinstance(block, Heading)
+    board = next(block for block in found if isinstance(block, Grid))
+    tables = {
+        before.name: block for before, block in pairwise(found) if isinstance(before, Heading)
     }
+    return {'board': board, **tables}
+
+
+def lines(comparison, **options):
+    return render(comparison.document(**options), 'table').splitlines()
 
 
 def printed(comparison):
-    table, *_ = comparison.document().for_papers()
-    assert isinstance(table, Captioned)
+    (table,) = (
+        block for block in comparison.document().for_papers() if isinstance(block, Captioned)
+    )
     return table
 
 
 def marks(comparison):
-    """The mark of each run at the last cutoff, in the table of a paper."""
-    return {run: cells[-1].mark for run, *cells in printed(comparison).grid.rows}
+    """The mark of each run at the last cutoff, which follows the rank in the table of a paper."""
+    return {run: cells[1].mark for run, *cells in printed(comparison).grid.rows}
 
 
 def test_runs_and_pairs(comparison):
     rows = printed(compared({'b': 20, 'a': 20, 'c': 10})).grid.rows
-    assert {run: cell.is_best for run, cell, _ in rows} == {'a': True, 'b': True, 'c': False}
+    assert {run: cell.is_best for run, _, cell, _ in rows} == {'a': True, 'b': True, 'c': False}
     assert [run for run, *_ in rows] == ['a', 'b', 'c']
     runs = [row['run'] for row in comparison.document().rows().objects()]
     assert runs == ['top', 'low', 'same'] * 3
@@ -62,19 +70,46 @@ def test_runs_and_pairs(comparison):
     assert [row[-1] for row in grid.rows] == [pytest.approx(0.992, abs=5e-4)] * 2 + [None]
 
 
+def test_the_verdict_comes_first_and_the_procedure_last():
+    text = lines(compared({'low': 20, 'top': 50}))
+    # Thirty of sixty differences are 1. With 1 and -1, the mean is 30 / 62, and the sum of squares
+    # about it 17.484; t of 61 degrees of freedom is 1.9996: 0.4839 ± 1.9996 · √(17.484 / 61 / 62).
+    assert text[0] == 'top is better than low by 0.500 [0.348, 0.620], p < 0.0001, Holm'
+    assert text[2] == 'run    rank    MAP@10                MAP@1'
+    assert text[7:9] == [
+        'Runs that share a letter are not significantly different (corrected p > 0.05). Ranks: '
+        'best to worst by the tests of all pairs.',
+        'Claims are about MAP@10; MAP@1 is exploratory.',
+    ]
+    assert text[10] == 'MAP@10: differences of pairs (first run minus second)'
+    hidden = "Not shown: 1 pair of runs by MAP@1 (--pairs; in Python to_frame('pairs'))."
+    assert text[16] == hidden
+    assert ' '.join(text[-2:]) == compared({'low': 20, 'top': 50}).caption()
+
+
+def test_ranks_stand_on_the_board():
+    rows = blocks(compared({'low': 20, 'top': 50, 'near': 49}))['board'].rows
+    assert [(run, rank.value) for run, rank, *_ in rows] == [
+        *(('top', '1 to 2'), ('near', '1 to 2'), ('low', '3'))
+    ]
+    assert blocks(compared({'a': 9}))['board'].headers == ['run', 'MAP@10', 'MAP@1']
+
+
 def test_pairs_of_many_runs_are_shown_if_asked_for():
-    many = compared({f'run_{count}': count for count in range(10, 10 * MOST_RUNS + 11, 10)})
+    counts = range(10, 10 * MOST_RUNS + 11, 10)
+    many = compared({f'run_{count}': count for count in counts}, K=10)
     assert 'MAP@10: differences of pairs' not in blocks(many)
-    assert '15 pairs of runs are not shown' in blocks(many)['after']
+    remedy = "--pairs, or --baseline RUN; in Python to_frame('pairs')"
+    assert f'Not shown: 15 pairs of runs by MAP@10 ({remedy}).' in lines(many)
     assert len(blocks(many, pairs=True)['MAP@10: differences of pairs'].rows) == 15
+    assert not any(line.startswith('Not shown') for line in lines(many, pairs=True))
 
 
 def test_a_dagger_marks_what_differs_from_the_baseline():
     comparison = compared(THREE, baseline='low')
     assert marks(comparison) == {'top': '†', 'low': '', 'same': ''}
-    assert printed(comparison).caption.endswith(
-        'other columns are exploratory. †: differs from low, corrected p ≤ 0.05. Best in bold.'
-    )
+    mark = '†: significantly different from low (corrected p ≤ 0.05). Ranks: '
+    assert mark in printed(comparison).caption
     # Of six queries on which runs differ, p is 2/64.
     comparison = compared({'low': 20, 'more': 26}, baseline='low', level=0.99)
     assert marks(comparison)['more'] == ''
@@ -84,25 +119,43 @@ def test_a_dagger_marks_what_differs_from_the_baseline():
 def test_letters_of_groups():
     comparison = compared(THREE)
     assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
-    note = 'Runs that share a letter are not told apart (corrected p > 0.05).'
+    note = 'Runs that share a letter are not significantly different (corrected p > 0.05).'
     assert note in printed(comparison).caption
-    alone = compared({'a': 9})
-    assert marks(alone) == {'a': ''}
-    assert 'letter' not in printed(alone).caption
+    alone = printed(compared({'a': 9}))
+    assert alone.grid.rows[0][1].mark == ''
+    assert 'letter' not in alone.caption
 
 
 def test_cutoffs_before_the_last_are_exploratory():
     comparison = compared(THREE, K=(1, 10, 'all'), baseline='low')
-    assert printed(comparison).grid.headers == [
-        *('run', 'MAP@1 (exploratory)', 'MAP@10 (exploratory)', 'MAP')
+    metrics = ['MAP', 'MAP@1', 'MAP@10']
+    assert printed(comparison).grid.headers == ['run', 'rank', *metrics]
+    assert printed(comparison).caption.endswith(
+        'Claims are about MAP; MAP@1 and MAP@10 are exploratory.'
+    )
+    assert [*blocks(comparison)][1:] == ['MAP: difference to low']
+    assert [*blocks(comparison, pairs=True)][1:] == [
+        *(f'{metric}: difference to low' for metric in metrics),
+        *(f'{metric}: differences of pairs' for metric in metrics),
     ]
-    assert 'Claims are about MAP; other columns are exploratory.' in comparison.caption()
-    assert {'MAP@1 (exploratory): difference to low', 'MAP: difference to low'} <= {
-        *blocks(comparison)
-    }
-    pairs = [each.caption for each in comparison.document(pairs=True).for_papers()][1:4]
-    assert [each.partition(':')[0] for each in pairs] == printed(comparison).grid.headers[1:]
-    assert 'exploratory' not in compared(THREE, K=10).caption()
+    _, _, *pairs = comparison.document(pairs=True).for_papers()
+    assert [each.caption for each in pairs] == [
+        f'{metric}: differences of pairs, first run minus second; corrected over all pairs.'
+        for metric in metrics
+    ]
+    assert 'exploratory' not in printed(compared(THREE, K=10)).caption
+
+
+def test_orders_are_compared_where_they_differ():
+    """By the first hypothesis a is before b before c; by ten, b before a: 1 of 3 pairs turns."""
+    rows = [[1, 0.25], [0.5, 0.5], [0, 0]]
+    results = several(*[[row] * 6 for row in rows])
+    sentence = "Kendall's tau-b with the order by MAP@10: MAP@1 0.333."
+    assert sentence in lines(compare(results))
+    assert not any('tau' in line for line in lines(compared(THREE)))
+    two = {name: results[name] for name in 'ab'}
+    assert not any('tau' in line for line in lines(compare(two)))
+    assert 'Agreement of two orders of the runs' in blocks(compare(two, also={'other': two}))
 
 
 BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
@@ -115,15 +168,15 @@ BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
         (
             {'low': 1, 'top': 50},
             {},
-            '(means: expanded ABC over queries; differences: plus2 over queries). p by paired sign '
-            'flips of queries (exact), corrected by Holm over all pairs of runs for each metric. '
-            'Claims are about MAP@10; other columns are exploratory.',
+            'Means over 60 queries (mediaeval-2016), with 95 % intervals (expanded ABC; '
+            'differences: plus2). p by paired sign flips of queries (exact), corrected by Holm '
+            'over all pairs of runs for each metric.',
         ),
         (
             {'a': 20, 'b': 15},
             {'correction': 'bh', 'level': 0.9},
-            '90 % intervals (means: expanded ABC over queries; differences: plus2 over queries). p '
-            'by paired sign flips of queries (exact), corrected by Benjamini and Hochberg over all',
+            '90 % intervals (expanded ABC; differences: plus2). p by paired sign flips of queries '
+            '(exact), corrected by Benjamini and Hochberg over all',
         ),
         (
             THREE,
@@ -133,35 +186,33 @@ BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
         (
             THREE,
             BY_VIDEO,
-            '(means: expanded ABC over 7 clusters of queries, by video; differences: plus2 over '
-            'clusters). p by paired sign flips of clusters (',
+            'Means over 60 queries in 7 clusters, by video (mediaeval-2016), with 95 % intervals',
         ),
-        ({'a': 9}, {}, 'with 95 % intervals (means: expanded ABC over queries). Claims'),
+        ({'a': 9}, {}, 'with 95 % intervals (expanded ABC).'),
     ],
 )
 def test_captions_name_the_procedure(found, settings, expected):
     comparison = compared(found, **settings)
     assert expected in comparison.caption()
-    assert comparison.caption() in printed(comparison).caption
+    assert printed(comparison).note == comparison.caption()
     if settings == BY_VIDEO:
-        captions = [each.caption for each in comparison.document(pairs=True).for_papers()]
-        note = '. Wins, ties, losses and dz are of queries.'
-        assert [each.endswith(note) for each in captions] == [False, True, True, False]
+        note = '(first run minus second; win/tie/loss and dz by query)'
+        assert f'MAP@10: differences of pairs {note}' in lines(comparison)
 
 
 def test_differences_to_the_baseline():
     found = blocks(compared(THREE, baseline='low'))
     grid = found['MAP@10: difference to low']
     assert [row[0] for row in grid.rows] == ['top', 'same']
-    _, difference, p, corrected, counts, dz = grid.rows[0]
+    _, difference, corrected, counts, dz = grid.rows[0]
     assert (difference.value, counts.value) == (0.5, '30/30/0')
-    assert (p.value, corrected.value) == ('<0.0001', '<0.0001')  # 2 / 2**30, and twice that
+    assert corrected.value == '<0.0001'  # 2 / 2**29
     assert round(dz, 3) == 0.992  # half of them 1, half 0: 0.5 by sqrt(15 / 59)
-    _, difference, p, corrected, counts, dz = grid.rows[1]
+    _, difference, corrected, counts, dz = grid.rows[1]
     # Sixty zeros, 1 and -1: t of 61 degrees of freedom, 1.9996, by sqrt(2 / 61 / 62).
     assert (difference.value, difference.detail) == (0, '[-0.046,0.046]')
     assert counts.value == '0/60/0'
-    assert (p.value, dz) == ('1.0000', None)
+    assert (corrected.value, dz) == ('1.0000', None)
     assert short_p(1 / 20_001) == '<0.0001'  # not zero
 
 

@@ -112,9 +112,8 @@ def test_what_is_no_mean_has_none_of_what_means_have():
         assert pair.reason == 'lwlrap is no mean over queries: it is a mean over labels'
     assert comparison.values == {}
     assert comparison.caption() == (
-        'lwlrap of 40 queries, with 95 % intervals (means: expanded ABC over queries; differences: '
-        'plus2 over queries). p by paired sign flips of queries (exact), corrected by Holm over '
-        'all pairs of runs for each metric.'
+        'lwlrap of 40 queries, with 95 % intervals (expanded ABC; differences: plus2). p by '
+        'paired sign flips of queries (exact), corrected by Holm over all pairs of runs.'
     )
     for text in comparison.to_markdown(), render(comparison.document(pairs=True), 'latex'):
         assert 'corrected p' in text

@@ -71,7 +71,7 @@ def test_hostile_names(tmp_path):
     of_query = AveragePrecision([('x', 'v', '1', query)]).explain(run).of(query).to_latex()
     found = comparison(HOSTILE, baseline=query)
     text = render(found.document(pairs=True), 'latex')
-    assert text.count(r'\label{') == 6  # runs, pairs by four metrics, orders
+    assert text.count(r'\label{') == 5  # runs, and pairs by four metrics
     assert 'undefined' not in compiled(found.to_latex() + of_query, tmp_path)
     if shutil.which('pdftotext'):
         command = ['pdftotext', '-layout', 'paper.pdf', '-']

@@ -107,9 +107,11 @@ def test_clusters_are_flipped_together():
     assert (together.pairs[0].p, together.counts['units']) == (2 / 4, 2)
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert (together.pairs[0].n_nonzero, together.pairs[0].wins) == (2, 20)
-    note = 'p, intervals and numbers of differences other than 0 are over clusters; '
-    assert f'{note}wins, ties, losses and dz are over items' in together.notes
-    assert 'without intervals, which need 5 clusters' in together.caption()
+    assert together.caption().startswith(
+        'Means over 20 items in 2 clusters, by column, without intervals, which need 5 clusters. '
+    )
+    pairs = 'value: differences of pairs (first system minus second; win/tie/loss and dz by item)'
+    assert pairs in repr(together).splitlines()
     frame.loc[0, 'cluster'] = 'z'
     with pytest.raises(FormatError, match=r"row 21, cluster: found 'x' for 'q000', expected 'z'"):
         compare(frame)

@@ -65,6 +65,7 @@ MARKED = Captioned(
     ),
     'Of a_b.',
     'tab:x',
+    'By 5 %.',
 )
 
 
@@ -78,6 +79,7 @@ def test_latex_of_a_captioned_table():
 \caption{Of a\_b.}
 \label{tab:x}
 \medskip
+\footnotesize\setlength{\tabcolsep}{4pt}
 \begin{tabular}{ll}
 \toprule
  run & MAP \\
@@ -87,20 +89,26 @@ def test_latex_of_a_captioned_table():
  c & 0.250\textsuperscript{\dag{}} \\
 \bottomrule
 \end{tabular}
+
+\smallskip
+\parbox{\columnwidth}{\footnotesize By 5 \%.}
 \end{table}
 """
     assert re.sub(' +', ' ', captioned('latex')) == expected
 
 
-def test_markdown_of_a_captioned_table():
-    assert captioned('markdown').splitlines() == [
-        r'Of a\_b.',
-        '',
+def test_markdown_of_marked_cells():
+    assert shown(MARKED.grid, 'markdown').splitlines() == [
         '| run    | MAP                 |',
         '|--------|---------------------|',
         r'| `a\|b` | **0.750** [0.5,1.0] |',
         '| `c`    | 0.250†              |',
     ]
+
+
+def test_markdown_keeps_the_ends_of_lines():
+    document = Document(lambda: ['a_b\nc\n', 'd\n'], dict, lambda: Grid([], []))
+    assert render(document, 'markdown') == 'a\\_b\\\nc\n\nd\n'
 
 
 def test_other_formats_have_their_own_blocks():
