@@ -356,16 +356,16 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
 
 def _agreement(comparison: ComparisonData) -> list[str]:
     """Compare the claimed order with those by other metrics, if any of them differs."""
-    taus = {
+    claimed = comparison.metrics[-1]
+    tau_by_metric = {
         order.a: order.tau
         for order in comparison.orders
-        if order.b == comparison.metrics[-1] and order.a in comparison.metrics
+        if order.b == claimed and order.a in comparison.metrics and order.tau is not None
     }
-    tau_by_metric = {metric: tau for metric, tau in taus.items() if tau is not None}
     if len(comparison.runs) < 3 or all(tau == 1 for tau in tau_by_metric.values()):
         return []
     words = ', '.join(f'{metric} {short(tau)}' for metric, tau in tau_by_metric.items())
-    return [f"Kendall's tau-b with the order by {comparison.metrics[-1]}: {words}."]
+    return [f"Kendall's tau-b with the order by {claimed}: {words}."]
 
 
 def _orders_by_definition(comparison: ComparisonData) -> Grid | None:
