@@ -8,7 +8,7 @@ from operator import eq, gt, lt
 from types import SimpleNamespace
 
 import pytest
-from page.browsing import STATES, Visit
+from page.browsing import DESK, STATES, State, Visit
 from page.pages import HOSTILE_NAMES, HOSTILE_RUN, LINKS, TITLE, column
 from page_text import data_of
 
@@ -225,12 +225,13 @@ def test_hostile_names_are_text(tab, campaign):
     assert tab.locator('#per-query script, #per-query img, #per-query b').count() == 0
     names = column(tab.locator('#per-query'), 1)
     assert set(map(printable, HOSTILE_NAMES)) <= set(names)
-    assert printable(HOSTILE_RUN) in tab.locator('#leaderboard ~ .board').first.inner_text()
+    assert printable(HOSTILE_RUN) in tab.locator('#leaderboard .board').first.inner_text()
 
 
-def test_title_introduction_and_links_stand_above_the_headline(tab, data):
+def test_title_and_links_stand_above_the_board_and_the_introduction_below(tab, data):
     assert tab.title() == tab.locator('h1').inner_text() == data['title'] == TITLE
     head = tab.locator('.masthead')
+    prose = tab.locator('#leaderboard + .prose')
     links = {
         'Overview': 'https://example.org/a?b=1&c=2',
         'mailto:task@example.org': 'mailto:task@example.org',
@@ -238,15 +239,17 @@ def test_title_introduction_and_links_stand_above_the_headline(tab, data):
         'quotes': 'https://example.org/%22onclick=%22alert(9)',
         **LINKS,
     }
-    found = head.locator('a').evaluate_all('(all) => all.map((a) => [a.textContent, a.href])')
+    href = '(all) => all.map((a) => [a.textContent, a.href])'
+    found = [*head.locator('a').evaluate_all(href), *prose.locator('a').evaluate_all(href)]
     assert dict(found) == links
+    assert head.locator('a').all_inner_texts() == [*LINKS]
     kinds = '(all) => [...new Set(all.map((each) => each.localName))].sort()'
     tags = 'a code em h2 h3 p pre table tbody td th thead tr'
-    assert head.locator('.prose *').evaluate_all(kinds) == tags.split()
+    assert prose.locator('*').evaluate_all(kinds) == tags.split()
     names = '(all) => [...new Set(all.flatMap((each) => each.getAttributeNames()))]'
-    assert set(head.locator('.prose *').evaluate_all(names)) <= {'href', 'title', 'class'}
-    headings = head.locator(':is(h1, h2, h3)').evaluate_all('(all) => all.map((h) => h.localName)')
-    assert headings == ['h1', 'h2', 'h3', 'h2']
+    assert set(prose.locator('*').evaluate_all(names)) <= {'href', 'title', 'class'}
+    headings = prose.locator(':is(h1, h2, h3)').evaluate_all('(all) => all.map((h) => h.localName)')
+    assert headings == ['h2', 'h3']
     facts = dict(zip(*(head.locator(each).all_inner_texts() for each in ('dt', 'dd')), strict=True))
     n_queries = len(data['queries'])
     assert facts['Compared'] == f'{len(data["runs"])} runs, {n_queries} queries'
@@ -282,10 +285,19 @@ def test_every_remark_is_at_the_foot_with_its_runs_and_queries(tab, data):
     assert len({row[-2] for row in expected}) > 1
 
 
-def test_caveats_stand_under_the_headline(tab, data):
+def test_caveats_stand_under_the_board(tab, data):
     caveats = data['lead']['caveats']
-    assert tab.locator('.masthead .caveats li').all_inner_texts() == list(map(printable, caveats))
+    assert tab.locator('.board ~ * .caveats li').all_inner_texts() == list(map(printable, caveats))
     assert len(caveats) == 2  # an AP above 1, and the floor
+
+
+@pytest.mark.parametrize('width', [DESK, PHONE.width])
+@pytest.mark.parametrize('page', ['campaign', 'scores'])
+def test_the_board_is_above_the_fold(opened, request, page, width):
+    """An introduction and links do not push it down."""
+    tab = opened(request.getfixturevalue(page), State('fold', width)).tab
+    row = tab.locator('.board tbody tr').nth(2).bounding_box()
+    assert row['y'] + row['height'] <= 800
 
 
 # Tables

@@ -341,5 +341,5 @@ Page.ready.then((data) => {
     addEventListener(kind, () => { isMoved = true; }, { once: true, passive: true });
   }
   land();
-  settled().then(() => { if (!isMoved) land(); });
-});
+  return settled().then(() => { if (!isMoved) land(); });
+}).finally(Page.loaded);

@@ -164,7 +164,7 @@ const Page = (() => {
     document.documentElement.classList.add('script');
     document.querySelectorAll('table.sortable').forEach(sortable);
     document.querySelectorAll('.copy').forEach(copies);
-    document.querySelectorAll('.scrolls').forEach(fades);
+    document.querySelectorAll('.scrolls, .sections ul').forEach(fades);
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
     return JSON.parse(await unpacked('page-data'));
@@ -175,6 +175,13 @@ const Page = (() => {
     link.click();
     URL.revokeObjectURL(link.href);
   };
+  /* A browser without a window prints once the page is loaded. This frame delays that until all is drawn. */
+  const pending = document.body.appendChild(element('iframe', '', { hidden: '' }));
+  pending.contentDocument.open();
+  const loaded = () => {
+    pending.contentDocument.close();
+    pending.remove();
+  };
   const ready = begin();
-  return { byId, counted, draw, element, field, fixed, printable, ready, resort, save, saves, settled };
+  return { byId, counted, draw, element, field, fixed, loaded, printable, ready, resort, save, saves, settled };
 })();
