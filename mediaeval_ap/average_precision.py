@@ -443,6 +443,7 @@ class AveragePrecision:
         correction: choices.Correction = 'holm',
         level: float = choices.LEVEL,
         cluster: choices.Cluster | None = None,
+        keep_going: bool = False,
         progress: bool = False,
     ) -> CampaignReport:
         """Compare and diagnose the runs of a campaign, for one page about all of them.
@@ -467,6 +468,9 @@ class AveragePrecision:
             The name of the run with which the leaderboard compares all others.
         correction, level, cluster
             As in `compare`.
+        keep_going : bool
+            Leave out runs with errors, and say so on the page, if another run has none. An error of
+            the baseline is always raised.
 
         Returns
         -------
@@ -506,11 +510,9 @@ class AveragePrecision:
         check_run('baseline', baseline, run_by_name)
         team_by_run = teams_of(teams, run_by_name)
         query_table = criteria.read_queries(queries)
-        report = make_report(
-            criteria, run_by_name, query_table, loss_k, near, settings, team_by_run
+        return make_report(
+            criteria, run_by_name, query_table, loss_k, near, settings, team_by_run, keep_going
         )
-        warn_caller(report.warnings)
-        return report
 
     @shows_progress
     def pool(

@@ -72,6 +72,8 @@ class CampaignReport(Paged):
         The team of each run; by default its name up to the first ``_``.
     pool : Pool, optional
         The pool of the runs, if there are judgements.
+    missing : dict of str to str
+        The error of each run that was left out, by its name.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class CampaignReport(Paged):
     warnings: tuple[DataWarning, ...] = ()
     teams: Mapping[str, str] = field(default_factory=dict)
     pool: Pool | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         teams = {run: self.teams.get(run) or team_of(run) for run in self.comparison.runs}
@@ -115,7 +118,8 @@ class CampaignReport(Paged):
             and at each metric), ``confused``, ``rankings`` (the first rows of each, and the ranks
             of hits), ``alternatives``, ``remarks`` (each note or warning once, with its runs),
             ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k of each run) and
-            ``pool`` (as in `Pool.to_dict`).
+            ``pool`` (as in `Pool.to_dict`); ``missing`` (the error of each run that was left out),
+            if there is one.
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
@@ -145,6 +149,7 @@ class CampaignReport(Paged):
             'remarks': self._remarks,
             **judged,
             **({} if self.pool is None else {'pool': self.pool.to_dict()}),
+            **({'missing': self.missing} if self.missing else {}),
             'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
             'manifest': {**comparison['manifest'], 'inputs': self._inputs},
         }
@@ -174,8 +179,11 @@ class CampaignReport(Paged):
         lead = lead_of(self._comparison_dict)
         n_queries = len(comparison.queries)
         n_without = self._n_relevant.count(0)
+        errors = ', '.join(f'{run} ({error})' for run, error in self.missing.items())
+        n_missing = with_noun(len(self.missing), 'run is missing', 'runs are missing')
+        about_missing = [f'{n_missing}: {errors}.'] if errors else []
         if n_without == n_queries:
-            return {**lead, 'caveats': []}
+            return {**lead, 'caveats': about_missing}
         metric = comparison.metrics[-1]
         standings = [row for row in comparison.leaderboard if row.metric == metric]
         caveats = caveats_of(
@@ -190,7 +198,8 @@ class CampaignReport(Paged):
         about_judgements = [
             f'{warning.finding}.' for warning in self.warnings if warning.kind == 'uncertain-order'
         ]
-        return {**lead, 'caveats': [*about_tests, *about_judgements, *caveats, *floor]}
+        caveats = [*about_missing, *about_tests, *about_judgements, *caveats, *floor]
+        return {**lead, 'caveats': caveats}
 
     @cached_property
     def _remarks(self) -> list[dict[str, Any]]:
@@ -212,6 +221,9 @@ class CampaignReport(Paged):
         for note in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
             remark = _Remark.of(note)
             runs_by_text[remark.text][remark] = list(self.comparison.runs)
+        for run, error in self.missing.items():
+            remark = _Remark.of(f'missing: {error}')
+            runs_by_text[remark.text][remark] = [run]
         return [
             {
                 'what': remark.text,

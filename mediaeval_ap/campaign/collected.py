@@ -17,7 +17,7 @@ from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.testing import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
-from mediaeval_ap.errors import DataWarning, ParameterError, shown
+from mediaeval_ap.errors import DataWarning, Error, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     PreparedRun,
@@ -48,11 +48,13 @@ def make_report(
     near: float,
     settings: Settings,
     teams: Mapping[str, str],
+    keep_going: bool,
 ) -> CampaignReport:
-    """Make the report on runs, given by name."""
+    """Make the report on runs, given by name; issue the warnings about them."""
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
     warnings: dict[str, DataWarning] = {}  # each text once
+    errors: dict[str, Exception] = {}
     alternatives: dict[str, Alternatives] = {}
     losses: dict[str, dict[str, dict[str, float]]] = {}
     cutoffs = list(dict.fromkeys([k, *criteria.K]))
@@ -63,8 +65,18 @@ def make_report(
     if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds need whole rankings
         pooling = Pooling(criteria, queries, teams, max(depths(criteria.K)), near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
-        run = prepare_run(criteria, hypothesis)
-        evaluations[name] = evaluate_run(run, selected).called(name)
+        try:
+            run = prepare_run(criteria, hypothesis)
+            evaluation = evaluate_run(run, selected).called(name)
+            _warn_once(evaluation.warnings, warnings)
+        except ParameterError:
+            raise
+        except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
+            if not keep_going or name == settings.baseline:
+                raise
+            errors[name] = error
+            continue
+        evaluations[name] = evaluation
         diagnosis_at = dict(
             zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True)
         )
@@ -79,9 +91,10 @@ def make_report(
         rankings.add(name, run, [tops[query].first(rankings.depth) for query in sorted_queries])
         if pooling is not None:
             pooling.add(name, run, [tops[query] for query in selected.names])
-        warnings |= {str(warning): warning for warning in evaluations[name].warnings}
+    if not evaluations:
+        raise next(iter(errors.values()))
     pool = None if pooling is None else pooling.result()
-    warnings |= {str(warning): warning for warning in (() if pool is None else pool.warnings)}
+    _warn_once(() if pool is None else pool.warnings, warnings)
     reference = criteria.reference.table
     subset = criteria.subset
     comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
@@ -95,7 +108,17 @@ def make_report(
         tuple(warnings.values()),
         teams,
         pool,
+        {run: str(error) for run, error in errors.items()},
     )
+
+
+def _warn_once(more_warnings: Iterable[DataWarning], warnings: dict[str, DataWarning]) -> None:
+    """Issue warnings whose text is not among those issued before, and add them to these."""
+    new_warnings = {str(warning): warning for warning in more_warnings}
+    for text in warnings.keys() & new_warnings.keys():
+        del new_warnings[text]
+    warn_caller(new_warnings.values())
+    warnings |= new_warnings
 
 
 class Rankings:

@@ -131,32 +131,32 @@ def compare_command(
     from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
-    read_results = [result for path in result_files for result in read_result_file(path)]
+    results: list[Any] = [result for path in result_files for result in read_result_file(path)]
     trec_settings |= {**criteria, 'measures': measures}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
-        read_results = [*read_results, *trec_results]
+        results = [*results, *trec_results]
         truth = None
         to_score = []
-    result_names = list(dict.fromkeys(distinct_run_names(read_results)))
-    tables: dict[str, Any] = {'reference': truth and read_or_explain(read, truth, REFERENCE)}
+    result_names = list(dict.fromkeys(distinct_run_names(results)))
+    criteria['reference'] = truth and read_or_explain(read, truth, REFERENCE)
     baseline = settings['baseline']
     if len(all_names := [*names_of_runs(to_score), *result_names]) < 2:
         if not options.first_typed_option(GATE_OPTIONS.__contains__):
             raise click.UsageError(f'found 1 run ({printable(all_names[0])}), expected two or more')
         baseline = None  # its file may be missing: the comparison says so
     named_runs = runs_by_name(to_score, baseline, result_names)
-    tables['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
-    if (path := criteria['judged']) is not None:
-        from mediaeval_ap.evaluation.judged import Judged
-
-        judged = Judged.read(path)
-        criteria['judged'] = judged.table
-    evaluations = _score(named_runs, queries, measures, **{**criteria, **tables})
-    if criteria['drop_unjudged_rows']:
-        are_unjudged = judged.unjudged_rows_of(tables['reference'])
-        tables['reference'] = tables['reference'].select(~are_unjudged)
-    comparison = comparison_of([*evaluations, *read_results], **tables, **settings)
-    _write(comparison, pairs, format, output)
+    criteria['subset'] = criteria['subset'] and read(criteria['subset'], SUBSET)
+    if named_runs:
+        evaluator = options.read_reference(**criteria)
+        criteria['reference'] = evaluator.criteria.reference.table  # without dropped rows
+        query_table = evaluator.criteria.read_queries(queries)
+        evaluations = [
+            evaluator.evaluate(run, query_table, measures=measures).called(name)
+            for name, run in tracked(named_runs.items(), 'scoring', ' runs')
+        ]
+        results = [*evaluations, *results]
+    settings |= {name: criteria[name] for name in ('reference', 'subset')}
+    _write(comparison_of(results, **settings), pairs, format, output)
 
 
 def _check_combinations(settings: Mapping[str, Any], format: str) -> None:
@@ -178,20 +178,6 @@ def _check_beside_results(
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
         if reference is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
-
-
-def _score(
-    runs: Mapping[str, RunFile], queries: str | None, measures: list[str], **criteria: Any
-) -> list[Evaluation]:
-    """Score runs of person discovery."""
-    if not runs:
-        return []
-    evaluator = options.read_reference(**criteria)
-    query_table = evaluator.criteria.read_queries(queries)
-    return [
-        evaluator.evaluate(run, query_table, measures=measures).called(name)
-        for name, run in tracked(runs.items(), 'scoring', ' runs')
-    ]
 
 
 def _score_trec(

@@ -179,7 +179,7 @@ def check_not_typed(names: Sequence[str], problem: str) -> None:
 
 def check_nothing_to_score(kind: str) -> None:
     """Raise UsageError for options that need runs to score, or their rankings."""
-    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near'
+    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near', '--keep-going'
     check_not_typed(names, f'{kind}, which are scored already')
 
 

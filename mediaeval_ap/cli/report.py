@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from mediaeval_ap.cli.output import (
     STANDARD_STREAM,
     Output,
     check_can_be_binary,
+    tell,
     write,
     write_figure,
 )
@@ -108,6 +110,9 @@ def _read_markdown(path: str) -> str:
 @procedure_options
 @scored_options
 @option_kinds.missing_ids('Items of score tables', 'a system')
+@option_kinds.flag(
+    '--keep-going', help='Leave out runs with errors; the page names them. Exit status 1.'
+)
 @option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
 @option_kinds.input_file('--intro', 'Markdown to show below the title.')
 @option_kinds.option(
@@ -147,6 +152,7 @@ def report_command(
     query: str | None,
     format: str,
     output: Output,
+    keep_going: bool,
     **settings: Any,
 ) -> None:
     """Write a page about the runs of a campaign.
@@ -192,11 +198,17 @@ def report_command(
         }
         average_precision = options.read_reference(reference=files.reference, **criteria)
         teams = teams_by_run(named_runs)
-        report = average_precision.report(named_runs, teams=teams, **campaign_settings)
+        report = average_precision.report(
+            named_runs, teams=teams, keep_going=keep_going, **campaign_settings
+        )
+        for error in report.missing.values():
+            tell(f'Error: {error}')
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:
         _write_figure_files(report.plot, figures, query, format, output)
+    if keep_going and report.missing:
+        sys.exit(1)
 
 
 def _check_page_or_figures(

@@ -475,7 +475,8 @@ class Pooling:
         rows = list(zip(*map(reference.table.texts, (*SHOT_FIELDS, 'person_name')), strict=True))
         scored = set(queries)
         n_teams_counts = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
-        every_team = sorted(set(self._teams.values()))
+        teams = {run: self._teams[run] for run in pooled}
+        every_team = sorted(set(teams.values()))
         means = {
             name: _map_by_metric(run, tops, queries, reference)
             for name, (run, tops) in pooled.items()
@@ -486,7 +487,7 @@ class Pooling:
         query_source = None if self._query_table is None else self._query_table.source
         pool = Pool(
             runs=runs,
-            teams=dict(self._teams),
+            teams=teams,
             means=means,
             ranks=ranks,
             returned_by={

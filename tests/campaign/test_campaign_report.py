@@ -17,6 +17,7 @@ from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.campaign.collected import Rankings
 from mediaeval_ap.errors import (
     DataWarning,
+    FormatError,
     ParameterError,
     printable,
 )
@@ -153,6 +154,22 @@ def test_the_data_are_as_the_schema_says(report, validator):
     validator.validate(value)
     assert all([value['rankings']['shots'], value['confused'], value['warnings']])  # not empty
     assert set(value) == set(SHAPES['report-1.schema.json']['required'])
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_missing_run_changes_nothing_else(validator):
+    """Neither another run's numbers, nor the pool, which does not count the team of the run."""
+    evaluator = AveragePrecision(REFERENCE, judged=[row[:3] for row in REFERENCE], K=[5])
+    runs = {'one_a': RUNS['one'], 'lost_a': [('x', 'v', '1', 'ann', 'high')]}
+    with pytest.raises(FormatError, match='row 1, confidence'):
+        evaluator.report(runs, QUERIES)
+    value = jsoned(evaluator.report(runs, QUERIES, keep_going=True).to_dict())
+    validator.validate(value)
+    error = value.pop('missing')['lost_a']
+    assert value['lead']['caveats'].pop(0) == f'1 run is missing: lost_a ({error}).'
+    assert value['remarks'].pop()['runs'] == ['lost_a']
+    del runs['lost_a']
+    assert value == jsoned(evaluator.report(runs, QUERIES).to_dict())
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

@@ -34,6 +34,49 @@ def test_the_page_is_that_of_python(runs):
     assert Path('report.html').read_text() == report.to_html()
 
 
+BROKEN = {  # runs that cannot be read, and the error of each
+    'bad.txt': "bad.txt, line 2, confidence: found 'high', expected a finite decimal number",
+    'missing.txt': 'missing.txt: No such file or directory',
+    'latin.txt': 'latin.txt, line 1: found invalid UTF-8 at byte 9 (0xe9), expected UTF-8',
+    'empty.txt': 'empty.txt: found an empty file, expected at least one row of 5 fields',
+    'elsewhere.txt': 'elsewhere.txt: 0 of 1 returned shots occur in reference.txt',
+}
+
+
+@pytest.fixture
+def broken(runs):
+    Path('latin.txt').write_bytes(b'x v 1 an\xe9 0.5\n')
+    Path('empty.txt').touch()
+    Path('elsewhere.txt').write_text('y y 7 ann 0.5\n')
+    return ['--strict', '--keep-going', '-o', 'page.html']
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
+@pytest.mark.parametrize('name', BROKEN)
+def test_a_run_that_is_broken_does_not_block_the_page(runs, broken, name):
+    result = run(*runs, f'lost={name}', *broken, '--queries', 'queries.txt')
+    assert (result.exit_code, result.stdout) == (1, '')
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f'Error: {BROKEN[name]}')
+    data = data_of(Path('page.html').read_text())
+    error = line.removeprefix('Error: ')
+    assert (sorted(data['runs']), data['missing']) == (['other', 'run'], {'lost': error})
+    assert data['lead']['caveats'][0] == f'1 run is missing: lost ({error}).'
+    (remark,) = (each for each in data['remarks'] if each['what'] == f'missing: {error}')
+    assert remark['runs'] == ['lost']
+    stopped = run(*runs, name, '--strict', '-o', 'other.html')
+    assert (stopped.exit_code, stopped.stderr) == (1, result.stderr)
+    assert not Path('other.html').exists()
+
+
+def test_no_page_without_any_run_or_without_the_baseline(runs, broken):
+    for arguments in (['bad.txt', 'missing.txt'], ['bad.txt', 'run.txt', '--baseline', 'bad']):
+        result = run('report', 'reference.txt', *arguments, '-q', *broken)
+        assert (result.exit_code, result.stdout) == (1, '')
+        assert result.stderr.startswith(f'Error: {BROKEN["bad.txt"]}')
+        assert not Path('page.html').exists()
+
+
 TABLE = 'item,a,b,kind\n' + ''.join(f'i{n},{n},{n * n % 31},{n % 2}\n' for n in range(30))
 
 
@@ -80,6 +123,7 @@ LACKING = {
     'wide.csv --figure scatter,confused -o x': '--figure confused needs rankings: found sc',
     'wide.csv --figure map_by_k -o x.svg': 'map_by_k: found the metrics value, expected one',
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
+    'both.json --keep-going -o x.html': '--keep-going: found results, which are scored already',
     'both.json --near 0.1 -o x.html': '--near: found results, which are scored already',
     'wide.csv run.txt -o x.html': "'run.txt' is not a score table, but another argument is",
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
