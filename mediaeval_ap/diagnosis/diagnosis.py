@@ -72,6 +72,7 @@ from mediaeval_ap.results.result import (
     Described,
     distinct_run_names,
     notes_of,
+    order_by_loss,
 )
 from mediaeval_ap.tables import Provenance, Table
 
@@ -273,10 +274,10 @@ class Diagnosis(Described):
         -------
         list of QueryLoss
             Queries that lost the same are ordered by their number of relevant shots, the largest
-            first, and then as they were given.
+            first, and then by name.
         """
-        rows = np.lexsort((-self.n_relevant, self.ap))[: check_cutoff(n, 'n')]
-        return self._losses(rows)
+        rows = order_by_loss(self.ap, self.n_relevant, self.queries)
+        return self._losses(rows[: check_cutoff(n, 'n')].tolist())
 
     def of(self, query: str) -> QueryDiagnosis:
         """Return the diagnosis of a single query.

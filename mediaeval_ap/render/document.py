@@ -38,7 +38,7 @@ class Heading:
 class Grid:
     """Rows of values under headers. For people, floats are rounded, except in the `exact` columns.
 
-    A terminal shows the largest value of each `best` column in bold.
+    The largest value of each `best` column is bold.
     """
 
     headers: Sequence[str]

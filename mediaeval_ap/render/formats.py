@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from itertools import count, takewhile
 from types import SimpleNamespace
@@ -117,7 +118,14 @@ class AlignedText:
         return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
-        """Emphasize the best cells, in place."""
+        """Make the best cells bold, in place, and those that look the same."""
+        for column, header in enumerate(grid.headers):
+            values = {row[column] for row in grid.rows} - {None} if header in grid.best else ()
+            if len(values) > 1:
+                best = self._cell(max(values), True)
+                for row_cells in cells:
+                    if row_cells[column] == best:
+                        row_cells[column] = self.bold.format(best)
 
     def text(self, text: str) -> str:
         return printable(text)
@@ -144,14 +152,6 @@ class ColouredText(AlignedText):
     """Aligned text for a terminal, with the best values in bold."""
 
     bold = BOLD
-
-    def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
-        for column, header in enumerate(grid.headers):
-            values = {row[column] for row in grid.rows} - {None} if header in grid.best else ()
-            if len(values) > 1:
-                for row, row_cells in zip(grid.rows, cells, strict=True):
-                    if row[column] == max(values):
-                        row_cells[column] = BOLD.format(row_cells[column])
 
 
 class Markdown(AlignedText):
@@ -211,14 +211,16 @@ class Latex(AlignedText):
         return _escape_latex(lambda match: _LATEX[match[0]], printable(text))
 
     def header(self, text: str) -> str:
-        """Return a header with its note in parentheses below it, so that columns stay narrow."""
+        """Return a header with its cutoff or its note below it, so that columns stay narrow."""
         name, parenthesis, note = text.rpartition(' (')
         if not parenthesis:
-            return self.text(text)
+            name, at, cutoff = map(self.text, text.partition('@'))
+            return rf'\shortstack[l]{{{name}\\{at}{cutoff}}}' if at else name
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
-        return '\n'.join(map(self.text, text.split('\n')))
+        """Return text as comments, because a paper has its own words around tables."""
+        return ''.join(f'% {printable(line)}\n' for line in text.splitlines())
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         """Return a float; the details of a row, and the note, stand below in small print."""
@@ -236,7 +238,7 @@ class Latex(AlignedText):
             f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
             f'\\label{{{block.label}}}\n\\medskip\n'
             '\\footnotesize\\setlength{\\tabcolsep}{4pt}\n'
-            f'{self.grid(Grid(block.grid.headers, rows))}{note}\\end{{table}}\n'
+            f'{self.grid(replace(block.grid, rows=rows))}{note}\\end{{table}}\n'
         )
 
     def marked(self, text: str, marked: Marked) -> str:

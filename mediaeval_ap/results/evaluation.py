@@ -27,6 +27,7 @@ from mediaeval_ap.results.result import (
     notes_of,
     notes_of_judged,
     notes_of_skipped,
+    order_by_loss,
     reorder,
 )
 from mediaeval_ap.tables import Provenance
@@ -128,8 +129,13 @@ class ResultByQuery(Result):
         return common_value(name, values)
 
     def worst_first(self) -> Self:
-        """Sort the queries by AP at the last cutoff, lowest first."""
-        order = np.argsort(self.ap.reshape(len(self.queries), -1)[:, -1], kind='stable')
+        """Sort the queries by AP at the last cutoff, lowest first.
+
+        Queries of equal AP are ordered by their number of relevant shots, the largest first, and
+        then by name.
+        """
+        last_ap = self.ap.reshape(len(self.queries), -1)[:, -1]
+        order = order_by_loss(last_ap, self.n_relevant, self.queries)
         ordered = {name: reorder(getattr(self, name), order) for name in self._COLUMNS}
         return replace(self, **ordered)  # type: ignore[type-var]
 
@@ -220,7 +226,6 @@ class Evaluation(ResultByQuery):
 
     kind = 'evaluation'
     run_role = 'hypothesis'
-    _TITLE = 'MEAN AVERAGE PRECISION'
     _COLUMNS = ('queries', 'n_relevant', 'ap', 'judged', 'measures')
 
     queries: list[str]
@@ -264,6 +269,11 @@ class Evaluation(ResultByQuery):
                 'Scored all reference names in the subset. If the campaign has its own list of '
                 'queries, give it by --queries FILE'
             )
+
+    @property
+    def _title(self) -> str:
+        is_map_alone = len(self._means()) == len(self.K)
+        return 'MEAN AVERAGE PRECISION' if is_map_alone else 'MEAN OVER QUERIES'
 
     @property
     def mean_counts(self) -> dict[str, int]:

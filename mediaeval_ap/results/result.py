@@ -25,7 +25,7 @@ from mediaeval_ap.errors import (
     shown,
     with_noun,
 )
-from mediaeval_ap.render.document import EXACT, Block, Document, Grid, Heading
+from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
 from mediaeval_ap.render.formats import render, short, to_html
 from mediaeval_ap.results.result_manifest import manifest_json, results_json, settings_entries
 from mediaeval_ap.results.run_names import run_names
@@ -164,6 +164,20 @@ def kind_of_metric(metric: str) -> MetricKind:
     return METRIC_KINDS.get(metric, MetricKind())
 
 
+LABEL = 'tab:scores'
+ORDERS_OF_TIES = {
+    'expected': 'mean over all orders',
+    'stable': 'order of the file',
+    'best': 'correct ones first',
+    'worst': 'correct ones last',
+}
+
+
+def setting_in_words(name: str, value: Any) -> str:
+    """Return a setting as people read it beside a result."""
+    return f'ties: {ORDERS_OF_TIES[value]}' if name == 'ties' else str(value)
+
+
 @dataclass(frozen=True)
 class Compared:
     """The values by which runs are compared: by query, under the name of their mean.
@@ -236,8 +250,6 @@ class Result(Described):
     run_role: ClassVar[str]
     """The role of the run among the inputs."""
 
-    _TITLE: ClassVar[str] = 'METRIC'  # the header above the names of means
-
     definition: Definition | None
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Provenance]
@@ -268,6 +280,11 @@ class Result(Described):
     _columns: Callable[[], NamedColumns]  # a column of queries, then their values
     _mean_row: Callable[[], dict[str, Any]]  # the last row of these columns
     _means: Callable[[], dict[str, float | None]]
+
+    @property
+    def _title(self) -> str:
+        """The header above the names of means."""
+        return 'METRIC'
 
     @property
     def _unit(self) -> tuple[str, str]:
@@ -440,6 +457,14 @@ def distinct_run_names(results: Sequence[Result]) -> list[str]:
     return names
 
 
+def order_by_loss(
+    ap: NDArray[np.float64], n_relevant: NDArray[np.int64], queries: Sequence[str]
+) -> NDArray[np.intp]:
+    """Return the rows of queries: lowest AP first, then most relevant shots, then by name."""
+    rows = zip(ap.tolist(), (-n_relevant).tolist(), queries, range(len(queries)), strict=True)
+    return np.array([row for *_, row in sorted(rows)], dtype=np.intp)
+
+
 def reorder(values: Any, order: NDArray[np.intp]) -> Any:
     """Return the values of queries in another order."""
     if isinstance(values, Mapping):
@@ -489,6 +514,7 @@ def results_document(
         lambda: _result_blocks(ordered, per_query),
         lambda: results_json([result._json_object(per_query) for result in ordered], errors),
         lambda: _concatenate([result._rows(per_query) for result in ordered]),
+        lambda: _blocks_for_papers(ordered, per_query),
     )
 
 
@@ -535,10 +561,10 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
     counts = result.mean_counts
     if len(set(counts.values())) == 1:
         n_items = with_noun(next(iter(counts.values())), *result._unit)
-        yield Grid([result._TITLE, n_items], list(means.items()))
+        yield Grid([result._title, n_items], list(means.items()))
     else:
         rows = [[name, mean, counts[name]] for name, mean in means.items()]
-        yield Grid([result._TITLE, 'mean', result._unit[1]], rows)
+        yield Grid([result._title, 'mean', result._unit[1]], rows)
     if notes := _notes_below_means(result):
         yield ''.join(f'{note}\n' for note in notes)
 
@@ -549,40 +575,56 @@ def _notes_below_means(result: Result) -> list[str]:
 
 
 def _summary_blocks(results: Sequence[Result]) -> Iterator[Block]:
-    """Yield a line on the queries and the definition, then a table with a row for each run.
+    """Yield lines on the queries and the settings, then a table with a row for each run."""
+    scope, grid = _scope_and_grid(results)
+    yield ''.join(f'{line}\n' for line in [*_counts_notes(results), f'Over {scope}:'])
+    yield grid
 
-    If all means are over the same queries, the line has their number and the common definition, and
-    the table leaves these out. Otherwise the line says that they are not.
+
+def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[Block]:
+    """Yield the values of queries, if requested, then a captioned table with a row for each run."""
+    for result in results:
+        if (detail := result._detail(per_query)) is not None:
+            yield Heading(result.run, result._subtitle())
+            yield _exact_grid(detail)
+    scope, grid = _scope_and_grid(results)
+    means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
+    best = ' Best in bold.' if len(results) > 1 else ''
+    yield Captioned(grid, f'{means} over {scope}.{best}', LABEL)
+    if notes := [*_counts_notes(results), *dict.fromkeys(_merge_notes(results))]:
+        yield ''.join(f'{note}\n' for note in notes)
+
+
+def _counts_notes(results: Sequence[Result]) -> list[str]:
+    return [*dict.fromkeys(result._counts_note for result in results if result._counts_note)]
+
+
+def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
+    """Return the queries and settings of all means in words, and a row for each run.
+
+    The table leaves out the settings, and the numbers of queries, that all runs share.
     """
     grid = _summary_grid(results)
+    values = dict(zip(grid.headers, zip(*grid.rows, strict=True), strict=True))
+    shared = {name: cells[0] for name, cells in values.items() if len({*cells}) == 1}
+    settings = [name for name in results[0]._settings() if name in shared]
+    counts = list(results[0]._count_columns())
     n_items = {
         with_noun(n, *result._unit) for result in results for n in result.mean_counts.values()
     }
-    first_count, *further_counts = results[0]._count_columns()
-    if len(n_items) == 1:
-        dropped = [first_count, *further_counts]
-        in_parentheses = ''
-        if 'definition' in grid.headers:
-            definitions = {str(row[grid.headers.index('definition')]) for row in grid.rows}
-            if len(definitions) == 1:
-                dropped.append('definition')
-                in_parentheses = f' ({definitions.pop()})'
-        yield f'Over {n_items.pop()}{in_parentheses}:\n'
-    else:
-        differ = 'The means are not all over the same queries'
-        lines = dict.fromkeys(result._counts_note or differ for result in results)
-        yield ''.join(f'{line}\n' for line in lines)
-        counts = [result._count_columns() for result in results]
-        dropped = [
-            name for name in further_counts if all(row[name] == row[first_count] for row in counts)
-        ]
-    columns = [column for column, header in enumerate(grid.headers) if header not in dropped]
+    scope = n_items.pop() if len(n_items) == 1 else 'different queries'
+    if n_items and not (_counts_notes(results) and shared.keys() >= {*counts}):
+        counts = [name for name in counts[1:] if values[name] == values[counts[0]]]
+    if words := [setting_in_words(name, shared[name]) for name in settings if name != 'metric']:
+        scope += f' ({", ".join(words)})'
+    columns = {
+        shared.get('metric', name) if name == 'value' else name: cells
+        for name, cells in values.items()
+        if name not in {*settings, *counts}
+    }
     names_of_means = {tuple(result._means()) for result in results}  # scores may differ in them
-    yield Grid(
-        [grid.headers[column] for column in columns],
-        [[row[column] for column in columns] for row in grid.rows],
-        best=(*names_of_means.pop(), 'value') if len(names_of_means) == 1 else (),
-    )
+    best = (*names_of_means.pop(), 'value') if len(names_of_means) == 1 else ()
+    return scope, Grid(list(columns), list(zip(*columns.values(), strict=True)), best=best)
 
 
 def _concatenate(grids: Sequence[Grid]) -> Grid:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.result import Compared, MetricKind, NamedColumns, Result, kind_of_metric
+from mediaeval_ap.results.result import (
+    Compared,
+    MetricKind,
+    NamedColumns,
+    Result,
+    kind_of_metric,
+    setting_in_words,
+)
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
@@ -115,7 +122,7 @@ class Score(Result):
         return self.table is not None and self.table.columns[0] == 'class'
 
     def _subtitle(self) -> str:
-        settings = (f'{name} {value}' for name, value in self._order_setting.items())
+        settings = (setting_in_words(*setting) for setting in self._order_setting.items())
         metric = [self.metric] if 'k' in self.parameters and not self._has_several_cutoffs else []
         return ', '.join([*metric, *settings])
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from itertools import chain
 
@@ -80,19 +81,20 @@ OVER = (
 MEASURED = f"""<hypothesis> (trec)
 
 {OVER}
-MEAN AVERAGE PRECISION      mean    queries
-------------------------  ------  ---------
-MAP@1                      0.250          4
-RR                         0.750          2
-P@1                        0.500          2
+MEAN OVER QUERIES      mean    queries
+-------------------  ------  ---------
+MAP@1                 0.250          4
+RR                    0.750          2
+P@1                   0.500          2
 
 2 of 4 queries have no relevant shot: each counts 0
 """
-MEASURED_RUNS = f"""{OVER}
-run           definition      MAP@1     RR    P@1    n_queries    n_queries_RR    n_queries_P@1
-------------  ------------  -------  -----  -----  -----------  --------------  ---------------
-<hypothesis>  trec            0.250  0.750  0.500            4               2                2
-<hypothesis>  trec            0.250  0.750  0.500            4               2                2
+MEASURED_RUNS = f"""{OVER}Over different queries (trec):
+
+run             MAP@1     RR    P@1
+------------  -------  -----  -----
+<hypothesis>    0.250  0.750  0.500
+<hypothesis>    0.250  0.750  0.500
 
 2 of 4 queries have no relevant shot: each counts 0
 """
@@ -105,6 +107,58 @@ def measured():
         return AveragePrecision(REFERENCE, [1], definition='trec').evaluate(
             RUN, asked, measures='RR P@1'
         )
+
+
+def test_the_title_is_of_map_alone(evaluation):
+    """Judged@k is no average precision either."""
+    judged = replace(evaluation, judged=np.ones((3, 2)))
+    assert 'MEAN AVERAGE PRECISION  ' in shown([evaluation])
+    assert 'MEAN OVER QUERIES  ' in shown([judged])
+
+
+PAPER = r"""\begin{table}
+\centering
+\caption{MAP@1, MAP@2 over 3 queries (mediaeval-2016). Best in bold.}
+\label{tab:scores}
+\medskip
+\footnotesize\setlength{\tabcolsep}{4pt}
+\begin{tabular}{lrr}
+\toprule
+ run & \shortstack[l]{MAP\\@1} & \shortstack[l]{MAP\\@2} \\
+\midrule
+ a\_1 & 0.667 & \textbf{0.833} \\
+ b & \textbf{1.000} & 0.500 \\
+ c & \textbf{1.000} & \textbf{0.833} \\
+\bottomrule
+\end{tabular}
+\end{table}
+
+"""
+
+
+def test_a_table_for_a_paper(evaluation):
+    """One run has nothing in bold; notes are comments."""
+    ap_by_run = {'b': [[1, 0.5]] * 3, 'c': [[1, 2.5], [1, 0], [1, 0.0001]]}
+    others = [
+        replace(evaluation, run=run, ap=np.array(ap, dtype=float)) for run, ap in ap_by_run.items()
+    ]
+    text = re.sub(' +', ' ', shown([evaluation.called('a_1'), *others], 'latex'))
+    assert text.startswith(PAPER)
+    assert all(line.startswith('% ') for line in text.removeprefix(PAPER).splitlines())
+    alone = shown([evaluation], 'latex')
+    assert r'\caption{MAP@1, MAP@2 over 3 queries (mediaeval-2016).}' in alone
+    assert 'textbf' not in alone
+
+
+def test_worst_first_then_most_relevant_then_by_name(evaluation):
+    ordered = replace(
+        evaluation,
+        queries=['d', 'c', 'b', 'a'],
+        ap=np.array([[0, 0.5], [0, 0.5], [0, 0.5], [1, 0.25]]),
+        n_relevant=np.array([1, 2, 1, 1]),
+    ).worst_first()
+    assert ordered.queries == ['a', 'c', 'b', 'd']
+    assert ordered.n_relevant.tolist() == [1, 2, 1, 1]
 
 
 def test_each_mean_has_its_number_of_queries(measured):
@@ -152,8 +206,8 @@ def test_runs_over_different_numbers_of_queries():
     with pytest.warns(errors.DataWarning, match='1 of 2 topics of <qrels> are missing'):
         results = [evaluate_trec(qrels, each, [1], missing='skip') for each in runs]
     lines = shown(results).splitlines()
-    assert lines[0] == 'The means are not all over the same queries'
-    assert [line.split()[2:] for line in lines[4:]] == [['1.000', '1'], ['1.000', '2']]
+    assert lines[0] == 'Over different queries (trec):'
+    assert [line.split()[1:] for line in lines[4:]] == [['1.000', '1'], ['1.000', '2']]
 
 
 NAMES = ['a|b_c', 'a|b', 'none', 'é\x1b[31m', '?']

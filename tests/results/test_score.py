@@ -53,13 +53,13 @@ def rows_of(score, **options):
 
 def test_table():
     assert render(results_document([PLAIN]), 'table') == (
-        'r\\x1b (ties best)\n\n'
+        'r\\x1b (ties: correct ones first)\n\n'
         'METRIC      2 queries with a true label\n'
         '--------  -----------------------------\n'
         'GAP                               0.667\n'
     )
     assert render(results_document([FULL], per_query=True), 'table') == (
-        'r\\x1b (ties best)\n\n'
+        'r\\x1b (ties: correct ones first)\n\n'
         'query      value  truth      confidence    correct    precision\n'
         '-------  -------  -------  ------------  ---------  -----------\n'
         'a|b        0.667  x             0.12345        yes        0.333\n'
@@ -69,6 +69,20 @@ def test_table():
         'GAP                               0.667\n\n'
         '1 of 2 has none\n'
     )
+
+
+def test_settings_that_all_runs_share_stand_above_the_table():
+    other = replace(PLAIN, run='other', value=0.5)
+    assert render(results_document([PLAIN, other]), 'table') == (
+        'Over 2 queries with a true label (ties: correct ones first):\n\n'
+        'run      GAP\n'
+        '-----  -----\n'
+        'r\\x1b  0.667\n'
+        'other  0.500\n'
+    )
+    other = replace(other, parameters={'ties': 'worst'})
+    headers = render(results_document([PLAIN, other]), 'table').splitlines()[2].split()
+    assert headers == ['run', 'ties', 'GAP']
 
 
 def test_classes():
