@@ -443,7 +443,7 @@ class Diagnosis(Described):
         ap = ap_column(self.k)
         n_queries = with_noun(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
-        yield f'M{ap} {self.map:.3f} over {n_queries}. The rest to 1:\n'
+        yield f'M{ap} {self.map:.3f} over {n_queries}. Where the rest to 1 was lost:\n'
         n_losing = {
             part: int((abs(losses) > ROUNDING_ERROR).sum()) for part, losses in self.parts.items()
         }
@@ -473,11 +473,17 @@ class Diagnosis(Described):
             part, loss = max(query_loss.parts.items(), key=lambda item: item[1])
             largest = [part, loss] if loss >= LEAST_PRINTED else ['', None]
             rows.append([query_loss.query, query_loss.ap, query_loss.n_relevant, *largest])
-        headers = ['COSTLIEST QUERIES', ap_column(self.k), 'n_relevant', 'most lost to', 'AP lost']
+        headers = [
+            'COSTLIEST QUERIES',
+            ap_column(self.k),
+            'relevant shots',
+            'main cause',
+            'AP lost to it',
+        ]
         return Grid(headers, rows)
 
     def _confused_blocks(self, n: int) -> Iterator[Block]:
-        headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'letters']
+        headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'edits']
         rows = [
             [name.query, name.name, name.adds, name.count, name.distance, _edits(name.letters)]
             for name in self.confused
@@ -485,7 +491,7 @@ class Diagnosis(Described):
         yield from _costliest_names(headers, rows, n)
 
     def _near_miss_blocks(self, n: int) -> Iterator[Block]:
-        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'letters']
+        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'edits']
         rows = [
             [
                 name.query,

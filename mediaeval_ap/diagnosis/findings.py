@@ -37,10 +37,10 @@ ROUNDING_ERROR = 1e-12  # smaller parts are rounding errors of 0
 
 
 def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:
-    """Return a row for each part: loss, meaning and, if given, the number of queries that lose."""
+    """Return a row for each part: loss, cause and, if given, the number of queries that lose."""
     rows: list[list[Any]] = [[part, loss, PARTS[part]] for part, loss in parts.items()]
-    rows.append(['all', math.fsum(parts.values()), '1 - AP'])
-    headers = ['LOST TO', 'AP', 'meaning']
+    rows.append(['all', math.fsum(parts.values()), 'all causes: 1 - AP'])
+    headers = ['LOSS', 'AP', 'cause']
     if n_losing is not None:
         headers.insert(2, 'queries')
         for row in rows:
@@ -53,7 +53,7 @@ def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
     rows = [
         [TIE_LEVELS[level], *(bounds[key] for key in BOUND_KEYS)] for level, bounds in ties.items()
     ]
-    return Grid(['TIES', 'minimum', 'expected', 'maximum'], rows)
+    return Grid(['ORDERS OF TIES', 'minimum', 'mean', 'maximum'], rows)
 
 
 def json_value(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -284,7 +284,7 @@ class QueryDiagnosis(Described):
         ap = ap_column(self.k)
         yield Heading(self.run, self.definition)
         n_relevant = with_noun(self.n_relevant, 'relevant shot', 'relevant shots')
-        yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. The rest to 1:\n'
+        yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. Where the rest to 1 was lost:\n'
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
         lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= LEAST_PRINTED}
@@ -294,7 +294,7 @@ class QueryDiagnosis(Described):
                 [_path(shot), shot.rank, HOW_RETURNED[shot.kind], ' '.join(shot.names), shot.adds]
                 for shot in self.relevant
             ]
-            yield Grid(['RELEVANT SHOT', 'rank', 'found', 'names', 'AP lost'], rows)
+            yield Grid(['RELEVANT SHOT', 'rank', 'returned', 'names', 'AP lost'], rows)
         ranking = [row for row in self.ranking if row.rank <= N_LISTED or row.relevant]
         if ranking:  # the first, and all hits with the misses before them
             headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
@@ -412,29 +412,27 @@ class Difference(Described):
         ap = ap_column(self.k)
         yield Heading(second, f'minus {printable(first)}, {self.definition}')
         n_queries = with_noun(len(self.queries), 'query', 'queries')
-        yield f'M{ap} {self.map:+z.3f} over {n_queries}. Where it comes from:\n'
+        yield f'M{ap} {self.map:+z.3f} over {n_queries}. Causes:\n'
         rows = [
             [part, mean, *_better_and_worse(self.parts[part]), PARTS[part]]
             for part, mean in self.mean_parts.items()
         ]
-        rows.append(['all', self.map, *_better_and_worse(self.ap), f'M{ap}'])
-        yield Grid(['DIFFERENCE', ap, 'better', 'worse', 'less lost to'], rows)
+        rows.append(['all', self.map, *_better_and_worse(self.ap), 'all causes'])
+        yield Grid(['DIFFERENCE', ap, 'queries better', 'queries worse', 'cause'], rows)
         if per_query:
             grid = self._rows()
             yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
             return
-        order = self.ap.argsort(kind='stable')
-        for title, sign in ('BETTER', 1), ('WORSE', -1):
-            most_different = [
-                row for row in order[::-sign].tolist() if sign * self.ap[row] > ROUNDING_ERROR
-            ]
+        for title, sign in ('BETTER QUERIES', 1), ('WORSE QUERIES', -1):
+            order = (-sign * self.ap).argsort(kind='stable').tolist()
+            most_different = [row for row in order if sign * self.ap[row] > ROUNDING_ERROR]
             rows = []
             for row in most_different[:costliest]:
                 parts = {part: float(values[row]) for part, values in self.parts.items()}
                 part = max(parts, key=lambda name: sign * parts[name])
                 rows.append([self.queries[row], float(self.ap[row]), part, parts[part]])
             if rows:
-                yield Grid([title, ap, 'mostly by', 'its part'], rows)
+                yield Grid([title, ap, 'main cause', 'AP from it'], rows)
 
     def _rows(self) -> Grid:
         """Return a row for each query, and a last row for all queries."""

@@ -48,16 +48,16 @@ from mediaeval_ap.diagnosis.other_definitions import Listing, RankingFacts
 from mediaeval_ap.metrics import average_precision_of_hits
 
 PARTS = {
-    'repeats': 'shots that count again (negative: a gain)',
+    'repeats': 'shots that count again (a gain)',
     'ties': 'shots under the query, behind equal confidence',
     'confidence': 'shots under the query, behind higher confidence',
-    'spelling': 'shots found only under a near spelling',
-    'confused': 'shots found only under a wrong person',
-    'part_of_name': 'shots found only under part of the name',
-    'noise': 'shots found only under a name of nobody',
-    'copresent': 'shots found only under others shown in them',
+    'spelling': 'shots returned only under a near spelling',
+    'confused': 'shots returned only under a wrong person',
+    'part_of_name': 'shots returned only under part of the name',
+    'noise': 'shots returned only under a name of nobody',
+    'copresent': 'shots returned only under others shown in them',
     'absent': 'shots that were not returned',
-    'cutoff': 'what no ranking reaches at this cutoff',
+    'cutoff': 'AP that no ranking reaches at this cutoff',
     'unanswerable': 'queries without a relevant shot',
 }
 # A shot gets the first kind in this list that any of its names has.

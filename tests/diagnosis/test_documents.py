@@ -57,6 +57,20 @@ def test_costliest_queries_with_the_part_that_costs_most():
     assert [row[0] for row in table_of(text, 'query')] == [QUERY, 'bob', 'dan', 'all']
 
 
+def test_queries_that_differ_most_with_the_main_cause():
+    """Queries that differ the same stay in their order."""
+    reference = [('x', 'v', name, name) for name in ('bob', 'ann', 'dan')]
+    average_precision = AveragePrecision(reference, definition='trec')
+    bob, ann, dan = ((*shot, 0.5) for shot in reference)
+    text = shown(average_precision.explain([dan]).against(average_precision.explain([bob, ann])))
+    assert 'main cause    AP from it' in text
+    assert table_of(text, 'BETTER QUERIES') == [
+        ['bob', '1.000', 'absent', '1.000'],
+        ['ann', '1.000', 'absent', '1.000'],
+    ]
+    assert table_of(text, 'WORSE QUERIES') == [['dan', '-1.000', 'absent', '-1.000']]
+
+
 def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
     far = [('x', 'u', str(shot), QUERY, 0.8) for shot in range(20)]
     text = shown(explain([*far, *RUN]).of(QUERY))
