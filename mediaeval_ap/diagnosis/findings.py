@@ -284,7 +284,8 @@ class QueryDiagnosis(Described):
         ap = ap_column(self.k)
         yield Heading(self.run, self.definition)
         n_relevant = with_noun(self.n_relevant, 'relevant shot', 'relevant shots')
-        yield f'{printable(self.query)}: {ap} {self.ap:.3f}, {n_relevant}. Where the rest to 1 was lost:\n'
+        score = f'{ap} {self.ap:.3f}, {n_relevant}'
+        yield f'{printable(self.query)}: {score}. Where the rest to 1 was lost:\n'
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
         lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= LEAST_PRINTED}

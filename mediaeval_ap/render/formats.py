@@ -76,8 +76,11 @@ class AlignedText:
         return _fold_lines(text, width)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
-        caption = self.paragraph(printable(block.caption), width)
-        return f'{caption}\n\n{self.grid(block.grid, width)}'
+        caption, note = (
+            f'{self.paragraph(printable(text), width)}\n' for text in (block.caption, block.note)
+        )
+        grid = self.grid(block.grid, width)
+        return '\n'.join([caption, grid, note] if block.note else [caption, grid])
 
     def remarks(self, remarks: Remarks) -> str:
         """Return a line for each remark, in the style of GNU, and each remedy once."""

@@ -590,9 +590,9 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
     scope, grid = _scope_and_grid(results)
     means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
     best = ' Best in bold.' if len(results) > 1 else ''
-    yield Captioned(grid, f'{means} over {scope}.{best}', LABEL)
-    if notes := [*_counts_notes(results), *dict.fromkeys(_merge_notes(results))]:
-        yield ''.join(f'{note}\n' for note in notes)
+    notes = dict.fromkeys([*_counts_notes(results), *_merge_notes(results)])
+    note = ' '.join(f'{note}.' for note in notes)
+    yield Captioned(grid, f'{means} over {scope}.{best}', LABEL, note)
 
 
 def _counts_notes(results: Sequence[Result]) -> list[str]:

@@ -122,9 +122,12 @@ def test_other_formats_have_their_own_blocks():
         '-----  ---------------',
         'a|b    0.750 [0.5,1.0]',
         'c      0.250†',
+        '',
+        'By 5 %.',
     ]
     text = to_html(document)
     assert '<p>Of a_b.</p>' in text
+    assert '<p>By 5 %.</p>' in text
     assert '<strong>0.750</strong> [0.5,1.0]' in text
     assert '0.250<sup>†</sup>' in text
 

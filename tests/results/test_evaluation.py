@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from dataclasses import replace
 from itertools import chain
 
@@ -131,20 +130,23 @@ PAPER = r"""\begin{table}
  c & \textbf{1.000} & \textbf{0.833} \\
 \bottomrule
 \end{tabular}
-\end{table}
 
+\smallskip
+\parbox{\columnwidth}{\footnotesize 1 of 3 queries have no relevant shot: each counts 1, and an
+empty run has MAP 0.333. c: 1 of 3 queries have an AP above 1: mediaeval-2016 counts a shot each
+time it is returned.}
+\end{table}
 """
 
 
 def test_a_table_for_a_paper(evaluation):
-    """One run has nothing in bold; notes are comments."""
+    """One run alone has nothing in bold."""
     ap_by_run = {'b': [[1, 0.5]] * 3, 'c': [[1, 2.5], [1, 0], [1, 0.0001]]}
     others = [
         replace(evaluation, run=run, ap=np.array(ap, dtype=float)) for run, ap in ap_by_run.items()
     ]
-    text = re.sub(' +', ' ', shown([evaluation.called('a_1'), *others], 'latex'))
-    assert text.startswith(PAPER)
-    assert all(line.startswith('% ') for line in text.removeprefix(PAPER).splitlines())
+    text = shown([evaluation.called('a_1'), *others], 'latex')
+    assert text.split() == PAPER.split()
     alone = shown([evaluation], 'latex')
     assert r'\caption{MAP@1, MAP@2 over 3 queries (mediaeval-2016).}' in alone
     assert 'textbf' not in alone
