@@ -245,7 +245,8 @@ def require(module: str, extra: str, feature: str) -> ModuleType:
     except ModuleNotFoundError as error:
         library = module.partition('.')[0]
         raise MissingExtraError(
-            f"{feature}: {library} is not installed; pip install 'mediaeval-ap[{extra}]'"
+            f'{feature}: {library} is not installed; '
+            f"in the clone of mediaeval_ap, run pip install '.[{extra}]'"
         ) from error
 
 

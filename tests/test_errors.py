@@ -14,7 +14,7 @@ def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text, expected):
 
 
 def test_a_module_that_is_not_installed_names_its_extra():
-    expected = r"compare: nowhere is not installed; pip install 'mediaeval-ap\[compare\]'"
+    expected = r"compare: nowhere is not installed; in the clone .* pip install '\.\[compare\]'"
     with pytest.raises(MissingExtraError, match=expected):
         require('nowhere.at_all', 'compare', 'compare')
 

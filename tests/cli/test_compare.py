@@ -126,7 +126,8 @@ def test_a_missing_extra_is_told_before_the_work(monkeypatch, files):
     result = run('compare', *files)
     assert (result.exit_code, result.stdout) == (1, '')
     assert result.stderr == (
-        "Error: compare: scipy is not installed; pip install 'mediaeval-ap[compare]'\n"
+        'Error: compare: scipy is not installed; '
+        "in the clone of mediaeval_ap, run pip install '.[compare]'\n"
     )
 
 

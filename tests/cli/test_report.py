@@ -235,7 +235,8 @@ def test_a_missing_library_is_missed_before_anything_is_read(runs, module, monke
     monkeypatch.setitem(sys.modules, module, None)
     Path('reference.txt').write_text('wrong\n')
     result = run(*runs, '-o', 'a.html')
-    assert f"{module} is not installed; pip install 'mediaeval-ap[report]'" in result.stderr
+    assert f'report: {module} is not installed; in the clone of' in result.stderr
+    assert "pip install '.[report]'" in result.stderr
 
 
 @pytest.mark.parametrize(('name', 'begin'), [('a.PDF', b'%PDF'), ('a.svg.gz', b'\x1f\x8b')])

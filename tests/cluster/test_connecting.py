@@ -75,6 +75,6 @@ def test_a_worker_is_no_scheduler(cluster, client):
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    install = r"pip install 'mediaeval-ap\[cluster\]'"
+    install = r"pip install '\.\[cluster\]'"
     with pytest.raises(MissingExtraError, match=install), connect('tcp://127.0.0.1:8786'):
         pass

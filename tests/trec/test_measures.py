@@ -97,7 +97,7 @@ def test_measures_see_as_deep_as_they_ask(monkeypatch):
 @quiet
 def test_measures_without_the_extra(monkeypatch):
     monkeypatch.setitem(__import__('sys').modules, 'ir_measures', None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'mediaeval-ap\[trec\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[trec\]'"):
         AveragePrecision(REFERENCE).evaluate(ROWS, measures='RR')
 
 
