@@ -110,7 +110,8 @@ class AlignedText:
         if width is not None and max(map(shown_width, text.splitlines()), default=0) > width:
             are_names = [*takewhile(lambda value: isinstance(value, str), first_row)]
             n_names = len(are_names) if 0 < len(are_names) < len(first_row) else 1
-            return _fold(list(zip(*rows, strict=True)), are_text, n_names, width)
+            are_whole = [isinstance(value, Marked) for value in first_row]
+            return _fold(list(zip(*rows, strict=True)), are_text, are_whole, n_names, width)
         return f'{text}\n'
 
     def table(
@@ -459,12 +460,17 @@ def _pad(
 
 
 def _fold(
-    columns: Sequence[Sequence[str]], are_text: Sequence[bool], n_names: int, width: int
+    columns: Sequence[Sequence[str]],
+    are_text: Sequence[bool],
+    are_whole: Sequence[bool],
+    n_names: int,
+    width: int,
 ) -> str:
     """Return a table that fits the terminal: no number breaks, and a word only if it must.
 
     Headers and text take several lines, at spaces or else also within ids, after a separator. If
-    this is not enough, the last columns follow below, beside the names of the rows again.
+    this is not enough, the last columns follow below, beside the names of the rows again. A whole
+    column, of numbers with their intervals, takes several lines only if it is too wide even so.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -473,8 +479,8 @@ def _fold(
 
     for breaks in 'spaces', 'ids', 'anywhere':
         least = [
-            _least_width(column, is_text, breaks)
-            for column, is_text in zip(columns, are_text, strict=True)
+            _least_width(column, is_text, is_whole, breaks)
+            for column, is_text, is_whole in zip(columns, are_text, are_whole, strict=True)
         ]
         names, others = least[:n_names], least[n_names:]
         if _row_width(least) <= width:
@@ -483,7 +489,13 @@ def _fold(
             n = next(n for n in count(2) if _row_width([*names, *others[:n]]) > width) - 1
             parts = range(n_names + n), [*range(n_names), *range(n_names + n, len(least))]
             return '\n'.join(
-                _fold([columns[n] for n in part], [are_text[n] for n in part], n_names, width)
+                _fold(
+                    [columns[n] for n in part],
+                    [are_text[n] for n in part],
+                    [are_whole[n] for n in part],
+                    n_names,
+                    width,
+                )
                 for part in parts
             )
     widths = [max(map(shown_width, column)) for column in columns]
@@ -516,14 +528,14 @@ def _row_width(widths: Sequence[int]) -> int:
     return sum(widths) + len('  ') * (len(widths) - 1)
 
 
-def _least_width(column: Sequence[str], is_text: bool, breaks: str) -> int:
+def _least_width(column: Sequence[str], is_text: bool, is_whole: bool, breaks: str) -> int:
     """Return the width at which a column cuts no word, and its cells take few lines."""
     header, *cells = column
-    if is_text and breaks == 'anywhere':
+    if is_text and not is_whole and breaks == 'anywhere':
         return min(MIN_TEXT_WIDTH, max(map(shown_width, column)))
     breaks_ids = breaks != 'spaces'
     n_lines = [2 + breaks_ids, *(len(cell) if breaks_ids else 3 for cell in cells)]
-    if not is_text:
+    if not is_text or (is_whole and breaks != 'anywhere'):
         return max([_width_in_lines(header, n_lines[0], breaks_ids), *map(shown_width, cells)])
     sizes = zip(column, n_lines, strict=True)
     return max(_width_in_lines(text, n, breaks_ids) for text, n in sizes)

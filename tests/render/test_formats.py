@@ -154,24 +154,35 @@ def test_tables_are_folded_where_they_do_not_fit():
 
 FOLDED = {
     # Ids are whole, and the header takes two lines.
-    41: """\
-              MAP@10         tau-b of the
-run           (exploratory)          runs
-─────────────────────────────────────────
-team_primary  0.250a                0.500
-              [0.125,0.375]
-a             0.500                 1.000
+    48: """\
+                                    tau-b of the
+run           MAP@10 (exploratory)          runs
+────────────────────────────────────────────────
+team_primary  0.250a [0.125,0.375]         0.500
+a             0.500                        1.000
 """,
     # Ids break after a separator, if there is no other way.
-    32: """\
-         MAP@10         tau-b of
-run      (exploratory)  the runs
-────────────────────────────────
-team_    0.250a            0.500
-primary  [0.125,0.375]
-a        0.500             1.000
+    39: """\
+                               tau-b of
+run      MAP@10 (exploratory)  the runs
+───────────────────────────────────────
+team_    0.250a [0.125,0.375]     0.500
+primary
+a        0.500                    1.000
 """,
     # The last column follows below, beside the names.
+    38: """\
+run           MAP@10 (exploratory)
+──────────────────────────────────
+team_primary  0.250a [0.125,0.375]
+a             0.500
+
+run           tau-b of the runs
+───────────────────────────────
+team_primary              0.500
+a                         1.000
+""",
+    # An interval leaves its number only where both are wider than the line.
     28: """\
               MAP@10
 run           (exploratory)
