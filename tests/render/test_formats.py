@@ -171,7 +171,7 @@ primary
 a        0.500                    1.000
 """,
     # The last column follows below, beside the names.
-    38: """\
+    36: """\
 run           MAP@10 (exploratory)
 ──────────────────────────────────
 team_primary  0.250a [0.125,0.375]
