@@ -172,7 +172,7 @@ def times() -> list[str]:
         folder = Path(name)
         paths = make_runs(folder)
         begin = perf_counter()
-        average_precision = AveragePrecision(folder / 'reference.txt', [100])
+        average_precision = AveragePrecision([], [100], judged=[])
         queue = average_precision.judge_next(paths, folder / 'queries.txt')
         first = queue.lines[0]
         seconds, steps = perf_counter() - begin, []

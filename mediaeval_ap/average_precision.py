@@ -630,7 +630,7 @@ class AveragePrecision:
         -------
         Queue
             The lines, best first; it takes judgements, and returns the next line. Without `judged`
-            in `AveragePrecision`, no shot counts as judged yet.
+            in `AveragePrecision`, the shots of the reference count as judged; by pair, its pairs.
 
         Raises
         ------
@@ -644,7 +644,7 @@ class AveragePrecision:
         >>> runs = ['samples/hypothesis.txt']
         >>> queue = average_precision.judge_next(runs, 'samples/queries.txt', strategy='rank-sum')
         >>> queue.lines[0].reason
-        'hypothesis has it at 1'
+        '1 of 1 run ranks it 1'
         """
         from mediaeval_ap.judging.candidates import pool_pairs
         from mediaeval_ap.judging.judging_queue import first_queue

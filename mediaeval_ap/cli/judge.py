@@ -106,7 +106,7 @@ def judge_next_command(
 
     The first lines do most to make the order of the runs right. A line is a shot (--by pair: a shot
     and a name) in the first ranks of a run, with its reason. Everything in --judged is left out;
-    without it, nothing counts as judged.
+    without it, the shots (or pairs) of REFERENCE are.
     """
     pool_settings = {name: settings.pop(name) for name in ('by', 'depth', 'near')}
     named_runs = runs_by_name(with_names(runs, names), None)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, find, first_occurrences
+from mediaeval_ap.choices import JudgedBy
 from mediaeval_ap.definitions import ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -76,15 +77,20 @@ class PoolPairs:
         """Return 1 for each pair that is in a reference, else 0."""
         return self._are_in(reference.table).astype(np.int8)
 
-    def initial_labels(self) -> PairLabels:
-        """Return the label of each pair by the judgements of the criteria, or `NOT_JUDGED`."""
-        if self.criteria.judgements is None:
-            return np.full(len(self), NOT_JUDGED, dtype=np.int8)
+    def initial_labels(self, by: JudgedBy) -> PairLabels:
+        """Return the label of each pair, or `NOT_JUDGED`.
+
+        Without judgements, the reference has been judged: its shots, or its pairs.
+        """
+        reference = self.criteria.reference
         judged = self.criteria.judgements
-        is_judged = np.isin(self.shot, self.shots.find(judged.table))
-        if judged.is_of_pairs:
-            is_judged = self._are_in(judged.table)
-        return np.where(is_judged, self.labels(self.criteria.reference), NOT_JUDGED).astype(np.int8)
+        table, is_of_pairs = reference.table, by == 'pair'
+        if judged is not None:
+            table, is_of_pairs = judged.table, judged.is_of_pairs
+        is_judged = np.isin(self.shot, self.shots.find(table))
+        if is_of_pairs:
+            is_judged = self._are_in(table)
+        return np.where(is_judged, self.labels(reference), NOT_JUDGED).astype(np.int8)
 
     def _are_in(self, table: Table) -> NDArray[np.bool_]:
         """Mark the pairs that a table of shots and names has."""

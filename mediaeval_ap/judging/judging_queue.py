@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,19 +21,12 @@ from mediaeval_ap.results.result import Described
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 QUEUE_SCHEMA = 'mediaeval-ap/queue/1'
-MOST_RUNS_AFTER_FIRST = 2  # named in a reason; of more, the first and the last
 SCORE_DECIMALS = 12  # of scores that are compared: the last bits depend on the order of sums
 
 
 @dataclass(frozen=True)
 class ToJudge:
-    """A shot, or a shot and a name, to judge, and the reason for it.
-
-    Examples
-    --------
-    >>> ToJudge('x', 'v', '1', 'ann', 0.5, {'a': 1, 'b': 7}, 1, 3).reason
-    'a has it at 1, b at 7, 1 run not'
-    """
+    """A shot, or a shot and a name, to judge, and the reason for it in words."""
 
     corpus_id: str
     video_id: str
@@ -43,21 +36,33 @@ class ToJudge:
     ranks: dict[str, int]  # the best rank in each run that returns it, best first
     n_queries: int  # for which one judgement gives labels
     n_runs: int  # all runs, also those that do not return it
+    reason: str
 
-    @property
-    def reason(self) -> str:
-        """Return the runs that have it, best rank first, and the number of the others, as text."""
-        (first, best), *later = self.ranks.items()
-        phrases = [f'{first} has it at {best}']
-        named = later if len(later) <= MOST_RUNS_AFTER_FIRST else [later[0], later[-1]]
-        phrases += [f'{run} at {rank}' for run, rank in named]
-        if n_between := len(later) - len(named):
-            phrases.insert(2, f'{with_noun(n_between, "run", "runs")} between')
-        if n_without := self.n_runs - len(self.ranks):
-            phrases.append(f'{with_noun(n_without, "run", "runs")} not')
-        if self.n_queries > 1:
-            phrases.append(f'for {self.n_queries} queries')
-        return ', '.join(phrases)
+
+def reason_to_judge(
+    ranks: Collection[int], n_queries: int, n_runs: int, depth: int, near: float
+) -> str:
+    """Return the best ranks of a shot in runs, and the number of runs without it, in words.
+
+    Examples
+    --------
+    >>> reason_to_judge([1, 1, 7], 2, 4, depth=20, near=0.2)
+    '3 of 4 runs rank it 1 to 7 (best of 2 queries); 1 run does not have it in its first 20 under \
+a near name'
+    """
+    first, last = min(ranks), max(ranks)
+    verb = 'ranks' if len(ranks) == 1 else 'rank'
+    reason = f'{len(ranks)} of {with_noun(n_runs, "run", "runs")} {verb} it {first}'
+    if last > first:
+        reason += f' to {last}'
+    if n_queries > 1:
+        reason += f' (best of {n_queries} queries)'
+    if n_without := n_runs - len(ranks):
+        runs = with_noun(n_without, 'run does', 'runs do')
+        first_ranks = f'{"its" if n_without == 1 else "their"} first {depth:,}'
+        name = 'a near name' if near else 'the name'
+        reason += f'; {runs} not have it in {first_ranks} under {name}'
+    return reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +150,10 @@ class Queue(Described):
     >>> average_precision = AveragePrecision([], K=[10], judged=[])
     >>> runs = {'a': [('x', 'v', '1', 'ann', 0.5)], 'b': [('x', 'v', '2', 'ann', 0.5)]}
     >>> queue = average_precision.judge_next(runs, ['ann'], strategy='rank-sum')
-    >>> [(line.shot_id, line.score, line.reason) for line in queue.lines]
-    [('1', 1.0, 'a has it at 1, 1 run not'), ('2', 1.0, 'b has it at 1, 1 run not')]
+    >>> [(line.shot_id, line.score) for line in queue.lines]
+    [('1', 1.0), ('2', 1.0)]
+    >>> queue.lines[0].reason
+    '1 of 2 runs ranks it 1; 1 run does not have it in its first 20 under a near name'
     >>> [line.shot_id for line in queue.after(('x', 'v', '1', 'ann')).lines]
     ['2']
     """
@@ -190,7 +197,9 @@ class Queue(Described):
         name = pairs.queries[pairs.query[unit]] if self._chooser.by == 'pair' else None
         corpus, video, shot = pairs.texts[pairs.shot[open_pairs[0]]]
         counts = len(open_pairs), len(pairs.runs)
-        return ToJudge(corpus, video, shot, name, float(score), rank_by_run, *counts)
+        depth, near = (self.parameters[name] for name in ('depth', 'near'))
+        reason = reason_to_judge(rank_by_run.values(), *counts, depth, near)
+        return ToJudge(corpus, video, shot, name, float(score), rank_by_run, *counts, reason)
 
     def after(self, judgement: Sequence[Any]) -> Queue:
         """Return the queue after one more judgement; the newest judgement of a shot counts.
@@ -248,7 +257,7 @@ class Queue(Described):
         return {
             'schema': QUEUE_SCHEMA,
             'version': __version__,
-            'lines': [{**asdict(line), 'reason': line.reason} for line in self.lines],
+            'lines': [asdict(line) for line in self.lines],
             'n_judged': self.n_judged,
             'n_pairs': self.n_pairs,
             'manifest': {
@@ -278,12 +287,12 @@ class Queue(Described):
 
 
 def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:
-    """Return the queue by the judgements that the criteria have."""
+    """Return the queue by the judgements of the criteria, or else by the reference."""
     return Queue(
         n,
         {**pairs.parameters, 'n': n, 'by': by, 'strategy': strategy},
         pairs.inputs,
         pairs.warnings,
         _chooser=Chooser(pairs, by, strategy),
-        _labels=pairs.initial_labels(),
+        _labels=pairs.initial_labels(by),
     )

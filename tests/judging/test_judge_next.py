@@ -19,6 +19,7 @@ from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.judging.candidates import NOT_JUDGED
+from mediaeval_ap.judging.judging_queue import reason_to_judge
 from mediaeval_ap.judging.minimal_test_collections import PRIOR_JUDGEMENTS, ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -61,8 +62,8 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
     queries = sorted({row[3] for row in reference if row[3][0] != '?'})
     ranks = pool_of(runs, queries, depth, near)
     assume(ranks)
-    found = AveragePrecision(reference, K=[3]).judge_next(
-        runs, by=by, strategy=strategy, depth=depth, near=near
+    found = AveragePrecision([], K=[3], judged=[]).judge_next(
+        runs, queries, by=by, strategy=strategy, depth=depth, near=near
     )
     units = defaultdict(list)
     for query, shot in ranks:
@@ -80,6 +81,32 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
         assert line.ranks == {run: min(each) for run, each in best.items()}
     scores = [line.score for line in found.lines]
     assert scores == sorted(scores, reverse=True) or strategy == 'rank-sum'
+
+
+@pytest.mark.parametrize(
+    ('ranks', 'n_queries', 'n_runs', 'near', 'reason'),
+    [
+        ([1] * 5, 1, 5, 0.2, '5 of 5 runs rank it 1'),
+        ([1], 1, 1, 0.2, '1 of 1 run ranks it 1'),
+        ([2, 14, 3], 3, 3, 0.2, '3 of 3 runs rank it 2 to 14 (best of 3 queries)'),
+        (
+            [4],
+            1,
+            10,
+            0.2,
+            '1 of 10 runs ranks it 4; 9 runs do not have it in their first 20 under a near name',
+        ),
+        (
+            [1, 1],
+            1,
+            3,
+            0,
+            '2 of 3 runs rank it 1; 1 run does not have it in its first 20 under the name',
+        ),
+    ],
+)
+def test_reasons(ranks, n_queries, n_runs, near, reason):
+    assert reason_to_judge(ranks, n_queries, n_runs, 20, near) == reason
 
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'ann'), ('x', 'v', '2', 'bob')]
