@@ -41,6 +41,7 @@ GROUPS = {  # of commands, by task
     'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
     'Help': 'help',
 }
+NO_BREAK_HYPHEN = '\N{NON-BREAKING HYPHEN}'
 QUIET = 'mediaeval_ap.quiet'  # key of click's metadata of the command
 
 
@@ -58,8 +59,29 @@ def print_and_exit(text: Callable[[click.Context], str]) -> Callable[..., None]:
     return callback
 
 
+class _HelpFormatter(click.HelpFormatter):
+    """Folds help between words only, so that names with hyphens can be copied."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace('-', NO_BREAK_HYPHEN))
+
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        rows = [(term, text.replace('-', NO_BREAK_HYPHEN)) for term, text in rows]
+        super().write_dl(rows, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(NO_BREAK_HYPHEN, '-')
+
+
 class _CommandWithHelp(click.Command):
     """A command whose help is written like all other output."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        formatter = _HelpFormatter(width=ctx.terminal_width, max_width=ctx.max_content_width)
+        self.format_help(ctx, formatter)
+        return formatter.getvalue().rstrip()
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         if (option := super().get_help_option(ctx)) is not None:

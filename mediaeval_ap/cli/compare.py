@@ -61,10 +61,13 @@ compare_options = option_kinds.combine_options(
     options.relevance_level_option,
     option_kinds.number_above_zero(
         '--fail-if-worse',
-        'Exit with 3 if the interval of a difference to the baseline is below -NUMBER.',
+        'Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
+        '-NUMBER.',
     ),
     option_kinds.flag(
-        '--require-better', help='Exit with 3 unless the interval of each difference is above 0.'
+        '--require-better',
+        help='Exit with 3 unless each run is better than --baseline: the interval of its '
+        'difference is above 0.',
     ),
     option_kinds.flag(
         '--pairs', help='Show all pairs of runs; csv and jsonl then have only these.'
@@ -106,10 +109,10 @@ def compare_command(
     """Compare runs: confidence intervals, tests and groups.
 
     It scores two or more RUNs on the same queries, and says which of them differ significantly. In
-    place of REFERENCE and RUNs it takes qrels and runs, as evaluate-trec does (by trec); results
-    that any command wrote with --format json --per-query, alone or after REFERENCE; or score
-    tables of any tool: CSV, Parquet or JSON lines of item,system,value, or item,value, or item and
-    a column for each system.
+    place of REFERENCE and RUNs it takes qrels and runs, as evaluate-trec does, by the definition
+    trec; results that any command wrote with --format json --per-query, alone or after REFERENCE;
+    or score tables of any tool: CSV, Parquet or JSON lines of item,system,value, or item,value, or
+    item and a column for each system.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}

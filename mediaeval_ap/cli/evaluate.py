@@ -64,7 +64,8 @@ def _read_part(value: str | None) -> tuple[int, int] | None:
 @option_kinds.option(
     '--resume',
     metavar='DIR',
-    help='Keep finished blocks of queries in DIR, and compute only the missing ones.',
+    help='Keep finished blocks of queries in DIR, and compute only the missing ones. With --resume '
+    'DIR alone, combine the results that DIR holds, for example of several parts.',
 )
 @option_kinds.option(
     '--part',
@@ -88,10 +89,7 @@ def evaluate_command(
     reporting: Reporting,
     **criteria: Any,
 ) -> None:
-    """Score runs: average precision at K, per query and mean.
-
-    With --resume DIR alone, combine the results that DIR holds, for example of several parts.
-    """
+    """Score runs: average precision at K, per query and mean."""
     if reference is None and resume is not None:
         _collect(resume, reporting)
         return
@@ -332,7 +330,7 @@ def explain_command(
     '--evidence', 'Evidence: person_name corpus_id video_id modality timestamp.'
 )
 @option_kinds.input_file(
-    '--reference', 'Reference, to find lost leading zeros, and videos and names it lacks.'
+    '--reference', 'Reference, to find lost leading zeros, and videos and names that it lacks.'
 )
 @option_kinds.choice(
     '--rules', CAMPAIGNS, '2016', 'Campaign whose rules apply: {words} (the format only).'
@@ -340,7 +338,7 @@ def explain_command(
 @option_kinds.flag(
     '--all',
     'show_all',
-    help=f'Show all problems, up to 20,000 of each kind.  [default: {N_SHOWN_PROBLEMS}]',
+    help=f'Show all problems, up to 20,000 of each kind.  [default: up to {N_SHOWN_PROBLEMS}]',
 )
 @option_kinds.flag('--statistics', help='Show only the number of problems of each kind.')
 @option_kinds.file_format(['table', 'json', 'csv'])

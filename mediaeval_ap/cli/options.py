@@ -106,7 +106,7 @@ trec_ties_option = choice(
 relevance_level_option = integer(
     '--relevance-level',
     default=1,
-    help='Least relevance that counts as relevant.',
+    help='Least relevance in QRELS that counts as relevant.',
     least=-choices.LARGEST_TREC_LEVEL,
     largest=choices.LARGEST_TREC_LEVEL,
 )

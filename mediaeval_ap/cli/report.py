@@ -111,7 +111,8 @@ def _read_markdown(path: str) -> str:
 @scored_options
 @option_kinds.missing_ids('Items of score tables', 'a system')
 @option_kinds.flag(
-    '--keep-going', help='Leave out runs with errors; the page names them. Exit status 1.'
+    '--keep-going',
+    help='Leave out runs with errors, and name them on the page; the exit status is 1.',
 )
 @option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
 @option_kinds.input_file('--intro', 'Markdown to show below the title.')

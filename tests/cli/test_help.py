@@ -69,6 +69,13 @@ def test_no_summary_is_cut_off(monkeypatch):
         assert f'{command.name} {" ".join(summary.split())}' in text
 
 
+@pytest.mark.parametrize('columns', ['60', '80', '100'])
+def test_no_name_is_broken_at_a_hyphen(monkeypatch, columns):
+    monkeypatch.setenv('COLUMNS', columns)
+    for command in main.commands:
+        assert not re.search(r'\w-$', run(command, '--help').stdout, re.MULTILINE)
+
+
 def test_each_command_stands_in_one_group_on_one_line():
     text = run('--help').stdout
     for heading, names in GROUPS.items():
