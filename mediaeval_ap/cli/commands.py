@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ class _HelpFormatter(click.HelpFormatter):
         super().write_text(text.replace('-', NO_BREAK_HYPHEN))
 
     def write_dl(
-        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         rows = [(term, text.replace('-', NO_BREAK_HYPHEN)) for term, text in rows]
         super().write_dl(rows, col_max, col_spacing)

@@ -152,7 +152,7 @@ def compared_trec(*arguments, expected=0):
     return result
 
 
-def in_python(*, qrels=JUDGED, baseline=None, **settings):
+def in_python(*, qrels='qrels', baseline=None, **settings):
     runs = {'a': FIRST, 'b': SECOND}
     results = {name: evaluate_trec(qrels, each, [1, 10], **settings) for name, each in runs.items()}
     return compare(results, baseline=baseline)
@@ -183,8 +183,7 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
         result = compared_trec('qrels', 'a', 'b', *options.split(), '--format', 'markdown')
         assert result.stdout == render(in_python(**settings).document(), 'markdown')
     result = compared_trec('Q', 'a', 'b', '--missing', 'zero', '--format', 'csv')
-    qrels = {**JUDGED, 'other': {'d1': 1}}
-    assert result.stdout == render(in_python(qrels=qrels, missing='zero').document(), 'csv')
+    assert result.stdout == render(in_python(qrels='Q', missing='zero').document(), 'csv')
     options = ['-K', '1,10', '--format', 'json', '--per-query', '-o', 'a.json']
     run('evaluate-trec', 'qrels', 'a', *options)
     assert 'video' not in compared_trec('qrels', 'a.json', 'b').stdout
