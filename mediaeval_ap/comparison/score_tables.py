@@ -31,7 +31,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printabl
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables.columnar import parquet_columns, read_columns
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
-from mediaeval_ap.tables.reading import InputKind, TableInput
+from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
 from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_lines
@@ -73,7 +73,9 @@ def tables_in(results: object) -> NamedTables | None:
             (getattr(table, 'given_name', '') if isinstance(table, str) else '', table)
             for table in tables
         ]
-    are_tables = all(TableInput.of(table).kind in TABLE_KINDS for _, table in named)
+    are_tables = all(
+        TableInput.of(table).kind in TABLE_KINDS or is_series(table) for _, table in named
+    )
     return named if named and are_tables else None
 
 

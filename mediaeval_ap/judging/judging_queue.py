@@ -228,7 +228,7 @@ class Queue(Described):
         rest = list(judgement[len(SHOT_FIELDS) :])
         relevance_by_name = dict.fromkeys(rest, 1)
         if by == 'pair':
-            if len(rest) != 2 or f'{rest[1]}' not in ('0', '1'):
+            if len(rest) != 2 or rest[1] not in (0, 1, '0', '1'):
                 expected = f'{" ".join(SHOT_FIELDS)} person_name relevance, with 0 or 1'
                 raise ParameterError(f'judgement: found {shown(judgement)}, expected {expected}')
             relevance_by_name = {rest[0]: int(rest[1])}

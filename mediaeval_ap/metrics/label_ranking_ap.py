@@ -394,6 +394,8 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
         raise
     except ValueError:
         raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
+    if array.dtype == object and 'b' in kinds and {*map(type, array.flat)} <= {bool, np.bool_}:
+        array = array.astype(np.bool_)  # as pandas has them where a missing one is allowed
     if array.ndim != n_dimensions or array.dtype.kind not in kinds:
         raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
     # numpy converts integers beside floats, and int64 beside uint64, to doubles, and may round

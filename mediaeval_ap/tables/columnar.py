@@ -27,6 +27,7 @@ from mediaeval_ap.tables.text.arrow_reader import text_column
 from mediaeval_ap.tables.text.line_rules import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
 
 if TYPE_CHECKING:
+    import pandas
     import pyarrow
 
 SEARCHED_BYTES = 1 << 18  # fits in caches; a quarter or four times as many takes a fifth longer
@@ -38,6 +39,8 @@ Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # returns names
 
 def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
+    import pyarrow
+
     check_names(table.column_names, layout, source.name)
     columns = {}
     integers = frozenset(field for field in layout.texts if holds_integers(table[field]))
@@ -46,7 +49,10 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
         columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
-        numbers = number_array(table[layout.number], layout.number, source)
+        column = table[layout.number]
+        if layout.integers and column.type == pyarrow.bool_():  # a relevance of 0 or 1
+            column = column.cast(pyarrow.int8())
+        numbers = number_array(column, layout.number, source)
     rows = Table(layout, columns, numbers, source, integers=integers)
     if not len(rows):
         raise no_rows(source.name, layout)
@@ -88,11 +94,21 @@ def to_arrow(origin: Any) -> pyarrow.Table:
         raise ParameterError(problem.splitlines()[0]) from error
 
 
-def check_names(names: Sequence[str], layout: Layout, source: str) -> None:
+def check_names(names: Sequence[str], layout: Layout, source: str, frame: Any = None) -> None:
     """Raise FormatError if a field of the layout is missing or repeated among the columns."""
     if wrong_fields := [field for field in layout.fields if names.count(field) != 1]:
         columns = f'columns {shown(", ".join(names))}'
-        raise FormatError(source, '', wrong_fields[0], columns, f'one column {wrong_fields[0]}')
+        remedy = '' if frame is None else index_remedy(frame, wrong_fields[0])
+        expected = f'one column {wrong_fields[0]}{remedy}'
+        raise FormatError(source, '', wrong_fields[0], columns, expected)
+
+
+def index_remedy(frame: pandas.DataFrame, column: str) -> str:
+    """Return the call that names a column in the index of a frame, or '' if it has no index."""
+    if type(frame.index).__name__ == 'RangeIndex':
+        return ''
+    names = repr(column) if frame.index.nlevels == 1 else f'[{column!r}, …]'
+    return f'; if the index holds it, name it: .rename_axis({names})'
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
@@ -98,7 +98,38 @@ class TableInput:
         value = self.value.name if isinstance(self.value, ByteSource) else self.value
         actual = f'{shown(value)} ({type(self.value).__name__})'
         prefix = f'{self.role}: ' * bool(self.role)
-        return ParameterError(f'{prefix}found {actual}, expected {expected}')
+        return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy_of(self.value)}')
+
+    def with_columns(self, names: Collection[str]) -> TableInput:
+        """Turn a dictionary of columns, and named levels of an index, into columns of a frame.
+
+        Only for these names of columns: other levels of an index stay there, unread.
+        """
+        value = self.value
+        if isinstance(value, Mapping) and not set(names).isdisjoint(value):
+            import pandas
+
+            try:
+                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(dict(value)))
+            except ValueError as error:  # columns of different lengths
+                raise self.error(f'columns of one length ({error})') from None
+        if self.kind is InputKind.FRAME or is_series(value):
+            columns = getattr(value, 'columns', ())
+            levels = [name for name in value.index.names if name in names and name not in columns]
+            if levels:
+                return replace(self, kind=InputKind.FRAME, value=value.reset_index(level=levels))
+        return self
+
+
+def remedy_of(value: object) -> str:
+    """Return the call that makes a table of a lazy one, for an error; '' for other values."""
+    calls = [name for name in ('collect', 'compute') if callable(getattr(value, name, None))]
+    return f': give it as .{calls[0]}()' if calls else ''
+
+
+def is_series(value: object) -> bool:
+    """Return True for a series of pandas, without importing pandas."""
+    return isinstance(value, getattr(sys.modules.get('pandas'), 'Series', ()))
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -162,7 +193,8 @@ def read_one_of(
 ) -> Table:
     """Read a table in one of several layouts; the columns decide which."""
     first = layouts[0]
-    table_input = TableInput.of(origin, first.name)
+    fields = {field for layout in layouts for field in layout.fields}
+    table_input = TableInput.of(origin, first.name).with_columns(fields)
     name = table_input.name
     value = table_input.value
     match table_input.kind:
@@ -198,7 +230,8 @@ def read_one_of(
             if value.layout in layouts:
                 return value
             raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
-    raise table_input.error('a path, an open file, a table or an iterable of rows')
+    rows_of_fields = f' of {first.expected}' * isinstance(value, Mapping)
+    raise table_input.error(f'a path, an open file, a table or an iterable of rows{rows_of_fields}')
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:

@@ -10,7 +10,7 @@ on any doubt the file is read again, record by record.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -28,6 +28,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.tables.columnar import (
     holds_any,
     holds_integers,
+    index_remedy,
     is_list,
     list_array,
     number_array,
@@ -35,7 +36,7 @@ from mediaeval_ap.tables.columnar import (
     text_array,
 )
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
-from mediaeval_ap.tables.reading import InputKind, TableInput
+from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import (
@@ -147,7 +148,8 @@ def _matching_rows(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
 
 def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
-    table_input = TableInput.of(origin)
+    columns = {name for layout in layouts for name in layout.by_role.values()}
+    table_input = TableInput.of(origin).with_columns(columns)
     is_table = table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME)
     if is_table and not layouts[0].has_header:
         positions = f'positions ({layouts[0].expected}) in a table'
@@ -170,7 +172,11 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
                 columns_found = records.layout.expected
                 raise ParameterError(f'records: found {columns_found}, expected another file')
             return records
-    raise table_input.error('a path, an open file or a table')
+    expected = 'a path, an open file or a table'
+    if isinstance(value := table_input.value, Mapping) or is_series(value):
+        names = list(layouts[0].by_role.values())
+        expected += f', as pandas.DataFrame(….items(), columns={names})'
+    raise table_input.error(expected)
 
 
 def _read_csv_file(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
@@ -221,7 +227,9 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
     source = Provenance(name)
     frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
-    for column in _columns_to_read(list(frame.columns), layouts, source.name):
+    remedy = index_remedy(frame, next(iter(layouts[0].texts)))
+    layouts_with_remedy = [replace(layout, remedy=layout.remedy + remedy) for layout in layouts]
+    for column in _columns_to_read(list(frame.columns), layouts_with_remedy, source.name):
         try:
             columns[column] = pyarrow.array(frame[column], from_pandas=True)
             are_sets = (issubclass(type(cell), Set) for cell in frame[column])

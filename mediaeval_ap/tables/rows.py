@@ -49,7 +49,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
 def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:
     """Read a pandas DataFrame whose columns include the fields of a layout."""
     names = column_names(frame)
-    check_names(names, layout, name)
+    check_names(names, layout, name, frame)
     if not len(frame):
         raise no_rows(name, layout)
     columns = []
@@ -105,7 +105,7 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
         return Fault('', f'{len(row)} fields in {shown(row)}', layout.expected)
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
-            if as_double(value) is None:
+            if _as_number(value, layout) is None:
                 return Fault(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
             remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
@@ -127,7 +127,7 @@ def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
         if field == layout.number:
-            doubles = [as_double(value) for value in values]
+            doubles = [_as_number(value, layout) for value in values]
             if None in doubles:
                 return None
             numbers = np.array(doubles, dtype=np.float64)
@@ -155,6 +155,12 @@ def _text_column(values: Sequence[Any]) -> Column | None:
         return None
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, list(code_of))
+
+
+def _as_number(value: object, layout: Layout) -> float | None:
+    """Return a number as a double, or None; a boolean is a relevance of 0 or 1, but no score."""
+    is_relevance = layout.integers and isinstance(value, bool | np.bool_)
+    return float(value) if is_relevance else as_double(value)  # type: ignore[arg-type]
 
 
 def as_double(value: object) -> float | None:

@@ -21,6 +21,7 @@ import numpy as np
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown
 from mediaeval_ap.tables.columnar import parquet_columns
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
+from mediaeval_ap.tables.reading import is_series
 from mediaeval_ap.tables.rows import explain_row, from_rows
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers, Table
@@ -129,11 +130,11 @@ def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Tabl
     rows: EntryTuples = []
     for topic, documents in by_topic.items():
         location = f'topic {shown(topic)}'
-        if not isinstance(documents, Mapping):
+        if not (isinstance(documents, Mapping) or is_series(documents)):
             actual = f'{shown(documents)} ({type(documents).__name__})'
             expected = f'a dictionary of docno to {layout.number}'
             raise FormatError(name, location, '', actual, expected)
-        if not documents and layout.number == QRELS.number:
+        if not len(documents) and layout.number == QRELS.number:
             raise FormatError(name, location, '', 'no documents', 'at least one that is judged')
         rows += [(topic, document, number) for document, number in documents.items()]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)

@@ -138,7 +138,8 @@ ROWS = [(*row, 0.5) for row in REFERENCE]
         (
             [('x', 'v')],
             [('x', 'v'), ('x', 'w')],
-            "found the videos of '<subset>', expected the videos of '<subset>'; index the run ",
+            "found the videos of '<subset>', expected the videos of '<subset>'; "
+            'index the run with ',
         ),
     ],
 )
