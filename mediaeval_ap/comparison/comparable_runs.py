@@ -25,7 +25,8 @@ from mediaeval_ap.results.result import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.tables import Provenance
+from mediaeval_ap.tables import Provenance, Table
+from mediaeval_ap.tables.reading import remedy_of
 
 SHARED_INPUTS = (
     'reference',
@@ -70,6 +71,7 @@ class Runs:
     whole_values: Sequence[float] = ()  # the value of each run
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs
+    reference: Table | None = None  # the rows that a run was scored against, if it knows them
 
     @property
     def has_videos(self) -> bool:
@@ -124,6 +126,7 @@ def read_runs(results: object) -> Runs:
     values = [[run_values[metric] for run_values in values_by_run] for metric in metrics]
     manifest = result.manifest_settings()
     no_mean = kind_of_metric(metrics[-1]).no_mean
+    known_rows = (getattr(run.results[0], 'reference_rows', None) for run in runs)
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
     if 'definition' in manifest:
         definition = manifest['definition']['name']
@@ -145,6 +148,7 @@ def read_runs(results: object) -> Runs:
         whole_values=[run.results[0].sort_value() for run in runs],
         n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),
+        reference=next((rows for rows in known_rows if rows is not None), None),
     )
 
 
@@ -157,7 +161,9 @@ def _results_by_name(results: object) -> dict[str, list[Result]]:
             if name is None or not is_text(name):
                 actual = f'{shown(key)} as the name of a run'
                 raise ParameterError(f'compare: found {actual}, expected {TEXT}')
-            results_by_name[name] = _as_list(run_results)
+            axis = '' if 'item' in results else ".rename_axis('item')"
+            remedy = f'; values by item as a table: pandas.DataFrame(…){axis}'
+            results_by_name[name] = _as_list(run_results, remedy)
     else:
         unnamed = _as_list(results)
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):
@@ -170,13 +176,13 @@ def _results_by_name(results: object) -> dict[str, list[Result]]:
     return results_by_name
 
 
-def _as_list(results: object) -> list[Result]:
-    if isinstance(results, Result):
-        return [results]
-    values: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+def _as_list(results: object, remedy: str = '') -> list[Result]:
+    is_list = isinstance(results, Iterable) and not isinstance(results, Result | Mapping)
+    values: list[Any] = list(results) if is_list else [results]  # type: ignore[call-overload]
     if wrong := [value for value in values if not isinstance(value, Result)]:
         actual = shown(type(wrong[0]))
-        raise ParameterError(f'compare: found {actual}, expected results of evaluate')
+        expected = f'results of evaluate, or score tables{remedy_of(wrong[0]) or remedy}'
+        raise ParameterError(f'compare: found {actual}, expected {expected}')
     return values
 
 

@@ -75,7 +75,7 @@ LARGEST_SHARE = 0.1
 @shows_progress
 def compare(
     results: Frame | Iterable[Result | Frame] | Mapping[str, Result | Sequence[Result] | Frame],
-    *,
+    *more_results: Result | Frame,
     baseline: str | None = None,
     correction: choices.Correction = 'holm',
     level: float = choices.LEVEL,
@@ -104,6 +104,8 @@ def compare(
         a path or a frame, several of them, or a mapping. Their items count as queries, and their
         systems as runs; the columns are ``item,system,value``, ``item,value``, or ``item`` and one
         for each system, and optionally ``cluster``.
+    *more_results : like the items of results
+        Further runs: ``compare(a, b)`` is ``compare([a, b])``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh'}
@@ -118,13 +120,14 @@ def compare(
         The units of the tests: all queries of a video together, or single queries. The video of a
         query is the one with most of its relevant shots (of several, the first); a query without
         relevant shots is a cluster of its own. By default the clusters of a score table; else
-        videos, if a reference is given and the queries belong to at least 50; else single queries.
+        videos, if the reference is known and the queries belong to at least 50; else single
+        queries.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
         Add means by corpus, by the number of relevant shots, or by the groups of a table of
         ``item,group``; in score tables also by a column of this name.
     reference, subset : as for `AveragePrecision`, optional
         The reference, and its subset, that the runs were scored against; for clusters and means by
-        corpus.
+        corpus. Results know them, except those that were read from JSON or a pickle.
     also : mapping from str to results, optional
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
@@ -208,6 +211,8 @@ def compare(
         require_better=require_better,
     )
     by_name = plain_text(by)
+    if more_results:
+        results = [results, *more_results]  # type: ignore[list-item]
     runs = _runs_of(results, columns, missing, range, by_name, systems)
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
@@ -217,7 +222,8 @@ def compare(
     settings = replace(settings, by=by_setting, range=runs.range)
     _check_baseline(settings, runs)
     is_by_corpus = groups is None and by_name == 'corpus'
-    clustering = _clustering(settings, runs, is_by_corpus, reference, subset)
+    known_reference = runs.reference if reference is None else reference
+    clustering = _clustering(settings, runs, is_by_corpus, known_reference, subset)
     settings = replace(settings, cluster=clustering.setting)
     orders = agreements(runs, also)
     groups_by = group_means(runs, by_name, clustering.videos, groups)  # may raise: before the tests

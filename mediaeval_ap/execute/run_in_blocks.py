@@ -184,7 +184,9 @@ class RunInBlocks:
         warnings = self.warnings
         self.forget()
         n_skipped = self.request.selected_queries.n_skipped
-        return finish_evaluation(replace(evaluation, run=self.name), n_skipped, warnings)
+        rows = self.request.criteria.reference.table
+        named = replace(evaluation, run=self.name, reference_rows=rows)
+        return finish_evaluation(named, n_skipped, warnings)
 
 
 def runs_in_blocks(
@@ -296,8 +298,10 @@ def _evaluate_in_parallel(
             waiting[order[number]] = result
             while n_yielded in waiting:
                 result = waiting.pop(n_yielded)
-                name = runs[n_yielded].name
-                yield result.called(name) if isinstance(result, Evaluation) else result
+                if isinstance(result, Evaluation):  # its pickle is without rows of the reference
+                    rows = runs[n_yielded].request.criteria.reference.table
+                    result = replace(result.called(runs[n_yielded].name), reference_rows=rows)
+                yield result
                 n_yielded += 1
 
 

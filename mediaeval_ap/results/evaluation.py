@@ -30,7 +30,7 @@ from mediaeval_ap.results.result import (
     order_by_loss,
     reorder,
 )
-from mediaeval_ap.tables import Provenance
+from mediaeval_ap.tables import Provenance, Table
 
 __all__ = ['Evaluation', 'Evaluation2015']
 
@@ -117,6 +117,8 @@ class ResultByQuery(Result):
         """Join the values of one field, block after block."""
         if name in cls._COLUMNS:
             return _concatenate(name, values)
+        if name == 'reference_rows':
+            return values[0]
         if name == 'warnings':
             return tuple({str(warning): warning for warning in chain(*values)}.values())
         if name == 'counts':
@@ -212,6 +214,9 @@ class Evaluation(ResultByQuery):
     judged : ndarray of float64, shape (n_queries, n_cutoffs), or None
         Judged share of the first k of each ranking; NaN where nothing is returned. None without
         judgements.
+    reference_rows : Table or None
+        The rows of the reference that were scored, by which `compare` knows the videos of queries;
+        not part of `to_dict` or of a pickle, so None in results that were read back.
 
     Examples
     --------
@@ -240,6 +245,10 @@ class Evaluation(ResultByQuery):
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
     run: str = ''
     judged: NDArray[np.float64] | None = None
+    reference_rows: Table | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != 'reference_rows'}
 
     @property
     def notes(self) -> list[str]:

@@ -106,7 +106,10 @@ class TableInput:
         Only for these names of columns: other levels of an index stay there, unread.
         """
         value = self.value
-        if isinstance(value, Mapping) and not set(names).isdisjoint(value):
+        is_dictionary = isinstance(value, Mapping)
+        if is_dictionary and any(
+            not isinstance(value[name], Mapping) for name in names if name in value
+        ):
             import pandas
 
             try:

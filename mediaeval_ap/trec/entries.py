@@ -296,6 +296,8 @@ def comparable_scores(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.
 
 def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
+    fields = {field for tool_layout in layouts_of(layout) for field in tool_layout.fields}
+    table_input = table_input.with_columns(fields)
     value = table_input.value
     if isinstance(value, Mapping):
         return from_mapping(value, layout, table_input.name)
