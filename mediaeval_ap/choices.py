@@ -10,7 +10,7 @@ This module does not import numpy, as the command lists the choices in its help.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -90,6 +90,21 @@ def is_text(value: object) -> bool:
 def is_uri(path: object) -> bool:
     """Return True if a path is a URI, so that its data may be on another machine."""
     return '://' in (plain_text(path) or '')
+
+
+def turned_round(columns: Mapping[Any, Any], roles: Collection[str]) -> str:
+    """Return, for an error, columns as meant if a name stands before its role; '' if none does.
+
+    >>> turned_round({'user': 'id'}, ['id', 'labels'])
+    "{'id': 'user'}, the role before its column"
+    """
+    pairs = columns.items()
+    meant = {
+        **{role: name for role, name in pairs if role in roles},
+        **{name: role for role, name in pairs if role not in roles and name in roles},
+    }
+    is_turned = len(meant) == len(columns) and meant != dict(columns)
+    return f'{shown(meant)}, the role before its column' if is_turned else ''
 
 
 def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Policy:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text
+from mediaeval_ap.arrays import on_cpu
+from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text, turned_round
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
@@ -85,6 +86,7 @@ class Files:
             self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
             classes = frozenset(self.classes)
             truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
+            truth = on_cpu(truth, 'truth')
             if isinstance(truth, np.ndarray):
                 truth_layouts = truth_layouts[-1:]
                 truth = self._with_ids(truth, truth_layouts[0].by_role['id'])
@@ -453,6 +455,9 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
 
 
 def _wrong_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
+    roles = {role for shape in shapes for role in shape}
+    if meant := turned_round(columns, roles):
+        return ParameterError(f'{parameter}: found {shown(dict(columns))}, expected {meant}')
     expected = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
     if any(isinstance(column, int) for column in columns.values()):
         expected = f'the positions of {expected}'

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text
+from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.own_tables import (
@@ -406,7 +406,8 @@ def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     names = {role: role for role in ROLES} | dict(columns)
     is_text = all(isinstance(name, str) for name in names.values())
     if names.keys() != {*ROLES} or not is_text or len({*names.values()}) < len(names):
-        expected = f'different names of the header, for {", ".join(ROLES)}'
+        expected = turned_round(columns, ROLES)
+        expected = expected or f'different names of the header, for {", ".join(ROLES)}'
         raise ParameterError(f'columns: found {shown(columns)}, expected {expected}')
     return names
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, on_cpu, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError, shown
@@ -106,6 +106,7 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
     """Convert a sequence to one pyarrow array; ``None``, ``NaN`` and ``NA`` become null."""
     import pyarrow
 
+    values = on_cpu(values, name)
     if not _is_sequence(values):
         raise ParameterError(f'{name}: found {shown(values)}, expected a sequence')
     if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
@@ -193,6 +194,7 @@ def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]
     """Return the labels of all lists, one list after another, and the offsets of the lists."""
     import pyarrow
 
+    lists = on_cpu(lists, name)
     if isinstance(lists, np.ndarray) and lists.ndim == 2:
         n_lists, length = lists.shape
         labels = label_array(lists.ravel(), name)
@@ -200,6 +202,8 @@ def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]
     else:
         if type(lists) in ORDERED and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
             lists = [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
+        elif type(lists) in ORDERED and any(hasattr(kind, '__dlpack__') for kind in _kinds(lists)):
+            lists = [on_cpu(row, name) for row in lists]
         array = arrow_array(lists, name)
         if pyarrow.types.is_null(array.type) and not len(array):
             array = array.cast(pyarrow.list_(pyarrow.null()))

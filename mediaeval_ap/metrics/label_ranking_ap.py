@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.arrays import run_starts, tensor_error
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.tables.columnar import is_list, to_arrow
@@ -392,6 +392,8 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
         array = np.asarray(_matrix_of_lists(values, name) if _is_list_array(values) else values)
     except ParameterError:
         raise
+    except (TypeError, RuntimeError) as error:
+        raise tensor_error(error, name) from None
     except ValueError:
         raise ParameterError(f'{name}: found rows of different lengths, {expected}') from None
     if array.dtype == object and 'b' in kinds and {*map(type, array.flat)} <= {bool, np.bool_}:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,6 +260,18 @@ class Result(Described):
         if not self.run:
             (name,) = run_names([self.source.name])
             object.__setattr__(self, 'run', name)  # of a frozen class
+
+    def __getitem__(self, key: object) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(
+            f"'{name}' has no items; to_frame() has the values: .to_frame().loc[{key!r}]"
+        )
+
+    @property
+    def plot(self) -> NoReturn:
+        """Raise AttributeError: results are drawn beside each other."""
+        name = type(self).__name__
+        raise AttributeError(f"'{name}' has no plot; a comparison has: compare(…, …).plot")
 
     def called(self, name: str) -> Self:
         """Return the result under another name of the run; an empty name changes nothing."""
