@@ -8,8 +8,6 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mediaeval_ap.errors import ParameterError
-
 # If the largest key is below DENSE times the number of keys, `number_keys` marks the keys that
 # occur; otherwise it sorts. At this limit, marking takes 1 to 2 times as long as sorting with
 # AVX-512, and a third as long without AVX; at twice the limit, 2 to 5 times and two thirds.
@@ -34,25 +32,6 @@ WORD_MASKS = np.array(
 
 Floats: TypeAlias = NDArray[np.float64]
 Key = TypeVar('Key', bound=np.integer)
-
-
-def on_cpu(values: Any, name: str) -> Any:
-    """Return a tensor of another library as an array; other values unchanged."""
-    is_arrow = hasattr(values, '__arrow_c_array__')
-    if is_arrow or isinstance(values, np.ndarray) or not hasattr(values, '__dlpack__'):
-        return values
-    try:
-        return np.asarray(values)
-    except (TypeError, RuntimeError) as error:
-        raise tensor_error(error, name) from None
-
-
-def tensor_error(error: Exception, name: str) -> ParameterError:
-    """Make the error about a tensor that numpy cannot read, with the reason of its library."""
-    call = '.float()' if 'ScalarType' in str(error) else '.detach().cpu()'  # such as bfloat16
-    reason = str(error).partition('. ')[0]
-    expected = f'one that numpy can read: give it as {call}'
-    return ParameterError(f'{name}: found a tensor ({reason}), expected {expected}')
 
 
 class SpareArrays:

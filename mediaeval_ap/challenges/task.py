@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.arrays import on_cpu
 from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text, turned_round
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
 from mediaeval_ap.metrics import Accumulator
+from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.result import notes_of
 from mediaeval_ap.results.run_names import check_name

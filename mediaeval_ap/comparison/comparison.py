@@ -316,8 +316,7 @@ class Comparison(ComparisonData, Described, Paged):
         return str(lead_of(self.to_dict())['headline'])
 
     def __getitem__(self, key: object) -> NoReturn:
-        rows = f".to_frame().set_index('run').loc[{key!r}]"
-        raise TypeError(f"'Comparison' has no items; to_frame() has the leaderboard: {rows}")
+        raise TypeError("'Comparison' has no items; .to_frame() has a row for each run")
 
     def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, on_cpu, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError, shown
@@ -71,6 +71,25 @@ class LabelLists:
     @property
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
+
+
+def on_cpu(values: Any, name: str) -> Any:
+    """Return a tensor of another library as an array; other values unchanged."""
+    is_arrow = hasattr(values, '__arrow_c_array__')
+    if is_arrow or isinstance(values, np.ndarray) or not hasattr(values, '__dlpack__'):
+        return values
+    try:
+        return np.asarray(values)
+    except (TypeError, RuntimeError) as error:
+        raise tensor_error(error, name) from None
+
+
+def tensor_error(error: Exception, name: str) -> ParameterError:
+    """Make the error about a tensor that numpy cannot read, with the reason of its library."""
+    call = '.float()' if 'ScalarType' in str(error) else '.detach().cpu()'  # such as bfloat16
+    reason = str(error).partition('. ')[0]
+    expected = f'one that numpy can read: give it as {call}'
+    return ParameterError(f'{name}: found a tensor ({reason}), expected {expected}')
 
 
 def reusable(lists: Any) -> Any:

@@ -10,9 +10,10 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mediaeval_ap.arrays import run_starts, tensor_error
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
+from mediaeval_ap.metrics.label_lists import tensor_error
 from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow
 from mediaeval_ap.tables.table import Matrix

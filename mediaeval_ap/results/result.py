@@ -263,9 +263,8 @@ class Result(Described):
 
     def __getitem__(self, key: object) -> NoReturn:
         name = type(self).__name__
-        raise TypeError(
-            f"'{name}' has no items; to_frame() has the values: .to_frame().loc[{key!r}]"
-        )
+        calls = ".to_frame().loc[…] has the values of a query, and .to_dict()['means'] the means"
+        raise TypeError(f"'{name}' has no items; {calls}")
 
     @property
     def plot(self) -> NoReturn:

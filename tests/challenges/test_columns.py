@@ -169,7 +169,13 @@ def test_one_clear_error(evaluate, truth, predictions, settings, expected, tmp_p
     ('evaluate', 'columns', 'expected'),
     [
         (MAP, 'user', "found 'user', expected columns by role, as {'id': 'user', "),
-        (MAP, {'user': 'id'}, 'found user, expected id,labels or id,label'),
+        (MAP, {'user': 7}, 'found user, expected the positions of id,labels or id,label'),
+        (MAP, {'user': 'id'}, "found {'user': 'id'}, expected {'id': 'user'}, the role before"),
+        (
+            MAP,
+            {'id': 'user', 'items': 'labels'},
+            "found {'id': 'user', 'items': 'labels'}, expected {'id': 'user', 'labels': 'items'},",
+        ),
         (MAP, {'label': 'x', 'labels': 'y'}, 'found label,labels, expected id,labels or id,label'),
         (MAP, {'id': 'x', 'labels': 'x'}, 'found id=x,labels=x, expected each column once'),
         (MAP, {'id': 1, 'labels': 'x'}, 'found id=1,labels=x, expected either names or, for a'),

@@ -1,5 +1,7 @@
 """Frames of integers, and of lists: the same data in whatever table gives the same bits."""
 
+from itertools import product
+
 import numpy as np
 import oracle
 import pandas
@@ -236,3 +238,136 @@ def test_lists_where_one_label_is_expected():
     images = pandas.DataFrame({'Image': [1], 'Id': [[4]]})
     with pytest.raises(FormatError, match='Id: found lists, expected one label, without white sp'):
         FIRST_HIT(images, images, truth_columns={'id': 'Image', 'labels': 'Id'})
+
+
+REFERENCE_FRAME = pandas.DataFrame(
+    [('x', 'v', '1', 'ann'), ('x', 'w', '2', 'bob')],
+    columns=['corpus_id', 'video_id', 'shot_id', 'person_name'],
+)
+RUN_FRAME = REFERENCE_FRAME.assign(confidence=[0.5, 0.25])
+QRELS_FRAME = pandas.DataFrame({'qid': '7', 'docno': ['a', 'b'], 'relevance': [1, 0]})
+TREC_FRAME = pandas.DataFrame({'qid': '7', 'docno': ['a', 'b'], 'score': [0.25, 0.5]})
+TRUTH_FRAME = pandas.DataFrame({'user': ['u', 'v'], 'items': ['1', '2']})
+LISTS_FRAME = pandas.DataFrame({'user': ['u', 'v'], 'items': ['3 1', '2']})
+LABELS_FRAME = pandas.DataFrame({'fname': ['u', 'v'], 'labels': ['a', 'b']})
+SCORES_FRAME = pandas.DataFrame({'fname': ['u', 'v'], 'a': [0.5, 0.5], 'b': [0.75, 0.75]})
+LANDMARKS_FRAME = pandas.DataFrame({'id': ['u', 'v'], 'landmark_id': ['1', '2']})
+GUESSES_FRAME = pandas.DataFrame({'id': ['u', 'v'], 'landmarks': ['3 0.5', '2 0.25']})
+# By function: the roles of its two tables, the tables, an index, and the score by hand.
+TWO_TABLES = {
+    'discovery': (
+        ('reference', 'hypothesis'),
+        lambda one, other: AveragePrecision(one, [1]).evaluate(other).map.tolist(),
+        (REFERENCE_FRAME, RUN_FRAME),
+        ['person_name', 'shot_id'],
+        [1],
+    ),
+    'trec': (
+        ('qrels', 'run'),
+        lambda one, other: evaluate_trec(one, other, 10).map.tolist(),
+        (QRELS_FRAME, TREC_FRAME),
+        ['qid', 'docno'],
+        [0.5],
+    ),
+    'map': (
+        ('truth', 'predictions'),
+        lambda one, other: MAP(one, other, columns=LISTS).value,
+        (TRUTH_FRAME, LISTS_FRAME),
+        ['user', 'items'],
+        0.75,
+    ),
+    'first hit': (
+        ('truth', 'predictions'),
+        lambda one, other: (
+            FIRST_HIT(
+                one, other, columns=LISTS, truth_columns={'id': 'user', 'label': 'items'}
+            ).value
+        ),
+        (TRUTH_FRAME, LISTS_FRAME),
+        ['user', 'items'],
+        0.75,
+    ),
+    'gap': (
+        ('truth', 'predictions'),
+        lambda one, other: GAP(one, other).value,
+        (LANDMARKS_FRAME, GUESSES_FRAME),
+        ['id'],
+        0.25,  # (1/2) · 1/2
+    ),
+    'lrap': (
+        ('truth', 'scores'),
+        lambda one, other: LRAP(one, other).value,
+        (LABELS_FRAME, SCORES_FRAME),
+        ['fname'],
+        0.75,  # ranks 2 and 1
+    ),
+}
+EQUIVALENT = {  # to a frame, with some of its columns as index
+    'dictionary of lists': lambda frame, index: frame.to_dict('list'),
+    'dictionary of series': lambda frame, index: dict(frame.items()),
+    'index': lambda frame, index: frame.set_index(index[0]),
+    'levels': lambda frame, index: frame.assign(fold=1).set_index(['fold', *index]),
+    'series': lambda frame, index: frame.set_index(list(frame.columns[:-1]))[frame.columns[-1]],
+}
+
+
+@pytest.mark.parametrize(
+    ('name', 'way'),
+    [pair for pair in product(TWO_TABLES, EQUIVALENT) if pair != ('lrap', 'series')],
+)
+def test_columns_are_also_found_in_an_index_and_in_dictionaries(name, way):
+    _, score, tables, index, expected = TWO_TABLES[name]
+    assert score(*tables) == expected
+    assert score(*(EQUIVALENT[way](table, index) for table in tables)) == expected
+
+
+@pytest.mark.parametrize('name', TWO_TABLES)
+def test_errors_tell_which_of_two_tables_it_is(name):
+    roles, score, tables, index, _ = TWO_TABLES[name]
+    for wrong, role in enumerate(roles):
+        arguments = list(tables)
+        for table, message in (
+            (tables[wrong].drop(columns=index[0]), f'^<{role}>.*: found .*{index[0]}'),
+            (tables[wrong].rename(columns={index[0]: 'x'})[:0], f'^<{role}>.*: found '),
+            (
+                tables[wrong].drop(columns=index[0]).set_axis(['u', 'v']),
+                rf"^<{role}>.*; if the index holds it, name it: \.rename_axis\('{index[0]}'\)$",
+            ),
+            (polars.from_pandas(tables[wrong]).drop(index[0]), f'^<{role}>.*: found .*{index[0]}'),
+        ):
+            arguments[wrong] = table
+            with pytest.raises(FormatError, match=message):
+                score(*arguments)
+        arguments[wrong] = polars.from_pandas(tables[wrong]).lazy()
+        with pytest.raises(ParameterError, match=r'LazyFrame.*: give it as \.collect\(\)$'):
+            score(*arguments)
+
+
+def test_dictionaries_that_are_no_tables_name_what_would_be_read():
+    message = r"^truth: found .* pandas\.DataFrame\(….items\(\), columns=\['user', 'items'\]\)$"
+    for lists in {'u': ['1'], 'v': ['2']}, pandas.Series({'u': ['1'], 'v': ['2']}):
+        with pytest.raises(ParameterError, match=message):
+            MAP(lists, LISTS_FRAME, columns=LISTS)
+        frame = pandas.DataFrame(lists.items(), columns=['user', 'items'])
+        assert MAP(frame, LISTS_FRAME, columns=LISTS).value == 0.75
+    with pytest.raises(
+        ParameterError, match=r'^reference: .* rows of 4 fields: corpus_id video_id'
+    ):
+        AveragePrecision({'ann': [('x', 'v', '1')]})
+    with pytest.raises(ParameterError, match=r'^truth: .*expected columns of one length \('):
+        MAP({'user': ['u', 'v'], 'items': ['1']}, LISTS_FRAME, columns=LISTS)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_boolean_relevance_counts_as_0_and_1(kind):
+    qrels = QRELS_FRAME.assign(relevance=[True, False])
+    rows = list(qrels.itertuples(index=False, name=None))
+    for judged in KINDS[kind](qrels), rows, {'7': {'a': True, 'b': np.False_}}:
+        assert evaluate_trec(judged, TREC_FRAME, 10).map.tolist() == [0.5]
+    pairs = REFERENCE_FRAME.assign(relevance=True)
+    scorer = AveragePrecision(REFERENCE_FRAME, [1], judged=KINDS[kind](pairs))
+    assert scorer.evaluate(RUN_FRAME).judged.tolist() == [[1], [1]]
+    classes = pandas.DataFrame({'fname': ['u', 'v'], 'a': [True, False], 'b': [False, True]})
+    assert LRAP(KINDS[kind](classes), SCORES_FRAME).value == 0.75
+    with pytest.raises(FormatError, match=r'^<run>.*score: found .*(True|bool)'):
+        evaluate_trec(qrels, KINDS[kind](TREC_FRAME.assign(score=[True, False])))

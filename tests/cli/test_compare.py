@@ -228,3 +228,30 @@ def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():
     result = compared(*options, '--require-better', expected=1)
     assert 'found no value of RR for some queries, expected one for each' in result.stderr
     assert 'RR: left out, as some queries have no value' in compared(*options).stdout
+
+
+@pytest.mark.parametrize('n_videos', [4, 49, 50, 60])
+def test_intervals_are_those_of_python(n_videos):
+    """With 50 videos both cluster by video, without being asked, else neither does."""
+    rows = [f'x v{n % n_videos} {n} name_{n // 26 + 97:c}{n % 26}' for n in range(60)]
+    right = [f'{row} 0.9' for row in rows]
+    Path('reference.txt').write_text('\n'.join(rows) + '\n')
+    for name, lines in ('best', right), ('half', right[::2]):
+        Path(f'{name}.txt').write_text('\n'.join(lines) + '\n')
+    written = json.loads(compared('--format', 'json', files=['best.txt', 'half.txt']).output)
+    scorer = AveragePrecision('reference.txt', [1, 10])
+    best, half = scorer.evaluate('best.txt'), scorer.evaluate('half.txt')
+    assert written == json.loads(json.dumps(compare([best, half]).to_dict()))
+    cluster = 'video' if n_videos >= 50 else 'none'
+    assert written['manifest']['parameters']['cluster'] == cluster
+
+
+def test_intervals_of_the_samples_are_those_of_python():
+    samples = ROOT / 'samples'
+    reference, hypothesis = str(samples / 'reference.txt'), str(samples / 'hypothesis.txt')
+    lines = Path(hypothesis).read_text().splitlines(keepends=True)
+    Path('sure.txt').write_text(''.join(line for line in lines if float(line.split()[4]) >= 0.5))
+    result = from_results(reference, hypothesis, 'sure.txt', '--format', 'json')
+    evaluate = AveragePrecision(reference).evaluate
+    comparison = compare(evaluate(hypothesis), evaluate('sure.txt'))
+    assert json.loads(result.output) == json.loads(json.dumps(comparison.to_dict()))

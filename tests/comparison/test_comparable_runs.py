@@ -1,8 +1,11 @@
 """The runs of a comparison: what can be compared, orders, videos and groups of queries."""
 
+import pickle
+
 import numpy as np
 import oracle_comparison as oracle
 import pandas
+import polars
 import pytest
 from compared_runs import evaluation, several
 from hypothesis import example, given
@@ -91,6 +94,10 @@ def test_subsets_and_kinds_are_not_mixed():
         (5, "<class 'int'>, expected results"),
         ({' a': evaluation(A)}, "found ' a' as the name of a run"),
         ([evaluation(A), evaluation(A)], r"the run 'run' twice.*compare\(\{'one'"),
+        ({'a': {'q1': 0.5}}, r"found <class 'dict'>.*DataFrame\(…\)\.rename_axis\('item'\)$"),
+        ({'a': [0.5, 0.25]}, r"found <class 'float'>.*DataFrame\(…\)\.rename_axis\('item'\)$"),
+        ({'item': ['q1'], 'a': [0.5]}, r"found <class 'str'>.*pandas.DataFrame\(…\)$"),
+        (polars.LazyFrame({'item': ['q1']}), r'found .*LazyFrame.*: give it as \.collect\(\)$'),
     ],
 )
 def test_what_is_no_run_is_refused(results, message):
@@ -217,9 +224,10 @@ def test_queries_without_relevant_shots_are_clusters_of_their_own():
     with pytest.warns(DataWarning, match='^4 clusters count as 3.6 of equal size, '):  # 5² / 7
         comparison = compare(results, cluster='video', reference=REFERENCE)
     assert comparison.counts['units'] == 4
+    read_back = pickle.loads(pickle.dumps(results))
     for name, value in ('cluster', 'video'), ('by', 'corpus'):
         with pytest.raises(ParameterError, match=f'{name}: found no reference'):
-            compare(results, **{name: value})
+            compare(read_back, **{name: value})
 
 
 def test_the_subset_is_that_of_the_runs():

@@ -1,7 +1,10 @@
 """Whole comparisons: what must not change, what must change how, refusals, official data."""
 
+import io
 import json
+import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import oracle_comparison as oracle
@@ -13,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap import AveragePrecision, compare, read_results
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning
 from mediaeval_ap.render.formats import render
@@ -133,7 +136,8 @@ def test_official_pairs_are_told_apart_as_by_random_flips(official_data):
     scorer = AveragePrecision(reference, K=[1, 100], subset=folder / 'reference/test.eval')
     queries = folder / 'reference/queries.txt'
     paths = sorted((folder / 'submissions').iterdir())
-    comparison = compare({each.stem: scorer.evaluate(each, queries) for each in paths})
+    results = {each.stem: scorer.evaluate(each, queries) for each in paths}
+    comparison = compare(results, cluster='none')
     signs = np.random.default_rng(1).choice([-1.0, 1.0], (20_000, 599))  # fixed: any flips would do
     for pair in comparison.pairs:
         rows = comparison.values[pair.metric]
@@ -161,7 +165,8 @@ def test_videos_are_the_units_where_there_are_fifty(n_videos, why):
     right, asked = [(*row, 0.5) for row in reference], [*(row[3] for row in reference), 'nobody']
     with pytest.warns(WithoutRelevantWarning):
         results = {'all': evaluate(right, asked), 'some': evaluate(right[:45], asked)}
-    by_default = compare(results, reference=reference)
+    by_default = compare(results)
+    assert described(by_default) == described(compare(results, reference=reference))
     by_query = compare(results, cluster='none')
     assert not any(note.startswith(INDEPENDENT) for note in by_query.notes)
     n_units = by_default.counts['units']
@@ -174,6 +179,38 @@ def test_videos_are_the_units_where_there_are_fifty(n_videos, why):
     by_video = compare(results, cluster='video', reference=reference)
     assert described(by_default) == described(by_video)
     assert by_query.pairs[0].interval != by_default.pairs[0].interval
+
+
+def test_results_that_were_read_back_do_not_know_their_videos():
+    reference = [('x', f'v{place}', '1', f'n{place:02}') for place in range(60)]
+    scorer = AveragePrecision(reference, K=[10])
+    results = [
+        scorer.evaluate([(*row, 0.5) for row in rows], name=name, jobs=2)
+        for name, rows in (('all', reference), ('some', reference[:45]))
+    ]
+    assert compare(results).parameters['cluster'] == 'video'
+    assert compare([result.worst_first() for result in results]).parameters['cluster'] == 'video'
+    lacking = [replace(result, reference_rows=None) for result in results]
+    assert [*map(len, map(pickle.dumps, results))] == [*map(len, map(pickle.dumps, lacking))]
+    for read_back in (
+        pickle.loads(pickle.dumps(results)),
+        [read_results(io.StringIO(each.to_json(per_query=True)))[0] for each in results],
+    ):
+        comparison = compare(read_back)
+        assert comparison.parameters['cluster'] == 'none'
+        assert f'{INDEPENDENT}their videos are not known without the reference' in comparison.notes
+        mixed = compare(results[0], read_back[1])
+        assert described(mixed) == described(compare(results))
+
+
+def test_runs_are_given_one_by_one_or_in_a_list():
+    results = several([0.5] * 6, [0.25] * 6)
+    results = [result.called(name) for name, result in results.items()]
+    assert described(compare(*results)) == described(compare(results))
+    tables = [pandas.DataFrame({'item': [*'abcdef'], name: 0.5}) for name in ('old', 'new')]
+    assert compare(*tables, baseline='old').runs == ['new', 'old']
+    with pytest.raises(ParameterError, match="compare: found <class 'list'>, expected results"):
+        compare(results, results[0])
 
 
 def test_intervals_are_those_of_their_definitions():

@@ -137,3 +137,54 @@ def test_sums_are_exact(terms, cut):
     both = one + other
     for group in range(3):
         assert both.fraction(group) == sum(Fraction(x) for g, x in terms if g == group)
+
+
+class Tensor:
+    """A tensor as those of torch: numpy reads it, or its library says why it cannot."""
+
+    def __init__(self, values, refusal=None):
+        self.values, self.refusal = np.array(values), refusal
+
+    def __array__(self, dtype=None, copy=None):
+        if self.refusal is not None:
+            raise self.refusal
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __dlpack__(self, **settings):
+        raise NotImplementedError
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return (Tensor(values, self.refusal) for values in self.values)
+
+
+UPDATES = {  # of an accumulator, and the name of the argument that is a tensor
+    'scores': (LabelRankingAveragePrecision, 'y_score', lambda of: ([[1, 0]], of([[0.5, 0.25]]))),
+    'truth': (LabelRankingAveragePrecision, 'y_true', lambda of: (of([[1, 0]]), [[0.5, 0.25]])),
+    'labels': (MeanAveragePrecision, 'y_pred', lambda of: ([[1]], of([[1, 2]]))),
+    'lists': (MeanAveragePrecision, 'y_true', lambda of: ([of([1])], [[1, 2]])),
+    'label': (ReciprocalRank, 'y_true', lambda of: (of([1]), [[1, 2]])),
+}
+
+
+@pytest.mark.parametrize('name', UPDATES)
+@pytest.mark.parametrize(
+    ('refusal', 'call'),
+    [
+        (RuntimeError("Can't call numpy() on Tensor that requires grad. Use …"), '.detach().cpu()'),
+        (TypeError("can't convert cuda:0 device type tensor to numpy. Use …"), '.detach().cpu()'),
+        (TypeError('Got unsupported ScalarType BFloat16'), '.float()'),
+    ],
+)
+def test_tensors_are_arrays_or_errors_that_name_the_call(name, refusal, call):
+    kind, argument, arguments_of = UPDATES[name]
+    metric = kind()
+    metric.update(*arguments_of(Tensor))
+    assert metric.compute() == 1
+    reason = str(refusal).split('. ')[0]
+    expected = f'{argument}: found a tensor ({reason}), expected one that numpy can read: give it'
+    with pytest.raises(ParameterError, match=f'^{re.escape(expected)} as {re.escape(call)}$'):
+        metric.update(*arguments_of(lambda values: Tensor(values, refusal)))
+    assert metric.compute() == 1

@@ -102,6 +102,21 @@ def test_samples_without_scores(rows, label_weighted, data):
 
 
 @pytest.mark.parametrize(
+    'y_true',
+    [
+        [[True, False], [False, True]],
+        [[True, 0], [0, True]],
+        np.array([[True, False], [False, True]], dtype=object),
+        pandas.DataFrame([[True, False], [False, True]], dtype='boolean'),
+        pyarrow.array([[True, False], [False, True]]),
+    ],
+)
+def test_booleans_count_as_0_and_1(y_true):
+    metric = LabelRankingAveragePrecision()
+    assert metric.update(y_true, [[0.2, 0.1], [0.2, 0.1]]).tolist() == [1, 0.5]
+
+
+@pytest.mark.parametrize(
     ('y_true', 'y_score', 'weights', 'message'),
     [
         ([[1, 0]], [[1, math.nan]], None, 'y_score: found nan in row 0, column 1'),

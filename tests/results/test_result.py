@@ -122,3 +122,15 @@ def test_what_cannot_be_compared_is_refused(average_precision):
     ):
         with pytest.raises(ParameterError, match=reason):
             summary(results)
+
+
+def test_what_a_result_has_not_names_what_has_it(average_precision):
+    evaluation = average_precision.evaluate(RUN)
+    for result in evaluation, SCORE:
+        kind = type(result).__name__
+        with pytest.raises(TypeError, match=rf"^'{kind}' has no items; \.to_frame\(\)\.loc\["):
+            result['ann']
+        with pytest.raises(AttributeError, match=rf"^'{kind}' has no plot; .* compare\(…, …\)"):
+            result.plot  # noqa: B018
+    with pytest.raises(TypeError, match=r"^'Comparison' has no items; \.to_frame\(\) has a row"):
+        compare(evaluation)['ann']
