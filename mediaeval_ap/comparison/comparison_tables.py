@@ -104,6 +104,8 @@ def procedure_of(comparison: ComparisonData) -> list[str]:
     terms = comparison.terms
     unit, units = names_of_units(settings)
     subject = 'Means over' if comparison.values else f'{comparison.metrics[-1]} of'
+    if settings['range']:
+        subject = f'Means of values from {terms.low:g} to {terms.high:g} (more is better) over'
     subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
     if settings['cluster'] != 'none':
         clusters = with_noun(comparison.counts['units'], unit, units)
@@ -139,7 +141,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     terms = comparison.terms
     baseline = comparison.parameters['baseline']
     metrics = _claimed_first(comparison)
-    yield from map('{}\n'.format, _verdict(comparison, headline))
+    yield from _verdict(comparison, headline)
     yield _board(comparison, metrics[:1])
     if explanations := _explanations(comparison):
         yield _lines(explanations)
@@ -153,7 +155,8 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
         yield Heading(f'{metric}: differences of pairs', _note_on_pairs(comparison))
         yield _grid_of_pairs(comparison, metric)
     baseline_remedy = '' if is_short or baseline else f', or --baseline {terms.run.upper()}'
-    yield from _pairs_not_shown(comparison, metrics[len(shown_metrics) :], baseline_remedy)
+    n_shown = max(len(shown_metrics), len(comparison.runs) == 2)  # also against a baseline
+    yield from _pairs_not_shown(comparison, metrics[n_shown:], baseline_remedy)
     for table in _requested_tables(comparison):
         if table.label != 'verdicts':  # these stand beside the differences to the baseline
             yield from (Heading(table.title, table.note), table.grid)
@@ -188,16 +191,15 @@ def _claimed_first(comparison: ComparisonData) -> list[str]:
     return [claimed, *exploratory]
 
 
-def _verdict(comparison: ComparisonData, headline: str) -> list[str]:
-    """Return the headline, and the outcome of the gate, if there is one."""
-    verdicts = comparison.verdicts
-    if not verdicts:
-        return [headline]
-    outcome = 'failed' if any(one.verdict in FAILING for one in verdicts) else 'passed'
-    words = dict.fromkeys(one.verdict for one in verdicts if one.verdict != 'passed')
-    runs = {word: [one.run for one in verdicts if one.verdict == word] for word in words}
-    reasons = '; '.join(f'{word}: {join_names(runs[word])}' for word in words)
-    return [headline, f'Gate {outcome} ({reasons})' if reasons else f'Gate {outcome}']
+def _verdict(comparison: ComparisonData, headline: str) -> Iterator[str]:
+    """Yield the headline, and the outcome of the gate, if there is one."""
+    yield f'{headline}\n'
+    if verdicts := comparison.verdicts:
+        outcome = 'failed' if any(one.verdict in FAILING for one in verdicts) else 'passed'
+        words = dict.fromkeys(one.verdict for one in verdicts if one.verdict != 'passed')
+        runs = {word: [one.run for one in verdicts if one.verdict == word] for word in words}
+        reasons = '; '.join(f'{word}: {join_names(runs[word])}' for word in words)
+        yield f'Gate {outcome}{f" ({reasons})" if reasons else ""}\n'
 
 
 def _explanations(comparison: ComparisonData) -> list[str]:
@@ -226,7 +228,7 @@ def _explanations(comparison: ComparisonData) -> list[str]:
 def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
-    yield from map(Heading, _verdict(comparison, headline))
+    yield from _verdict(comparison, headline)
     number = with_noun(len(comparison.runs), terms.run, terms.runs)
     caption = ' '.join([f'Means of {number}, best in bold.', *_explanations(comparison)])
     board = _board(comparison, comparison.metrics)

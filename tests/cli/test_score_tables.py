@@ -193,7 +193,8 @@ def test_a_run_that_does_not_pass_ends_with_3(arguments):
     run, _, verdict = told.split(':')[0].partition(' is ')
     assert gate == (f'Gate failed ({verdict}: {run})' if told else 'Gate passed')
     assert f'| {verdict or "passed"}' in result.stdout
-    assert 'Means over 60 items' in result.stdout
+    assert ' over 60 items, with 95 % intervals' in result.stdout
+    assert 'Not shown' not in result.stdout
 
 
 def test_items_without_a_value_count_as_zero():

@@ -108,7 +108,8 @@ def test_clusters_are_flipped_together():
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert (together.pairs[0].n_nonzero, together.pairs[0].wins) == (2, 20)
     assert together.caption().startswith(
-        'Means over 20 items in 2 clusters, by column, without intervals, which need 5 clusters. '
+        'Means of values from 0 to 1 (more is better) over 20 items in 2 clusters, by column, '
+        'without intervals, which need 5 clusters. '
     )
     pairs = 'value: differences of pairs (first system minus second; win/tie/loss and dz by item)'
     assert pairs in repr(together).splitlines()
