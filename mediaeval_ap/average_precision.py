@@ -493,7 +493,7 @@ class AveragePrecision:
         CampaignReport: hypothesis scores MAP@100 0.121
         MAP@100 0.121. There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collected import make_report, name_runs, teams_of
+        from mediaeval_ap.campaign.collected import make_report, name_runs
         from mediaeval_ap.comparison.testing import check_run, check_settings
 
         criteria = self.criteria
@@ -508,10 +508,9 @@ class AveragePrecision:
         )
         run_by_name = name_runs(runs)
         check_run('baseline', baseline, run_by_name)
-        team_by_run = teams_of(teams, run_by_name)
         query_table = criteria.read_queries(queries)
         return make_report(
-            criteria, run_by_name, query_table, loss_k, near, settings, team_by_run, keep_going
+            criteria, run_by_name, query_table, loss_k, near, settings, teams, keep_going
         )
 
     @shows_progress

@@ -95,10 +95,12 @@ class CampaignReport(Paged):
     teams: Mapping[str, str] = field(default_factory=dict)
     pool: Pool | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
+    _names_teams: bool = field(init=False)
 
     def __post_init__(self) -> None:
         teams = {run: self.teams.get(run) or team_of(run) for run in self.comparison.runs}
-        object.__setattr__(self, 'teams', teams)  # of a frozen class
+        object.__setattr__(self, '_names_teams', bool(self.teams))  # of a frozen class
+        object.__setattr__(self, 'teams', teams)
 
     @property
     def plot(self) -> CampaignPlot:
@@ -298,6 +300,7 @@ class CampaignReport(Paged):
             **context_of(data, self.comparison.caption(), facts),
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
+            'teams': self.teams if self._names_teams else {},
             'judged': self._judged,
             'pool': self.pool,
             'loss': self._loss(figures),

@@ -47,10 +47,11 @@ def make_report(
     k: Cutoff,
     near: float,
     settings: Settings,
-    teams: Mapping[str, str],
+    teams: Mapping[str, str] | None,
     keep_going: bool,
 ) -> CampaignReport:
     """Make the report on runs, given by name; issue the warnings about them."""
+    team_by_run = teams_of(teams, runs)
     evaluations: dict[str, Evaluation] = {}
     diagnoses: dict[str, Diagnosis] = {}
     warnings: dict[str, DataWarning] = {}  # each text once
@@ -63,7 +64,7 @@ def make_report(
     rankings = Rankings(criteria, sorted_queries, len(runs))
     pooling = None
     if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds need whole rankings
-        pooling = Pooling(criteria, queries, teams, max(depths(criteria.K)), near)
+        pooling = Pooling(criteria, queries, team_by_run, max(depths(criteria.K)), near)
     for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
         try:
             run = prepare_run(criteria, hypothesis)
@@ -106,7 +107,7 @@ def make_report(
         {run: alternatives[run] for run in comparison.runs},
         {run: losses[run] for run in comparison.runs},
         tuple(warnings.values()),
-        teams,
+        teams or {},
         pool,
         {run: str(error) for run, error in errors.items()},
     )

@@ -115,7 +115,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
         'inputs': data['manifest']['inputs'],
-        **dict.fromkeys(('n_relevant', 'judged', 'pool', 'loss', 'asked', 'definition')),
+        **dict.fromkeys(('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'definition')),
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from contextlib import nullcontext
 from itertools import accumulate
@@ -88,6 +89,18 @@ def test_teams_are_given_or_begin_the_names(average_precision):
     ):
         with pytest.raises(ParameterError, match=f'^teams: .*{message}'):
             average_precision.report(runs, ['cat'], teams=teams)
+
+
+def test_the_board_names_given_teams_and_labels_their_other_runs(average_precision):
+    rows = next(iter(RUNS.values()))
+    report = average_precision.report(
+        {'a': rows, 'b': rows, 'c': rows}, ['cat'], teams={'a': 'Vigo <1>', 'c': 'Vigo <1>'}
+    )
+    page = report.to_html()
+    teams = re.findall('<span class="quiet team">([^<]*)</span>', page.split('</table>')[0])
+    assert teams == ['Vigo &lt;1&gt;', 'b', 'Vigo &lt;1&gt;, another run']
+    assert '<bdi>b</bdi>, <bdi>c</bdi> (same team)' in page  # in the row of a
+    assert '(same team)' not in average_precision.report({'a_1': rows, 'a_2': rows}).to_html()
 
 
 def test_long_names_are_folded_between_their_parts():
