@@ -59,7 +59,8 @@ a near name'
         reason += f' (best of {n_queries} queries)'
     if n_without := n_runs - len(ranks):
         runs = with_noun(n_without, 'run does', 'runs do')
-        first_ranks = f'{"its" if n_without == 1 else "their"} first {depth:,}'
+        first_ranks = 'its first' if n_without == 1 else 'their first'
+        first_ranks += f' {depth:,}' if depth > 1 else ' rank'
         name = 'a near name' if near else 'the name'
         reason += f'; {runs} not have it in {first_ranks} under {name}'
     return reason

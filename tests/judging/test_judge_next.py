@@ -84,15 +84,16 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
 
 
 @pytest.mark.parametrize(
-    ('ranks', 'n_queries', 'n_runs', 'near', 'reason'),
+    ('ranks', 'n_queries', 'n_runs', 'depth', 'near', 'reason'),
     [
-        ([1] * 5, 1, 5, 0.2, '5 of 5 runs rank it 1'),
-        ([1], 1, 1, 0.2, '1 of 1 run ranks it 1'),
-        ([2, 14, 3], 3, 3, 0.2, '3 of 3 runs rank it 2 to 14 (best of 3 queries)'),
+        ([1] * 5, 1, 5, 20, 0.2, '5 of 5 runs rank it 1'),
+        ([1], 1, 1, 20, 0.2, '1 of 1 run ranks it 1'),
+        ([2, 14, 3], 3, 3, 20, 0.2, '3 of 3 runs rank it 2 to 14 (best of 3 queries)'),
         (
             [4],
             1,
             10,
+            20,
             0.2,
             '1 of 10 runs ranks it 4; 9 runs do not have it in their first 20 under a near name',
         ),
@@ -100,13 +101,14 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
             [1, 1],
             1,
             3,
+            1,
             0,
-            '2 of 3 runs rank it 1; 1 run does not have it in its first 20 under the name',
+            '2 of 3 runs rank it 1; 1 run does not have it in its first rank under the name',
         ),
     ],
 )
-def test_reasons(ranks, n_queries, n_runs, near, reason):
-    assert reason_to_judge(ranks, n_queries, n_runs, 20, near) == reason
+def test_reasons(ranks, n_queries, n_runs, depth, near, reason):
+    assert reason_to_judge(ranks, n_queries, n_runs, depth, near) == reason
 
 
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '3', 'ann'), ('x', 'v', '2', 'bob')]
