@@ -32,7 +32,7 @@ def better():
     reference = SAMPLES / 'reference.txt'
     evaluate = AveragePrecision(reference, K=[10], definition='trec').evaluate
     results = {name: evaluate(rows) for name, rows in runs.items()}
-    comparison = compare(results, baseline='ours', reference=reference)
+    comparison = compare(results, baseline='ours')
     return comparison.plot.leaderboard()
 
 
