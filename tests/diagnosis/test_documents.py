@@ -222,5 +222,5 @@ def test_figures_of_names_and_ranks(monkeypatch):
     with pytest.raises(ParameterError, match='expected a query with a relevant shot'):
         diagnosis.plot.precision_recall('carl')
     monkeypatch.setitem(sys.modules, 'altair', None)
-    with pytest.raises(MissingExtraError, match=r'mediaeval-ap\[report\]'):
+    with pytest.raises(MissingExtraError, match=r'\.\[report\]'):
         _ = DRAWN.plot

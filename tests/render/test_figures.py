@@ -311,5 +311,5 @@ def test_a_notebook_shows_a_picture_beside_the_specification():
 @pytest.mark.parametrize('module', ['altair', 'vl_convert'])
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf'{module} is not.*mediaeval-ap\[report\]'):
+    with pytest.raises(MissingExtraError, match=rf'{module} is not.*\.\[report\]'):
         page.javascript_bundle()
