@@ -31,7 +31,6 @@ from mediaeval_ap.cli.run_files import (
     check_not_reread,
     names_of_runs,
     runs_by_name,
-    with_names,
 )
 from mediaeval_ap.errors import FormatError, printable, require
 from mediaeval_ap.progress import tracked
@@ -117,16 +116,12 @@ def compare_command(
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}
     _check_combinations(settings, format)
-    if score_tables := find_score_tables([reference, *runs], settings['columns']):
-        score_tables = with_names(score_tables, names)
+    if score_tables := find_score_tables([reference, *runs], settings['columns'], names):
         check_nothing_to_score('score tables')
         require('scipy', 'compare', 'compare')
         _write(comparison_of(score_tables, **settings), pairs, format, output)
         return
-    truth, result_files, to_score = sort_files(reference, runs)
-    named_files = with_names([*result_files, *to_score], names)
-    result_files = named_files[: len(result_files)]
-    to_score = named_files[len(result_files) :]
+    truth, result_files, to_score = sort_files(reference, runs, names)
     if result_files:
         _check_beside_results(truth, bool(to_score), settings)
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
@@ -137,9 +132,8 @@ def compare_command(
     results: list[Any] = [result for path in result_files for result in read_result_file(path)]
     trec_settings |= {**criteria, 'measures': measures}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
-        results = [*results, *trec_results]
-        truth = None
-        to_score = []
+        results += trec_results
+        truth, to_score = None, []
     result_names = list(dict.fromkeys(distinct_run_names(results)))
     criteria['reference'] = truth and read_or_explain(read, truth, REFERENCE)
     baseline = settings['baseline']
@@ -153,11 +147,10 @@ def compare_command(
         evaluator = options.read_reference(**criteria)
         criteria['reference'] = evaluator.criteria.reference.table  # without dropped rows
         query_table = evaluator.criteria.read_queries(queries)
-        evaluations = [
+        results[:0] = [
             evaluator.evaluate(run, query_table, measures=measures).called(name)
             for name, run in tracked(named_runs.items(), 'scoring', ' runs')
         ]
-        results = [*evaluations, *results]
     settings |= {name: criteria[name] for name in ('reference', 'subset')}
     _write(comparison_of(results, **settings), pairs, format, output)
 

@@ -11,7 +11,7 @@ import click
 from mediaeval_ap import choices
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.output import FILE
-from mediaeval_ap.cli.run_files import RunFile
+from mediaeval_ap.cli.run_files import RunFile, with_names
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ class ComparedFiles(NamedTuple):
     runs: list[RunFile]
 
 
-def sort_files(reference: RunFile, runs: Sequence[RunFile]) -> ComparedFiles:
-    """Sort arguments into the reference, files of results, and runs to score.
+def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -> ComparedFiles:
+    """Sort arguments into the reference, files of results, and runs to score; name both.
 
     The first argument holds results, too, if it looks like results; or if it cannot be read twice
     (standard input) and all others hold results.
@@ -126,16 +126,20 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile]) -> ComparedFiles:
                 f'{shown(unscored[0])} holds no results, but other arguments do; '
                 'to score a run beside results, give REFERENCE first'
             )
-        return ComparedFiles(None, [reference, *runs], [])
+        return ComparedFiles(None, with_names([reference, *runs], names), [])
     if not runs:
         read_or_explain(read, reference, REFERENCE)
         reason = f'{printable(reference)} was taken for a reference; for a score table'
         raise click.UsageError(f"Missing argument 'RUN...', as {reason}, {COLUMNS_REMEDY}")
-    return ComparedFiles(reference, results, [run for run in runs if run not in results])
+    others = [run for run in runs if run not in results]
+    named_files = with_names([*results, *others], names)
+    return ComparedFiles(reference, named_files[: len(results)], named_files[len(results) :])
 
 
-def find_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> list[RunFile]:
-    """Return all files if they are score tables, or their columns are given; else none."""
+def find_score_tables(
+    files: Sequence[RunFile], columns: dict[str, str] | None, names: str | None
+) -> list[RunFile]:
+    """Return all files, named, if they are score tables or have columns; else none."""
     from mediaeval_ap.comparison.score_tables import SCORE_SHAPES, holds_scores
 
     item = (columns or {}).get('item', 'item')
@@ -144,7 +148,7 @@ def find_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) 
     if tables and other_files:
         problem = f'{shown(other_files[0])} is not a score table, but another argument is'
         raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {COLUMNS_REMEDY}')
-    return list(files) if tables else []
+    return with_names(files, names) if tables else []
 
 
 def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any:

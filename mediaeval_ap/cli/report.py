@@ -34,12 +34,13 @@ from mediaeval_ap.cli.output import (
     write,
     write_figure,
 )
-from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run, with_names
+from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run
 from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
 
 if TYPE_CHECKING:
+    from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 
 FIGURES = (
@@ -168,48 +169,58 @@ def report_command(
     _check_page_or_figures(wanted_figures, query, has_page_options)
     if title is not None and not choices.is_text(title):
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
-    score_tables = find_score_tables([reference, *runs], settings['columns'])
-    files = (
-        sort_files(reference, runs) if not score_tables else ComparedFiles(None, score_tables, [])
-    )
+    if score_tables := find_score_tables([reference, *runs], settings['columns'], names):
+        files = ComparedFiles(None, score_tables, [])
+    else:
+        files = sort_files(reference, runs, names)
     if files.reference is None:
         _check_scored('score tables' if score_tables else 'results', figures or ())
     else:
         _check_campaign(files, figures or ())
-    named_files = with_names(files.results or files.runs, names)
-    named_runs = runs_by_name(named_files, None if files.results else settings['baseline'])
+    runs_by_name(files.results or files.runs, None if files.results else settings['baseline'])
     page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
     modules = ('scipy', 'altair', 'vl_convert', *page_modules)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
-    criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     introduction = '' if intro is None else _read_markdown(intro)
-    campaign_settings = {name: settings.pop(name) for name in ('queries', 'near')}
     report: Any
     if files.reference is None:
-        results: list[Any] = named_files
+        for name in (*CRITERIA_NAMES, 'queries', 'near'):
+            del settings[name]
+        results: list[Any] = files.results
         if not score_tables:
-            results = [result for path in named_files for result in read_result_file(path)]
+            results = [result for path in files.results for result in read_result_file(path)]
         report = comparison_of(results, **settings)
     else:
-        campaign_settings |= {
-            name: value
-            for name, value in settings.items()
-            if f'--{name}' not in SCORE_TABLE_OPTIONS
-        }
-        average_precision = options.read_reference(reference=files.reference, **criteria)
-        teams = teams_by_run(named_runs)
-        report = average_precision.report(
-            named_runs, teams=teams, keep_going=keep_going, **campaign_settings
-        )
-        for error in report.missing.values():
-            tell(f'Error: {error}')
+        report = _report_on_runs(files.reference, files.runs, keep_going, settings)
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:
         _write_figure_files(report.plot, figures, query, format, output)
     if keep_going and report.missing:
         sys.exit(1)
+
+
+def _report_on_runs(
+    reference: str, runs: Sequence[RunFile], keep_going: bool, settings: dict[str, Any]
+) -> CampaignReport:
+    """Score, diagnose and compare runs; tell the error of each run that is left out."""
+    criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
+    average_precision = options.read_reference(reference=reference, **criteria)
+    named_runs = runs_by_name(runs, settings['baseline'])
+    report = average_precision.report(
+        named_runs,
+        teams=teams_by_run(named_runs),
+        keep_going=keep_going,
+        **{
+            name: value
+            for name, value in settings.items()
+            if f'--{name}' not in SCORE_TABLE_OPTIONS
+        },
+    )
+    for error in report.missing.values():
+        tell(f'Error: {error}')
+    return report
 
 
 def _check_page_or_figures(
