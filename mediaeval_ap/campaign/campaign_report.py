@@ -264,6 +264,20 @@ class CampaignReport(Paged):
         return [n_relevant_by_query[query] for query in self.comparison.queries]
 
     @property
+    def _first_query(self) -> int:
+        """Return the number of the query to show first.
+
+        Of the queries for which the two best runs have a hit, it is the one where they differ most;
+        if there is none, it is the first with a relevant shot.
+        """
+        values = self.comparison.values[self.comparison.metrics[-1]]
+        differences = abs(values[0] - values[min(1, len(values) - 1)])
+        hits = zip(*self.rankings['hits'][:2], strict=True)
+        both_hit = [number for number, hits_of_runs in enumerate(hits) if all(hits_of_runs)]
+        relevant = [number for number, n in enumerate(self._n_relevant) if n]
+        return max(both_hit or relevant[:1] or [0], key=differences.__getitem__)
+
+    @property
     def _reference(self) -> str:
         path: str = self._inputs[0]['name']
         return os.path.basename(path)
@@ -301,6 +315,7 @@ class CampaignReport(Paged):
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
             'teams': self.teams if self._names_teams else {},
+            'first_query': self._first_query,
             'judged': self._judged,
             'pool': self.pool,
             'loss': self._loss(figures),
@@ -384,24 +399,28 @@ class CampaignPlot(ComparisonPlot):
         Parameters
         ----------
         query : str, optional
-            A query with a relevant shot; by default the first.
+            A query with a relevant shot; by default the one where the two best runs differ most, of
+            those for which both have a hit.
 
         Returns
         -------
         altair.LayerChart
-            A line for each run.
+            A line for each run. Recall counts each shot once.
         """
         queries = self._comparison.queries
         n_relevant = dict(zip(queries, self._report._n_relevant, strict=True))
         if query is None:
-            query = next((query for query in queries if n_relevant[query]), queries[0])
+            query = queries[self._report._first_query]
         if not n_relevant.get(query):
             expected = 'expected a query of the report that has a relevant shot'
             raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
         number = queries.index(query)
-        ranks_of_hits = [list(accumulate(hits[number])) for hits in self._report.rankings['hits']]
+        ranks_of_hits, ranks_of_repeats = (
+            [list(accumulate(steps[number])) for steps in self._report.rankings[column]]
+            for column in ('hits', 'repeats')
+        )
         chart: altair.LayerChart = self._figures.precision_recall(
-            self._runs, ranks_of_hits, n_relevant[query], query
+            self._runs, ranks_of_hits, n_relevant[query], query, ranks_of_repeats
         )
         return chart
 
@@ -424,6 +443,7 @@ class CampaignPlot(ComparisonPlot):
             [row['query'] for row in rows],
             [row['name'] for row in rows],
             [sum(row['counts'].values()) for row in rows],
+            self._runs[0] if len(self._runs) == 1 else f'{len(self._runs)} runs',
         )
         return chart
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.campaign.campaign_report import Alternatives, CampaignReport
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
@@ -37,7 +38,10 @@ LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
 LARGEST_EXACT = 2**53  # a double holds all integers up to it
-RANKING_COLUMNS = ('hits', 'tops', 'lengths', 'distance', 'shot', 'name', 'decimals', 'confidence')
+RANKING_COLUMNS = (
+    *('hits', 'repeats', 'tops', 'lengths', 'distance'),
+    *('shot', 'name', 'decimals', 'confidence'),
+)
 
 
 def make_report(
@@ -162,6 +166,7 @@ class Rankings:
         decimals, confidence = _as_integers(np.asarray(columns['confidence']))
         self._runs[name] = {
             'hits': [_steps((top.hits + 1).tolist()) for top in tops],
+            'repeats': [_steps(_repeats(run, top)) for top in tops],
             'tops': _steps([number_of[row] for places in first_places for row in places.tolist()]),
             'lengths': list(map(len, first_places)),
             'distance': [
@@ -179,8 +184,9 @@ class Rankings:
         Each column has one entry per run, which compresses better than a dict per run. Rows are the
         hypotheses in any of the rankings; steps are the differences of successive numbers, from 0.
 
-        ``hits``
-            For each query, the steps through the ranks of its hits.
+        ``hits``, ``repeats``
+            For each query, the steps through the ranks of its hits, and of the hits that repeat a
+            shot of an earlier one.
         ``tops``, ``lengths``, ``distance``
             The steps through the rows of all rankings, one ranking after another; the number of
             rows in each ranking; and, for each ranking, the distances of its rows.
@@ -198,6 +204,12 @@ class Rankings:
             'distances': list(self._distances),
             **{column: [self._runs[run][column] for run in runs] for column in RANKING_COLUMNS},
         }
+
+
+def _repeats(run: PreparedRun, top: Top) -> list[int]:
+    shots = run.ranking.shot_at[top.places[top.hits]]
+    repeats: list[int] = (np.delete(top.hits, first_occurrences(shots)) + 1).tolist()
+    return repeats
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:

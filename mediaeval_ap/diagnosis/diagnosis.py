@@ -693,6 +693,7 @@ class DiagnosisPlot(Plot):
             [name.query for name in names],
             [name.name for name in names],
             [name.count for name in names],
+            self._diagnosis.run,
         )
 
     def precision_recall(self, query: str | None = None) -> altair.LayerChart:
@@ -717,9 +718,14 @@ class DiagnosisPlot(Plot):
             raise ParameterError(
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
-        hits = [row.rank for row in query_diagnosis.ranking if row.relevant]
+        rank_by_shot: dict[tuple[str, ...], int] = {}  # the first
+        hits = [row for row in query_diagnosis.ranking if row.relevant]
+        for row in hits:
+            rank_by_shot.setdefault((row.corpus, row.video, row.shot), row.rank)
+        ranks = [row.rank for row in hits]
+        repeats = set(ranks).difference(rank_by_shot.values())
         return self._figures.precision_recall(
-            [diagnosis.run], [hits], query_diagnosis.n_relevant, query
+            [diagnosis.run], [ranks], query_diagnosis.n_relevant, query, [repeats]
         )
 
 

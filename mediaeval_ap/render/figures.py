@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from math import floor, isfinite, log10, nextafter
 from operator import itemgetter
 from typing import Any
@@ -21,7 +24,12 @@ Values = Sequence[Any]
 WIDTH = 640  # this and all below in pixels
 HEIGHT = 320
 ROW_HEIGHT = 20
+FOLDED_ROW_HEIGHT = 32  # of names on two lines
 NAME_WIDTH = 170  # of the names at the left
+PAIR_WIDTH = 310  # of a query and the name instead of it
+END_WIDTH = 150  # of the names at the ends of lines
+LARGEST_WIDTH = 310  # of names
+LETTER_WIDTH = 6.5  # about, on average
 VALUE_FORMAT = '.4f'
 _N_LISTED = 5  # queries in a tooltip
 _LABEL_HEIGHT = 14
@@ -267,8 +275,9 @@ def scatter(
     # Vega evaluates titles of fields as code, which undoes escapes; titles of axes stay text.
     x_axis = _ticks()
     y_axis = _ticks()
-    x_axis.title = f'{metric} of {printable(run_a)}'
-    y_axis.title = f'{metric} of {printable(run_b)}'
+    for axis, run in (x_axis, run_a), (y_axis, run_b):
+        title = f'{metric} of {printable(run)}'
+        axis.title = _folded_names([title], LARGEST_WIDTH)[1].get(title, title)
     circles = alt.Chart().mark_point(
         filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
     )
@@ -290,7 +299,9 @@ def scatter(
     return _finish(layers, rows, description, HEIGHT + 40, HEIGHT + 40)
 
 
-def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> alt.LayerChart:
+def confused(
+    queries: Sequence[str], names: Sequence[str], counts: Values, run: str = ''
+) -> alt.LayerChart:
     """Draw, per query and name, how many relevant shots were returned under that name only."""
     labels = drawn_names([f'{query} as {name}' for query, name in zip(queries, names, strict=True)])
     rows = [
@@ -301,10 +312,11 @@ def confused(queries: Sequence[str], names: Sequence[str], counts: Values) -> al
     largest = max(map(int, counts), default=1)
     integer_ticks = alt.Axis(tickCount=min(largest, 8), tickMinStep=1, format='d')
     x = alt.X('count:Q', title='relevant shots', axis=integer_ticks)
-    base = alt.Chart().encode(y=_names_at_left('pair', labels, 230), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=_names_at_left('pair', labels, PAIR_WIDTH), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=_light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
-    return _finish([bars, numbers], rows, 'Names most often confused', _height(rows))
+    chart = _finish([bars, numbers], rows, 'Names most often confused', _height(labels, PAIR_WIDTH))
+    return chart.properties(title=f'Confused names of {printable(run)}') if run else chart
 
 
 def map_by_k(
@@ -350,11 +362,15 @@ def map_by_k(
     tooltip = _tooltip(('series:N', 'line'), ('x:N', 'K'), ('value:Q', title, VALUE_FORMAT))
     layers = _lines_with_points([*labelled, *grey], x, y, tooltip, len(labelled))
     last_values = {name: lines[name][-1] for name in labelled if len(lines[name])}
+    pixel = (high - low) / HEIGHT
+    limit, folded = _folded_names(labelled, END_WIDTH)
     labels = []
-    for name, (value, position) in label_positions(last_values, (high - low) / HEIGHT).items():
-        # Names of runs often differ at the end.
-        text = name if len(name) <= 18 else f'{name[:10]}…{name[-7:]}'
-        labels.append({'series': name, 'text': text, 'value': value, 'label': position})
+    for name, (value, position) in label_positions(
+        last_values, pixel * (2 if folded else 1)
+    ).items():
+        text = folded.get(name, name)
+        row = {'series': name, 'text': text, 'value': value, 'label': position}
+        labels.append(row | {'begin': position + _LABEL_HEIGHT / 2 * pixel * (name in folded)})
     ends = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
     leaders = ends.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
@@ -364,8 +380,8 @@ def map_by_k(
         y2='label:Q',
         color=layers[0].encoding.color,
     )
-    texts = ends.mark_text(align='left', dx=17, limit=132).encode(
-        x=right, y=alt.Y('label:Q', title=title), text='text:N', tooltip='series:N'
+    texts = ends.mark_text(align='left', dx=17, limit=limit).encode(
+        x=right, y=alt.Y('begin:Q', title=title), text='text:N', tooltip='series:N'
     )
     return _finish([*layers, leaders, texts], rows, f'{title}, {len(runs)} lines')
 
@@ -424,17 +440,33 @@ def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[fl
 
 
 def precision_recall(
-    runs: Sequence[str], hits: Sequence[Sequence[int]], n_relevant: int, query: str = ''
+    runs: Sequence[str],
+    hits: Sequence[Sequence[int]],
+    n_relevant: int,
+    query: str = '',
+    repeats: Sequence[Collection[int]] | None = None,
 ) -> alt.LayerChart:
-    """Draw precision against recall at the rank of each hit: a line for each run."""
+    """Draw precision against recall at the rank of each hit: a line for each run.
+
+    `repeats` are the ranks of hits that repeat a shot: recall counts each shot once.
+    """
     runs = drawn_names(runs)
-    rows: list[Row] = [
-        {'series': run, 'rank': rank, 'x': n_hits / n_relevant, 'value': n_hits / rank}
-        for run, ranks in zip(runs, hits, strict=True)
-        for n_hits, rank in enumerate(ranks, start=1)
-    ]
-    high = max([1.0, *(row['x'] for row in rows)])
-    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, high], nice=False), axis=_ticks())
+    rows: list[Row] = []
+    labels: dict[str, str] = {}  # in the legend
+    run_by_curve: dict[tuple[tuple[int, int], ...], str] = {}
+    for run, ranks, ranks_of_repeats in zip(runs, hits, repeats or [()] * len(runs), strict=True):
+        n_found = accumulate(rank not in ranks_of_repeats for rank in ranks)
+        curve = tuple(zip(ranks, n_found, strict=True))
+        rows[:0] = [  # best last, on top
+            {'series': run, 'rank': rank, 'x': n / n_relevant, 'value': n_hits / rank}
+            for n_hits, (rank, n) in enumerate(curve, start=1)
+        ]
+        same_run = run_by_curve.setdefault(curve, run)
+        if not curve:
+            labels[run] = f'{run} (no hit)'
+        elif same_run != run:
+            labels[run] = f'{run} (as {same_run})'
+    x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, 1], nice=False), axis=_ticks())
     y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
     tooltip = _tooltip(
         ('series:N', 'run'),
@@ -443,7 +475,7 @@ def precision_recall(
         ('x:Q', 'recall', VALUE_FORMAT),
     )
     lines, points = _lines_with_points(runs, x, y, tooltip, len(runs))
-    legend = _colours('series', runs, _run_colours(len(runs)))
+    legend = _colours('series', runs, _run_colours(len(runs)), labels=labels)
     description = f'Precision and recall of {len(runs)} runs'
     title = printable(query)
     layers = [lines.encode(order='rank:Q', color=legend), points.encode(color=legend)]
@@ -499,11 +531,30 @@ def _tooltip(*fields: tuple[str, ...]) -> list[alt.Tooltip]:
     ]
 
 
-def _names_at_left(field: str, names: Sequence[str], limit: int = NAME_WIDTH) -> alt.Y:
-    """Return the axis of names, in the given order."""
+def _names_at_left(field: str, names: Sequence[str], limit: float = NAME_WIDTH) -> alt.Y:
+    """Return the axis of names, in the given order; long names have two lines."""
+    limit, folded = _folded_names(names, limit)
     axis = alt.Axis(labelLimit=limit, domain=False, ticks=False, labelPadding=6)
+    if folded:
+        axis.labelExpr = f'{json.dumps(folded)}[datum.label] || datum.label'
+        is_folded = f'indexof({json.dumps([*folded])}, datum.label) >= 0'
+        condition = {'test': is_folded, 'value': 'bottom'}  # of the first line
+        axis.labelBaseline = {'condition': condition, 'value': 'middle'}
     scale = alt.Scale(domain=list(names))
     return alt.Y(f'{field}:N', title=None, sort=None, scale=scale, axis=axis)
+
+
+def _folded_names(names: Sequence[str], limit: float) -> tuple[float, dict[str, list[str]]]:
+    """Return the width of names, at least `limit`, and the two lines of each that is wider."""
+    longest = max(map(len, names), default=0)
+    width = max(limit, min(LETTER_WIDTH * (longest / 2 + 6), LARGEST_WIDTH))
+    n_letters = int(width / LETTER_WIDTH)
+    begins = {name: re.match(f'.{{1,{n_letters}}}[_/ -]', name) for name in names}
+    return width, {
+        name: [begin[0], name[begin.end() :]]
+        for name, begin in begins.items()
+        if begin and len(name) > n_letters
+    }
 
 
 def _ticks(form: str = '') -> alt.Axis:
@@ -520,14 +571,23 @@ def _colours(
     *,
     title: str | None = None,
     legend: bool = True,
+    labels: Mapping[str, str] | None = None,
 ) -> alt.Color:
-    entries = alt.Legend(title=title, orient='top', columns=4, labelLimit=150, symbolType='square')
+    labels = labels or {}
+    longest = max((len(labels.get(name, name)) for name in names), default=0)
+    columns = max(1, min(4, int(WIDTH / (LETTER_WIDTH * longest + 30))))
+    entries = alt.Legend(
+        title=title, orient='top', columns=columns, labelLimit=WIDTH, symbolType='square'
+    )
+    if labels:
+        entries.labelExpr = f'{json.dumps(labels)}[datum.label] || datum.label'
     scale = alt.Scale(domain=list(names), range=list(colours))
     return alt.Color(f'{field}:N', scale=scale, legend=entries if legend and names else None)
 
 
-def _height(bars: Sequence[Any]) -> int:
-    return ROW_HEIGHT * max(len(bars), 1)
+def _height(names: Sequence[str], limit: int = NAME_WIDTH) -> int:
+    _, folded = _folded_names(names, limit)
+    return (FOLDED_ROW_HEIGHT if folded else ROW_HEIGHT) * max(len(names), 1)
 
 
 def _finish(

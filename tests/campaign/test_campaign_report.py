@@ -374,6 +374,34 @@ def test_precision_and_recall_of_a_query(average_precision, report):
         assert [row['x'] for row in curve] == [i / 5 for i in range(1, len(hits) + 1)]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # AP above 1
+def test_recall_counts_each_shot_once():
+    """The run returns shot 1 at ranks 1 and 2, and shot 2 at rank 3."""
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')])
+    run = [('x', 'v', shot, 'ann', 0.9 - n / 10) for n, shot in enumerate('112')]
+    report = average_precision.report({'one': run})
+    assert report.to_dict()['rankings']['repeats'] == [[[2]]]
+    for plot in (report.plot, average_precision.explain(run).plot):
+        rows = plot.precision_recall('ann').to_dict()['data']['values']
+        points = [(row['rank'], row['x'], row['value']) for row in rows]
+        assert points == [(1, 0.5, 1), (2, 0.5, 1), (3, 1, 1)]
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # few queries
+def test_precision_and_recall_are_those_of_the_query_where_the_best_runs_differ_most():
+    """AP of the second run: ann 1/2, bob 0 without a hit, cat 1/3; of the first, 1 everywhere."""
+    reference = [('x', 'v', str(n), name) for n, name in enumerate(['ann', 'bob', 'cat'])]
+    right = [(*row, 0.5) for row in reference]
+    wrong = [('x', 'v', '8', name, 0.9) for name in ('ann', 'cat')] + [('x', 'v', '9', 'cat', 0.8)]
+    runs = {'best': right, 'second': [right[0], right[2], *wrong]}
+    report = AveragePrecision(reference, definition='trec').report(runs)
+    assert report.plot.precision_recall().to_dict()['title'] == 'cat'
+    assert report.plot.confused().to_dict()['title'] == 'Confused names of 2 runs'
+    one = AveragePrecision(reference).report({'best': right})
+    assert one.plot.precision_recall().to_dict()['title'] == 'ann'
+    assert one.plot.confused().to_dict()['title'] == 'Confused names of best'
+
+
 @pytest.mark.parametrize('query', ['nobody', 'never asked'])
 def test_no_precision_without_relevant_shots(report, query):
     with pytest.raises(ParameterError, match=f'^precision_recall: found {query!r}'):

@@ -505,8 +505,28 @@ def test_the_two_chosen_runs_are_drawn_and_counted(tab, data):
         summary = tab.locator('#two-runs-summary').inner_text()
         compared = [sum(map(each, values[a], values[b])) for each in (gt, lt, eq)]
         assert [int(each) for each in re.findall(r'\b(\d+) quer', summary)] == compared
-        points = tab.locator('#points tbody tr')
-        assert points.count() == len(set(pairs))
+        queries_at = {pair: [] for pair in pairs}
+        for query, pair in zip(data['queries'], pairs, strict=True):
+            queries_at[pair].append(printable(query))
+        named = [
+            found[0] if len(found) == 1 else f'{len(found)} queries'
+            for found in queries_at.values()
+        ]
+        assert sorted(column(tab.locator('#points'), 4)) == sorted(named)
+
+
+def test_the_axes_of_two_runs_end_at_the_largest_value_of_the_cutoff(tab, data):
+    """Where shots count again, an AP can be above 1; at cutoff 1 none can."""
+    largest = {metric: max(map(max, data['values'][metric])) for metric in data['metrics']}
+    for metric in ('MAP@1', 'MAP@100', 'MAP@1'):
+        tab.locator('#metric').select_option(label=metric)
+        name = metric.replace('MAP', 'AP')
+        figure = tab.locator('[data-figure="scatter"]')
+        figure.get_by_text(f'{name} of ').first.wait_for()
+        labels = figure.locator('.role-axis-label text').all_text_contents()
+        ends = max(map(float, filter(None, labels)))
+        assert largest[metric] - 0.5 <= ends <= largest[metric]
+    assert largest['MAP@1'] == 1 < largest['MAP@100']
 
 
 def symbols(tab, figure):
@@ -578,17 +598,47 @@ def test_the_chosen_query_and_run_are_drawn(tab, data):
         assert drawn.count() == n_hits
 
 
-def test_recall_above_one_stays_in_the_figure(tab, data):
-    """Shots that count again make more hits than there are relevant shots."""
-    query = data['queries'].index('<!--')
-    run = data['runs'].index('constructor')
-    assert len(data['rankings']['hits'][run][query]) > data['n_relevant'][query]
+def test_a_repeat_is_counted_as_one_and_adds_no_recall(tab):
+    """The run returns two relevant shots four times each, and the third under another name."""
     ask(tab, '<!--')
-    tab.locator('#run-choice').select_option(value=str(run))
-    symbols(tab, 'precision_recall').first.wait_for(state='attached')
-    frame = tab.locator('[data-figure="precision_recall"] .canvas').bounding_box()
-    for each in symbols(tab, 'precision_recall').all():
-        assert each.bounding_box()['x'] <= frame['x'] + frame['width']
+    for select in ('#run-choice', '#other-choice'):
+        tab.locator(select).select_option(label='constructor')
+    expected = '<!--: 3 relevant shots. constructor: 9 hits, 6 of them repeats.'
+    assert tab.locator('#query-summary').inner_text() == expected
+    marks = symbols(tab, 'precision_recall')
+    marks.nth(8).wait_for(state='attached')
+    labels = [mark.get_attribute('aria-label') for mark in marks.all()]
+    recalls = [float(re.search(r'recall: ([\d.]+)', label)[1]) for label in labels]
+    assert recalls == pytest.approx([1 / 3] + [2 / 3] * 7 + [1])
+    ends = tab.locator('[data-figure="precision_recall"] .role-axis-label text')
+    assert max(map(float, ends.all_text_contents())) == 1
+
+
+def test_a_line_is_seen_below_an_equal_one(tab):
+    """Both runs return the same two shots first."""
+    ask(tab, '<!--')
+    tab.locator('#run-choice').select_option(label='sample.txt')
+    tab.locator('#other-choice').select_option(label='constructor')
+    figure = tab.locator('[data-figure="precision_recall"]')
+    figure.locator('.mark-line path').nth(1).wait_for(state='attached')
+    dashes = figure.locator('.mark-line path').evaluate_all(
+        '(all) => all.map((path) => getComputedStyle(path).strokeDasharray)'
+    )
+    assert dashes == ['1px, 0px', '4px, 4px']  # from below
+    legend = figure.locator('.legend li').evaluate_all(
+        """(all) => all.map((item) => [item.textContent,
+          item.querySelector('line').getAttribute('stroke-dasharray')])"""
+    )
+    assert dict(legend) == {'sample.txt': '', 'constructor': '4 4'}
+
+
+def test_the_query_where_the_best_two_runs_differ_most_is_shown_first(tab, data):
+    a, b = data['values'][data['metrics'][-1]][:2]
+    hits = zip(*data['rankings']['hits'][:2], strict=True)
+    columns = zip(data['queries'], a, b, hits, strict=True)
+    differences = {query: abs(x - y) for query, x, y, both in columns if all(both)}
+    query = max(differences, key=differences.get)
+    assert tab.locator('#query-choice').input_value() == printable(query)
 
 
 def test_the_saved_data_are_those_of_the_page(tab, data):
@@ -680,10 +730,24 @@ def test_a_query_is_found_by_a_part_of_its_name(tab):
         box.press('Enter')
         assert box.input_value() == expected
         assert tab.locator('#query-summary').inner_text().startswith(f'{expected}: ')
+    box.fill('Nicolas-Sarkozý')
+    box.press('Enter')
+    assert box.input_value() == 'nicolas_sarkozy'
     box.fill('no such name')
     box.press('Enter')
     assert tab.locator('output[for="query-choice"]').inner_text() == 'nothing matches'
     assert tab.locator('#query-summary').inner_text().startswith('nicolas_sarkozy: ')
+
+
+def test_searches_fold_case_accents_and_spaces(tab):
+    """A browser suggests an option whose value or label holds the text."""
+    tab.get_by_label('Show queries with').fill('  Alain JUPPÉ')
+    assert column(tab.locator('#per-query'), 1) == ['alain_juppe']
+    tab.locator('#query-choice').fill('bit-CLÉ')
+    options = tab.locator('#query-names option').evaluate_all(
+        '(all) => all.map((option) => [option.value, option.label])'
+    )
+    assert options == [['bit_cleix', 'bit-CLÉ']]
 
 
 # Phones and paper
@@ -731,7 +795,25 @@ def test_a_ranking_opens_and_closes_by_keyboard(tab):
     assert tab.evaluate('document.activeElement.textContent') == query
 
 
-FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]'
+def test_the_tab_key_stops_once_at_a_list_and_arrows_move_in_it(tab):
+    buttons = tab.locator('#points tbody button')
+    headings = []
+    buttons.first.focus()
+    for _ in range(2):
+        headings.append(tab.locator('#coinciding h3').inner_text())
+        tab.keyboard.press('ArrowDown')
+    assert tab.evaluate('document.activeElement.textContent') == buttons.nth(2).inner_text()
+    assert headings[0] != headings[1]
+    tab.keyboard.press('ArrowUp')
+    tab.keyboard.press('Tab')
+    assert tab.evaluate("document.activeElement.closest('#points')") is None
+    tab.get_by_label('Show queries with').fill('bit_')
+    stop = tab.locator('#per-query tbody button[tabindex="0"]')
+    assert stop.count() == 1
+    assert stop.is_visible()
+
+
+FOCUSABLE = 'a[href], button:not([tabindex="-1"]), input, select, summary, [tabindex="0"]'
 MARK_FOCUSABLE = f"""() => {{
   const all = [...document.querySelectorAll('{FOCUSABLE}')]
     .filter((each) => each.checkVisibility({{ visibilityProperty: true }}) && !each.disabled);

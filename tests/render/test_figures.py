@@ -223,6 +223,31 @@ def test_of_many_runs_the_best_of_each_team_is_named_and_the_others_are_grey():
     assert grey not in few['layer'][0]['encoding']['color']['scale']['range']
 
 
+def test_the_legend_tells_of_lines_that_cannot_be_seen():
+    chart = figures.precision_recall(['a', 'b', 'c'], [[1, 3], [1, 3], []], 2)
+    shown = texts_of(page.render_chart(chart, 'svg'))
+    assert {'a', 'b (as a)', 'c (no hit)'} <= {*shown}
+    assert [entry['label'] for entry in chart_for_page(chart)['legend']] == ['a', 'b', 'c']
+
+
+@pytest.mark.parametrize(
+    ('name', 'lines'),
+    [
+        ('team-a_run-of-the-year', ['team-a_run-of-the-year']),
+        ('sentence-transformers_mpnet_10', ['sentence-transformers_', 'mpnet_10']),
+        ('x' * 300, ['x' * 300]),
+    ],
+)
+def test_long_names_are_folded_between_their_parts_and_shown_whole(name, lines):
+    """26 letters fit beside the bars, 23 at the end of a line."""
+    _, folded = figures._folded_names([name], figures.NAME_WIDTH)
+    assert folded.get(name, [name]) == lines
+    for figure in (OF_RUNS['leaderboard'], map_by_k):
+        shown = ''.join(texts_of(page.render_chart(figure([name, 'b']), 'svg')))
+        assert ''.join(lines) in shown or len(name) == 300
+        assert '…' not in shown or len(name) == 300
+
+
 @examples(1 / 2)
 @given(
     st.lists(st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0, 1.5)), min_size=1)

@@ -2,14 +2,14 @@
 /* What follows from the choice of a cutoff, two runs, or a query, on the page of a comparison; of a
    campaign, there are rankings, too. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, fixed, printable, resort, save, saves, settled } = Page;
+  const { byId, counted, draw, element, fixed, folded, printable, resort, save, saves, settled, stopsOnce } = Page;
   const { comparison, metrics, queries, rankings, runs } = data;
   const [one, many] = byId('main').dataset.terms.split(' ');
   const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
   const second = Math.min(1, runs.length - 1);
   const begin = {
     cutoff: metrics.length - 1, a: 0, b: second, run: 0, beside: second, confused: 0,
-    query: Math.max(0, queries.findIndex((_, query) => rankings?.hits[0][query].length > 2)),
+    query: Number(byId('query')?.dataset.first),
   };
   const chosen = { ...begin };
   const metric = () => metrics[chosen.cutoff];
@@ -108,7 +108,8 @@ Page.ready.then((data) => {
       const row = element('tr', '', { 'data-key': point.key });
       cells(row, [[fixed(point.a), 'number'], [fixed(point.b), 'number'], [fixed(point.a - point.b), 'number']]);
       const cell = element('td');
-      const button = element('button', counted(point.queries.length, one, many), { type: 'button' });
+      const name = point.queries.length === 1 ? queries[point.queries[0]] : counted(point.queries.length, one, many);
+      const button = element('button', name, { type: 'button' });
       button.addEventListener('click', () => showPoint(point));
       button.addEventListener('focus', () => showPoint(point));
       cell.append(button);
@@ -120,10 +121,15 @@ Page.ready.then((data) => {
     const figure = withRows('scatter', found.map(({ key, a, b, queries }) => ({
       key, x: a, y: b, count: queries.length, names: firstOf(queries),
     })));
-    for (const { encoding } of figure.spec.layer) {
+    const all = values().flat();
+    const ends = [all.reduce((a, b) => Math.min(a, b), low), all.reduce((a, b) => Math.max(a, b), high)];
+    for (const { data: diagonal, encoding } of figure.spec.layer) {
+      if (diagonal) diagonal.values = ends.map((end) => ({ x: end, y: end }));
       if (!encoding.x.axis) continue;
-      encoding.x.axis.title = `${apName()} of ${nameA}`;
-      encoding.y.axis.title = `${apName()} of ${nameB}`;
+      encoding.x.scale.domain = encoding.y.scale.domain = ends;
+      const title = (name) => (name.length < 30 ? `${apName()} of ${name}` : [`${apName()} of`, name]);
+      encoding.x.axis.title = title(nameA);
+      encoding.y.axis.title = title(nameB);
     }
     draw('scatter', figure, {
       onView: (view) => view.addEventListener('click', (_event, item) => {
@@ -162,11 +168,12 @@ Page.ready.then((data) => {
   const apOf = (query) => runs.map((run, each) => [run, ...metrics.map((name) => data.values[name][each][query])]);
   const showQuery = () => {
     const { query, run } = chosen;
-    const hits = sums(rankings.hits[run][query]);
     const relevant = data.n_relevant[query];
+    const again = rankings.repeats[run][query].length;
     byId('query-summary').textContent = printable(
-      `${queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}; ${runs[run]} ` +
-      `returned ${hits.length.toLocaleString('en')} of them in its ranking.`);
+      `${queries[query]}: ${counted(relevant, 'relevant shot', 'relevant shots')}. ` +
+      `${runs[run]}: ${counted(rankings.hits[run][query].length, 'hit', 'hits')}` +
+      `${again ? `, ${again.toLocaleString('en')} of them ${again === 1 ? 'a repeat' : 'repeats'}` : ''}.`);
     byId('query-values').tBodies[0].replaceChildren(...apOf(query).map(([name, ...found], each) => {
       const row = element('tr');
       row.append(element('th', name, { scope: 'row' }));
@@ -187,13 +194,21 @@ Page.ready.then((data) => {
       return row;
     }));
     const drawn = [...new Set([run, chosen.beside])];
-    const curves = drawn.flatMap((each) => sums(rankings.hits[each][query]).map((rank, i) => ({
-      series: runs[each], rank, x: (i + 1) / relevant, value: (i + 1) / rank,
-    })));
-    const names = drawn.map((each) => runs[each]);
+    const curves = drawn.flatMap((each) => {
+      const repeats = new Set(sums(rankings.repeats[each][query]));
+      let found = 0;
+      return sums(rankings.hits[each][query]).map((rank, i) => {
+        if (!repeats.has(rank)) found += 1;
+        return { series: printable(runs[each]), rank, x: found / relevant, value: (i + 1) / rank };
+      });
+    });
+    const names = drawn.map((each) => printable(runs[each]));
     const figure = withRows('precision_recall', curves, (name) => names.includes(name));
-    const most = Math.max(1, ...curves.map(({ x }) => x)); // above 1 where shots count again
-    for (const { encoding } of figure.spec.layer) encoding.x.scale.domain = [0, most];
+    /* The second line is dashed, with crosses, so that an equal one can be seen below it */
+    const [line, marks] = figure.spec.layer.map(({ encoding }) => encoding);
+    line.strokeDash.scale = { domain: names, range: [[1, 0], [4, 4]] };
+    marks.shape.scale = { domain: names, range: ['circle', 'cross'] };
+    for (const entry of figure.legend) entry.dash = entry.label === names[0] ? '' : '4 4';
     draw('precision_recall', figure, { isLines: true });
   };
   let cameFrom = null;
@@ -285,15 +300,19 @@ Page.ready.then((data) => {
   /* The query is searched: by its name, else the first that has the text in it */
   const box = byId('query-choice');
   const names = queries.map(printable);
+  const foldedNames = names.map(folded);
   const search = () => {
-    const wanted = box.value.trim();
-    const exact = names.indexOf(wanted);
-    const lower = wanted.toLocaleLowerCase('en');
-    const query = exact < 0 && wanted ? names.findIndex((name) => name.toLocaleLowerCase('en').includes(lower)) : exact;
+    const wanted = folded(box.value);
+    const tests = [(_, i) => names[i] === box.value.trim(), (name) => name === wanted, (name) => wanted && name.includes(wanted)];
+    const query = tests.map((test) => foldedNames.findIndex(test)).find((i) => i >= 0) ?? -1;
     box.parentNode.querySelector('output').textContent = query < 0 && wanted ? 'nothing matches' : '';
     if (query >= 0) choose({ query }, 'query');
   };
-  byId('query-names')?.append(...names.map((value) => element('option', '', { value })));
+  /* A browser suggests an option if its value or its label has the text in it */
+  const suggest = () => byId('query-names').replaceChildren(...names.filter((_, i) => foldedNames[i].includes(folded(box.value)))
+    .map((value) => element('option', '', value.toLowerCase().includes(box.value.toLowerCase()) ? { value } : { value, label: box.value })));
+  if (box) suggest();
+  box?.addEventListener('input', suggest);
   box?.addEventListener('change', search);
   box?.addEventListener('input', (event) => { if (names.includes(box.value) && event.inputType === 'insertReplacementText') search(); });
   box?.addEventListener('focus', () => box.select());
@@ -329,6 +348,7 @@ Page.ready.then((data) => {
   for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
 
   tableRows.forEach((row, query) => row.cells[0].replaceChildren(queryButton(query)));
+  for (const box of [byId('points')?.tBodies[0], byId('coinciding'), byId('per-query').tBodies[0]]) if (box) stopsOnce(box);
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
   if (data.figures.pool) draw('pool', data.figures.pool);
   if (data.figures.map_by_k) draw('map_by_k', data.figures.map_by_k, { isLines: true });

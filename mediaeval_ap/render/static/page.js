@@ -23,6 +23,8 @@ const Page = (() => {
     if (isHalf && text.at(-1) % 2) text = (value - Math.sign(value) * 10 ** -digits / 2).toFixed(digits);
     return Number(text) === 0 ? text.replace('-', '') : text;
   };
+  /* Text as searches compare it: without case, accents, and kinds of space. */
+  const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLocaleLowerCase('en').replace(/[\s_-]+/g, ' ').trim();
   const counted = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
   const unpacked = async (id) => {
@@ -74,10 +76,10 @@ const Page = (() => {
     const body = byId(input.dataset.filters).tBodies[0];
     const shown = byId(input.id).parentNode.querySelector('output');
     const apply = () => {
-      const wanted = input.value.trim().toLocaleLowerCase('en');
+      const wanted = folded(input.value);
       const rows = [...body.rows].filter((row) => !row.hasAttribute('data-out'));
       for (const row of body.rows) {
-        row.hidden = wanted !== '' && !row.textContent.toLocaleLowerCase('en').includes(wanted);
+        row.hidden = wanted !== '' && !folded(row.textContent).includes(wanted);
       }
       const n = rows.filter((row) => !row.hidden).length;
       const found = n === 0 ? 'nothing matches' : `${counted(n, 'row', 'rows')} of ${rows.length.toLocaleString('en')}`;
@@ -85,6 +87,23 @@ const Page = (() => {
     };
     input.addEventListener('input', apply);
     return apply;
+  };
+
+  /* The Tab key stops once at all buttons of a table or list; arrow keys go from one to the next. */
+  const stopsOnce = (box) => {
+    const buttons = () => [...box.querySelectorAll('button')];
+    const stop = (at) => { for (const button of buttons()) button.tabIndex = button === at ? 0 : -1; };
+    const atFirst = () => stop(buttons().find((button) => button.checkVisibility()) ?? buttons()[0]);
+    new MutationObserver(atFirst).observe(box, { attributeFilter: ['hidden'], childList: true, subtree: true });
+    box.addEventListener('focusin', ({ target }) => stop(target));
+    box.addEventListener('focusout', atFirst);
+    box.addEventListener('keydown', (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      const seen = buttons().filter((button) => button.checkVisibility());
+      seen[seen.indexOf(event.target) + step]?.focus();
+      event.preventDefault();
+    });
   };
 
   /* A fade at the right edge of what goes on there */
@@ -183,5 +202,5 @@ const Page = (() => {
     pending.remove();
   };
   const ready = begin();
-  return { byId, counted, draw, element, field, fixed, loaded, printable, ready, resort, save, saves, settled };
+  return { byId, counted, draw, element, field, fixed, folded, loaded, printable, ready, resort, save, saves, settled, stopsOnce };
 })();
