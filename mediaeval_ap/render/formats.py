@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from itertools import count, takewhile
+from itertools import count, repeat, takewhile
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
@@ -111,7 +111,9 @@ class AlignedText:
             are_names = [*takewhile(lambda value: isinstance(value, str), first_row)]
             n_names = len(are_names) if 0 < len(are_names) < len(first_row) else 1
             are_whole = [isinstance(value, Marked) for value in first_row]
-            return _fold(list(zip(*rows, strict=True)), are_text, are_whole, n_names, width)
+            texts = zip(*rows, strict=True)
+            columns = list(map(_Column, texts, are_text, are_whole))
+            return _fold(columns, n_names, width)
         return f'{text}\n'
 
     def table(
@@ -218,8 +220,8 @@ class Latex(AlignedText):
         """Return a header with its cutoff or its note below it, so that columns stay narrow."""
         name, parenthesis, note = text.rpartition(' (')
         if not parenthesis:
-            name, at, cutoff = map(self.text, text.partition('@'))
-            return rf'\shortstack[l]{{{name}\\{at}{cutoff}}}' if at else name
+            name, sign, cutoff = map(self.text, text.partition('@'))
+            return rf'\shortstack[l]{{{name}\\{sign}{cutoff}}}' if sign else name
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
@@ -433,7 +435,7 @@ def shown_width(text: str) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text, bold or not, without what makes it bold."""
+    """Return a text without the codes for bold."""
     return text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
 
 
@@ -459,18 +461,17 @@ def _pad(
     return header, cells
 
 
-def _fold(
-    columns: Sequence[Sequence[str]],
-    are_text: Sequence[bool],
-    are_whole: Sequence[bool],
-    n_names: int,
-    width: int,
-) -> str:
+class _Column(NamedTuple):
+    texts: Sequence[str]  # the header and the cells
+    is_text: bool  # left-aligned, and may take several lines
+    is_whole: bool  # has numbers with their intervals: one line, unless it is too wide even so
+
+
+def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
     """Return a table that fits the terminal: no number breaks, and a word only if it must.
 
     Headers and text take several lines, at spaces or else also within ids, after a separator. If
-    this is not enough, the last columns follow below, beside the names of the rows again. A whole
-    column, of numbers with their intervals, takes several lines only if it is too wide even so.
+    this is not enough, the last columns follow below, beside the names of the rows again.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -478,43 +479,31 @@ def _fold(
     from rich.text import Text
 
     for breaks in 'spaces', 'ids', 'anywhere':
-        least = [
-            _least_width(column, is_text, is_whole, breaks)
-            for column, is_text, is_whole in zip(columns, are_text, are_whole, strict=True)
-        ]
-        names, others = least[:n_names], least[n_names:]
+        least = [_least_width(*column, breaks) for column in columns]
+        names, values = least[:n_names], least[n_names:]
         if _row_width(least) <= width:
             break
-        if breaks != 'spaces' and _row_width([*names, max(others, default=0)]) <= width:
-            n = next(n for n in count(2) if _row_width([*names, *others[:n]]) > width) - 1
+        if breaks != 'spaces' and _row_width([*names, max(values, default=0)]) <= width:
+            n = next(n for n in count(2) if _row_width([*names, *values[:n]]) > width) - 1
             parts = range(n_names + n), [*range(n_names), *range(n_names + n, len(least))]
-            return '\n'.join(
-                _fold(
-                    [columns[n] for n in part],
-                    [are_text[n] for n in part],
-                    [are_whole[n] for n in part],
-                    n_names,
-                    width,
-                )
-                for part in parts
-            )
-    widths = [max(map(shown_width, column)) for column in columns]
+            return '\n'.join(_fold([columns[n] for n in part], n_names, width) for part in parts)
+    widths = [max(map(shown_width, column.texts)) for column in columns]
     while _row_width(widths) > width and widths != least:
         reducible = [n for n, size in enumerate(widths) if size > least[n]]
         widths[max(reducible, key=widths.__getitem__)] -= 1
     table = Table(
         box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style=''
     )
-    wrapped = [
-        [_wrap(cell, size) for cell in column] for column, size in zip(columns, widths, strict=True)
-    ]
-    for (header, *cells), is_text in zip(wrapped, are_text, strict=True):
+    cells_by_column = []
+    for column, size in zip(columns, widths, strict=True):
+        header, *cells = (_wrap(text, size) for text in column.texts)
+        cells_by_column.append(cells)
         table.add_column(
             Text('\n'.join(header)),
-            justify='left' if is_text else 'right',
+            justify='left' if column.is_text else 'right',
             width=max(shown_width(line) for lines in (header, *cells) for line in lines),
         )
-    for row in zip(*(cells for _, *cells in wrapped), strict=True):
+    for row in zip(*cells_by_column, strict=True):
         table.add_row(*(Text.from_ansi('\n'.join(lines)) for lines in row))
     console = Console(
         file=io.StringIO(), width=width, color_system='standard', legacy_windows=False
@@ -528,23 +517,22 @@ def _row_width(widths: Sequence[int]) -> int:
     return sum(widths) + len('  ') * (len(widths) - 1)
 
 
-def _least_width(column: Sequence[str], is_text: bool, is_whole: bool, breaks: str) -> int:
+def _least_width(texts: Sequence[str], is_text: bool, is_whole: bool, breaks: str) -> int:
     """Return the width at which a column cuts no word, and its cells take few lines."""
-    header, *cells = column
+    header, *cells = texts
     if is_text and not is_whole and breaks == 'anywhere':
-        return min(MIN_TEXT_WIDTH, max(map(shown_width, column)))
+        return min(MIN_TEXT_WIDTH, max(map(shown_width, texts)))
     breaks_ids = breaks != 'spaces'
     n_lines = [2 + breaks_ids, *(len(cell) if breaks_ids else 3 for cell in cells)]
     if not is_text or (is_whole and breaks != 'anywhere'):
         return max([_width_in_lines(header, n_lines[0], breaks_ids), *map(shown_width, cells)])
-    sizes = zip(column, n_lines, strict=True)
-    return max(_width_in_lines(text, n, breaks_ids) for text, n in sizes)
+    return max(map(_width_in_lines, texts, n_lines, repeat(breaks_ids)))
 
 
 def _width_in_lines(text: str, n_lines: int, breaks_ids: bool) -> int:
-    """Return the least width at which a text takes at most so many lines and no piece is cut."""
+    """Return the least width at which a text takes at most `n_lines` and no piece is cut."""
     pieces = [part for word in text.split() for part in (_id_parts(word) if breaks_ids else [word])]
-    width = max(map(shown_width, pieces), default=1)
+    width = max(map(shown_width, pieces), default=0)
     while len(_wrap(text, width)) > max(n_lines, 1):
         width += 1
     return width
