@@ -86,9 +86,13 @@ def on_cpu(values: Any, name: str) -> Any:
 
 def tensor_error(error: Exception, name: str) -> ParameterError:
     """Make the error about a tensor that numpy cannot read, with the reason of its library."""
-    call = '.float()' if 'ScalarType' in str(error) else '.detach().cpu()'  # such as bfloat16
-    reason = str(error).partition('. ')[0]
-    expected = f'one that numpy can read: give it as {call}'
+    reason = str(error).split('\n')[0].partition('. ')[0]
+    remedy = 'give it as .detach().cpu()'
+    if 'ScalarType' in reason:  # of torch: bfloat16
+        remedy = 'give it as .float()'
+    elif 'traced' in reason:  # of JAX
+        remedy = 'call this outside of jit'
+    expected = f'one that numpy can read: {remedy}'
     return ParameterError(f'{name}: found a tensor ({reason}), expected {expected}')
 
 
