@@ -53,7 +53,7 @@ def test_the_data_are_those_of_the_comparison_and_of_the_table(comparison, page)
     )
 
 
-SECTIONS = ['Two systems, item by item', 'How value is distributed', 'Every item']
+SECTIONS = ['Two systems, item by item', 'Distribution of value', 'Every item']
 
 
 def test_it_is_about_items_and_systems_and_needs_no_ranking(page):

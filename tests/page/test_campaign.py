@@ -95,7 +95,7 @@ def test_the_leaderboard_shows_means_intervals_and_ranks_of_the_data(tab, data):
 
 
 def alike_of(board):
-    """The names of runs in the column of those that are not told apart, row by row."""
+    """The names of runs in the column of those that do not differ significantly."""
     cells = board.locator('.alike').all()
     return [cell.locator('bdi').all_text_contents() for cell in cells]
 
