@@ -104,7 +104,9 @@ def check_names(names: Sequence[str], layout: Layout, source: str, frame: Any = 
 
 
 def index_remedy(frame: pandas.DataFrame, column: str) -> str:
-    """Return the call that names a column in the index of a frame, or '' if it has no index."""
+    """Return the call by which a frame would show a column, or '' if none is known."""
+    if frame.columns.nlevels > 1:
+        return '; its columns have levels: .droplevel(0, axis=1)'
     if type(frame.index).__name__ == 'RangeIndex':
         return ''
     names = repr(column) if frame.index.nlevels == 1 else f'[{column!r}, …]'

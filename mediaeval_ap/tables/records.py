@@ -225,9 +225,9 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
     import pyarrow
 
     source = Provenance(name)
+    remedy = index_remedy(frame, (*layouts[0].texts, 'id')[0])
     frame = frame.set_axis(column_names(frame), axis=1)
     columns = {}
-    remedy = index_remedy(frame, (*layouts[0].texts, 'id')[0])
     layouts_with_remedy = [replace(layout, remedy=layout.remedy + remedy) for layout in layouts]
     for column in _columns_to_read(list(frame.columns), layouts_with_remedy, source.name):
         try:

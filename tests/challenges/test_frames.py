@@ -359,10 +359,12 @@ def test_dictionaries_that_are_no_tables_name_what_would_be_read():
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_boolean_relevance_counts_as_0_and_1(kind):
+def test_boolean_relevance_counts_as_0_and_1(kind, tmp_path):
     qrels = QRELS_FRAME.assign(relevance=[True, False])
     rows = list(qrels.itertuples(index=False, name=None))
-    for judged in KINDS[kind](qrels), rows, {'7': {'a': True, 'b': np.False_}}:
+    (tmp_path / 'qrels.json').write_text('{"7": {"a": true, "b": false}}')
+    by_topic = {'7': {'a': True, 'b': np.False_}}
+    for judged in KINDS[kind](qrels), rows, by_topic, tmp_path / 'qrels.json':
         assert evaluate_trec(judged, TREC_FRAME, 10).map.tolist() == [0.5]
     pairs = REFERENCE_FRAME.assign(relevance=True)
     scorer = AveragePrecision(REFERENCE_FRAME, [1], judged=KINDS[kind](pairs))

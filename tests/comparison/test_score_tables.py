@@ -328,6 +328,10 @@ def test_wrong_frames_are_refused():
     for frame, message in (
         (pandas.concat([long_frame()] * 2), "row 121, item: found 2 rows for 'q000' of 'a', exp"),
         ([long_frame()] * 2, "row 1, item: found 'q000' of 'a' again, .* one system by NAME=FILE"),
+        (
+            long_frame().pivot_table(index='item', columns='system', values=['value']),
+            r'its columns have levels: \.droplevel\(0, axis=1\)$',
+        ),
         ({'x': long_frame()}, "the name 'x' for <x>, a table of 3 systems"),
         (long_frame().assign(item=''), 'item: found nothing, expected text'),
         (long_frame().assign(value='x'), 'value: found .*, expected numbers'),

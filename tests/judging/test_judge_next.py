@@ -280,7 +280,8 @@ def test_a_judgement_is_as_if_it_were_there_at_the_start(by, strategy, data):
         shot, said = ('x', 'v', n), data.draw(st.booleans())
         if by == 'pair':
             judged[*shot, name] = int(said)
-            queue = queue.after((*shot, name, int(said)))
+            kind = data.draw(st.sampled_from([int, bool]))
+            queue = queue.after((*shot, name, kind(said)))
         else:
             for each in ('ann', 'bob'):
                 judged[*shot, each] = int(said and each == name)
