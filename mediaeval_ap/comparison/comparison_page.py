@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
@@ -20,6 +20,9 @@ from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.result import return_or_write
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
+BETTER = 'better than'
+WORSE = 'worse than'
+ALIKE = 'not significantly different from'
 MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
@@ -214,21 +217,19 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
         )
     if not runs_below:
         return _lead(f'{join_names(leaders)} score the same: {score}', 'Their means are equal.')
-    alpha = alpha_of(parameters['level'])
-    correction = CORRECTED_BY[parameters['correction']]
+    words = _Words(alpha_of(parameters['level']), CORRECTED_BY[parameters['correction']])
     test_sentence = _test_sentence(comparison)
     pairs = [pair for pair in comparison['pairs'] if pair['metric'] == metric]
-    if len(pairs) == 1:
-        headline = _headline_of_pair(pairs[0], alpha, correction)
-        return _lead(headline, f'{first}: {score_with_interval}', test_sentence)
-    if (baseline := parameters['baseline']) is not None:
-        headline = _headline_against_baseline(board, baseline, alpha, correction)
+    baseline = parameters['baseline']
+    if len(pairs) == 1 or baseline is not None:
+        single = len(pairs) == 1
+        headline = words.pair(pairs[0]) if single else words.against_baseline(board, baseline)
         return _lead(headline, f'{first}: {score_with_interval}', test_sentence)
     p_by_pair = {frozenset((pair['a'], pair['b'])): pair['p_adjusted'] for pair in pairs}
     tests = []
     for leader in leaders[:NAMES_IN_SENTENCE]:
         p_below = {run: p_by_pair[frozenset((leader, run))] for run in runs_below}
-        tests.append(_LeaderTests(leader, p_below, alpha, correction, terms))
+        tests.append(_LeaderTests(leader, p_below, words, terms))
     if len(leaders) == 1:
         return _lead(
             tests[0].headline(),
@@ -248,56 +249,54 @@ def _lead(headline: str, *sentences: str) -> dict[str, Any]:
     return {'headline': headline, 'sentences': list(sentences)}
 
 
-def _headline_of_pair(pair: Mapping[str, Any], alpha: float, correction: str) -> str:
-    """Compare the only two runs: difference, interval and corrected p."""
-    interval = pair['interval']
-    difference = short(pair['difference'])
-    if interval['low'] is not None:
-        difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
-    p = f'{_p_phrase(pair["p_adjusted"], alpha)}, {correction}'
-    if pair['p_adjusted'] <= alpha:
-        return f'{pair["a"]} is better than {pair["b"]} by {difference}, {p}'
-    alike = 'but they are not significantly different'
-    return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
+class _Words(NamedTuple):
+    """The limit and the correction of p, and the words for runs that are compared by it."""
 
+    alpha: float
+    correction: str
 
-def _headline_against_baseline(
-    board: Sequence[Mapping[str, Any]], baseline: str, alpha: float, correction: str
-) -> str:
-    """Name the runs that are better than the baseline, worse, or not significantly different."""
-    p_by_outcome: dict[str, dict[str, float]] = {
-        outcome: {} for outcome in ('better than', 'worse than', 'not significantly different from')
-    }
-    for row in board:
-        if row['run'] != baseline:
-            outcome = 'better than' if row['difference'] > 0 else 'worse than'
-            if row['p_adjusted'] > alpha:
-                outcome = 'not significantly different from'
-            p_by_outcome[outcome][row['run']] = row['p_adjusted']
-    phrases = [
-        f'{join_names([*p_by_run])} {"is" if len(p_by_run) == 1 else "are"} {outcome} {baseline} '
-        f'({_extreme_p(p_by_run, alpha, correction)})'
-        for outcome, p_by_run in p_by_outcome.items()
-        if p_by_run
-    ]
-    return '; '.join(phrases)
+    def pair(self, pair: Mapping[str, Any]) -> str:
+        """Compare the only two runs: difference, interval and corrected p."""
+        interval = pair['interval']
+        difference = short(pair['difference'])
+        if interval['low'] is not None:
+            difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
+        p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
+        if pair['p_adjusted'] <= self.alpha:
+            return f'{pair["a"]} is {BETTER} {pair["b"]} by {difference}, {p}'
+        alike = 'but they are not significantly different'
+        return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
 
+    def against_baseline(self, board: Sequence[Mapping[str, Any]], baseline: str) -> str:
+        """Name the runs that are better, worse, or not significantly different."""
+        p_by_relation: dict[str, dict[str, float]] = {BETTER: {}, WORSE: {}, ALIKE: {}}
+        for row in board:
+            if row['run'] != baseline:
+                relation = BETTER if row['difference'] > 0 else WORSE
+                relation = relation if row['p_adjusted'] <= self.alpha else ALIKE
+                p_by_relation[relation][row['run']] = row['p_adjusted']
+        return '; '.join(
+            f'{join_names([*p])} {"is" if len(p) == 1 else "are"} '
+            + self.clause(relation, p, baseline)
+            for relation, p in p_by_relation.items()
+            if p
+        )
 
-def _extreme_p(p_by_run: Mapping[str, float], alpha: float, correction: str) -> str:
-    """Return the p that is closest to the limit, with its correction."""
-    is_significant = max(p_by_run.values()) <= alpha
-    extreme = max(p_by_run.values()) if is_significant else min(p_by_run.values())
-    word = 'largest ' if is_significant else 'smallest '
-    p = _p_phrase(extreme, alpha)
-    return f'{word if len(p_by_run) > 1 else ""}{p}, {correction}'
+    def clause(self, relation: str, p_by_run: Mapping[str, float], names: str = '') -> str:
+        """Say how a run relates to others, with the p that is closest to the limit."""
+        smallest = min(p_by_run.values())
+        largest = max(p_by_run.values())
+        p = self.p(largest if largest <= self.alpha else smallest)
+        if len(p_by_run) > 1:
+            p = f'{"largest" if largest <= self.alpha else "smallest"} {p}'
+        return f'{relation} {names or join_names([*p_by_run])} ({p}, {self.correction})'
 
-
-def _p_phrase(p: float, alpha: float) -> str:
-    """Write p with enough decimals that the rounded p is on the same side of alpha."""
-    for digits in range(4, MOST_DIGITS):
-        if (round(p, digits) <= alpha) == (p <= alpha):
-            return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
-    return f'p = {p!r}'
+    def p(self, p: float) -> str:
+        """Write p with enough decimals that the rounded p is on the same side of alpha."""
+        for digits in range(4, MOST_DIGITS):
+            if (round(p, digits) <= self.alpha) == (p <= self.alpha):
+                return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
+        return f'p = {p!r}'
 
 
 @dataclass(frozen=True)
@@ -306,31 +305,30 @@ class _LeaderTests:
 
     leader: str
     p: dict[str, float]
-    alpha: float
-    correction: str
+    words: _Words
     terms: Terms
 
     @property
-    def alike(self) -> list[str]:
-        """The runs that do not differ significantly from the leader."""
-        return [run for run, p in self.p.items() if p > self.alpha]
+    def alike(self) -> dict[str, float]:
+        """The p of the runs that do not differ significantly from the leader."""
+        return {run: p for run, p in self.p.items() if p > self.words.alpha}
 
     def headline(self) -> str:
         """Compare the leader with the next run, and name all runs that do not differ from it."""
-        alike = self.alike
-        next_run = next(iter(self.p))
-        if not alike:
-            return self._better_than_all(f'every other {self.terms.run}')
-        if next_run in alike:
-            return f'{self.leader} leads, but is {self._alike_phrase()}'
-        p = _extreme_p({next_run: self.p[next_run]}, self.alpha, self.correction)
-        return f'{self.leader} leads: better than {next_run} ({p}), but {self._alike_phrase()}'
+        if not self.alike:
+            return f'{self.leader} is {self._better_than_all(f"every other {self.terms.run}")}'
+        next_run, p = next(iter(self.p.items()))
+        alike = self.words.clause(ALIKE, self.alike)
+        if next_run in self.alike:
+            return f'{self.leader} leads, but is {alike}'
+        better = self.words.clause(BETTER, {next_run: p})
+        return f'{self.leader} leads: {better}, but {alike}'
 
     def sentence(self) -> str:
         """Compare one of several leaders with the runs below."""
         if not self.alike:
-            return f'{self._better_than_all(f"every {self.terms.run} below")}.'
-        return f'{self.leader} is {self._alike_phrase()}.{self.better_than()}'
+            return f'{self.leader} is {self._better_than_all(f"every {self.terms.run} below")}.'
+        return f'{self.leader} is {self.words.clause(ALIKE, self.alike)}.{self.better_than()}'
 
     def better_than(self) -> str:
         """Count the runs that the leader is better than, if these are some but not all."""
@@ -338,18 +336,10 @@ class _LeaderTests:
         if not self.alike or not n_better:
             return ''
         worse_runs = with_noun(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
-        return f' {self.leader} is better than {worse_runs}.'
+        return f' {self.leader} is {BETTER} {worse_runs}.'
 
     def _better_than_all(self, worse_runs: str) -> str:
-        if len(self.p) == 1:
-            (worse_runs,) = self.p
-        p = _extreme_p(self.p, self.alpha, self.correction)
-        return f'{self.leader} is better than {worse_runs} ({p})'
-
-    def _alike_phrase(self) -> str:
-        p_of_alike = {run: self.p[run] for run in self.alike}
-        p = _extreme_p(p_of_alike, self.alpha, self.correction)
-        return f'not significantly different from {join_names(self.alike)} ({p})'
+        return self.words.clause(BETTER, self.p, worse_runs if len(self.p) > 1 else '')
 
 
 def _test_sentence(comparison: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -136,49 +136,45 @@ def _sentence_on_p(comparison: ComparisonData, units: str) -> str:
     return f'p by {SIGN_FLIPS} of {units} ({flips}), corrected by {correction} over {family}.'
 
 
+class TitledTable(NamedTuple):
+    """A table with a title and a note; the label is its id on a page, and in a paper."""
+
+    label: str
+    title: str
+    note: str
+    grid: Grid
+
+
 def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the verdict, the board, differences, other tables, and the procedure."""
-    terms = comparison.terms
     baseline = comparison.parameters['baseline']
+    n_runs = len(comparison.runs)
     metrics = _claimed_first(comparison)
+    n_shown = len(metrics) if pairs else int(baseline is None and n_runs <= MOST_RUNS)
     yield from _verdict(comparison, headline)
     yield _board(comparison, metrics[:1])
     if explanations := _explanations(comparison):
         yield _lines(explanations)
-    for metric in (metrics if pairs else metrics[:1]) if baseline is not None else ():
-        rules = _rules(comparison) if comparison.verdicts and metric == metrics[0] else ''
-        yield Heading(f'{metric}: difference to {baseline}', _note(comparison, rules))
-        yield _grid_against_baseline(comparison, metric)
-    is_short = baseline is None and len(comparison.runs) <= MOST_RUNS
-    shown_metrics = metrics if pairs else metrics[:is_short]
-    for metric in shown_metrics if comparison.pairs else ():
-        yield Heading(f'{metric}: differences of pairs', _note_on_pairs(comparison))
-        yield _grid_of_pairs(comparison, metric)
-    baseline_remedy = '' if is_short or baseline else f', or --baseline {terms.run.upper()}'
-    n_shown = max(len(shown_metrics), len(comparison.runs) == 2)  # also against a baseline
-    yield from _pairs_not_shown(comparison, metrics[n_shown:], baseline_remedy)
-    for table in _requested_tables(comparison):
-        if table.label != 'verdicts':  # these stand beside the differences to the baseline
-            yield from (Heading(table.title, table.note), table.grid)
-    yield from _means_without_floor(comparison)
-    if orders := _orders_by_definition(comparison):
-        yield Heading(f'Agreement of two orders of the {terms.runs}', "Kendall's tau-b")
-        yield orders
-    for metric, grid in _means_by_group(comparison):
-        yield Heading(f'{metric} by {comparison.parameters["by"]}', f'number of {terms.queries}')
-        yield grid
-    yield _lines([*_agreement(comparison), *comparison.notes, *procedure_of(comparison)])
-
-
-def _pairs_not_shown(
-    comparison: ComparisonData, metrics: Sequence[str], more_remedies: str
-) -> Iterator[Block]:
-    """Count the pairs that are not shown, those by these metrics."""
-    _, runs, *_ = comparison.terms
-    if metrics and (n_pairs := len(comparison.pairs) // len(comparison.metrics)):
-        number = with_noun(n_pairs, f'pair of {runs}', f'pairs of {runs}')
-        remedy = f"--pairs{more_remedies}; in Python to_frame('pairs')"
-        yield f'Not shown: {number} by {join_names(metrics)} ({remedy}).\n'
+    for table in (
+        *(
+            []
+            if baseline is None
+            else _against_baseline(comparison, metrics if pairs else metrics[:1])
+        ),
+        *_differences_of_pairs(comparison, metrics[:n_shown]),
+        *_power(comparison),
+        *_means_without_floor(comparison),
+        *_means_by_group(comparison),
+        *_orders(comparison),
+    ):
+        yield Heading(table.title, table.note)
+        yield table.grid
+    n_shown = max(n_shown, n_runs == 2)  # the pair, or the difference to the baseline
+    end = [*comparison.notes, *procedure_of(comparison)]
+    if comparison.pairs and metrics[n_shown:]:
+        hidden = join_names(metrics[n_shown:])
+        end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]
+    yield _lines(end)
 
 
 def _lines(sentences: Sequence[str]) -> str:
@@ -233,17 +229,12 @@ def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) ->
     caption = ' '.join([f'Means of {number}, best in bold.', *_explanations(comparison)])
     board = _board(comparison, comparison.metrics)
     yield Captioned(board, caption, LABEL, ' '.join(procedure_of(comparison)))
-    for table in _requested_tables(comparison):
-        yield Captioned(table.grid, f'{table.title}: {table.note}.', f'{LABEL}-{table.label}')
-    for count, metric in enumerate(_claimed_first(comparison) if pairs else (), 1):
-        text = f'{metric}: differences of pairs, {_note_on_pairs(comparison)}.'
-        yield Captioned(_grid_of_pairs(comparison, metric), text, f'{LABEL}-pairs-{count}')
-    if orders := _orders_by_definition(comparison):
-        text = f"Agreement of two orders of the {terms.runs}: Kendall's tau-b."
-        yield Captioned(orders, text, f'{LABEL}-orders')
-    for count, (metric, grid) in enumerate(_means_by_group(comparison), 1):
-        text = f'{metric} by {comparison.parameters["by"]}, with the number of {terms.queries}.'
-        yield Captioned(grid, text, f'{LABEL}-by-{count}')
+    metrics = _claimed_first(comparison) if pairs else []
+    pair_tables = _differences_of_pairs(comparison, metrics)
+    groups = _means_by_group(comparison)
+    for table in *_requested_tables(comparison), *pair_tables, *groups:
+        text = f'{table.title}, {table.note}.' if table.note else f'{table.title}.'
+        yield Captioned(table.grid, text, f'{LABEL}-{table.label}')
 
 
 def _board(comparison: ComparisonData, with_interval: Sequence[str]) -> Grid:
@@ -285,37 +276,57 @@ def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]
     return Grid([comparison.terms.run, *metrics], rows)
 
 
-def _grid_against_baseline(comparison: ComparisonData, metric: str) -> Grid:
-    """Return the differences of all runs to the baseline, with their verdicts, if requested."""
-    rows = [
-        [standing.run, *_cells_of(standing, standing.difference_interval)]
-        for standing in comparison.leaderboard
-        if standing.metric == metric and standing.difference is not None
-    ]
-    grid = _without_empty_columns(comparison, [comparison.terms.run, *DIFFERENCE_HEADERS], rows)
-    words_by_run = {one.run: one.words for one in comparison.verdicts if one.metric == metric}
-    if not words_by_run:
-        return grid
-    rows = [[run, Marked(words_by_run[run]), *cells] for run, *cells in grid.rows]
-    return Grid([comparison.terms.run, 'verdict', *grid.headers[1:]], rows)
+def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Iterator[TitledTable]:
+    """Yield the differences of all runs to the baseline, with their verdicts, if requested."""
+    settings = comparison.parameters
+    words_by_run = {verdict.run: verdict.words for verdict in comparison.verdicts}
+    rules = [f'{percent(settings["level"])} interval']
+    if settings['fail_if_worse'] is not None:
+        rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
+    if settings['require_better']:
+        rules.append('not better: not all of it is above 0')
+    for metric in metrics:
+        has_verdicts = words_by_run and metric == comparison.metrics[-1]
+        rows = [
+            [
+                standing.run,
+                *([Marked(words_by_run[standing.run])] if has_verdicts else []),
+                *_cells_of(standing, standing.difference_interval),
+            ]
+            for standing in comparison.leaderboard
+            if standing.metric == metric and standing.difference is not None
+        ]
+        headers = [
+            comparison.terms.run,
+            *(['verdict'] if has_verdicts else []),
+            *DIFFERENCE_HEADERS,
+        ]
+        note = '; '.join([*(rules if has_verdicts else []), *_note_on_counts(comparison)])
+        title = f'{metric}: difference to {printable(settings["baseline"])}'
+        yield TitledTable(
+            'verdicts', title, note, _without_empty_columns(comparison, headers, rows)
+        )
 
 
-def _note_on_pairs(comparison: ComparisonData) -> str:
-    family = '' if comparison.parameters['baseline'] is None else 'corrected over all pairs'
-    return _note(comparison, f'first {comparison.terms.run} minus second', family)
+def _differences_of_pairs(
+    comparison: ComparisonData, metrics: Sequence[str]
+) -> Iterator[TitledTable]:
+    """Yield the pairs by each of some metrics."""
+    notes = [f'first {comparison.terms.run} minus second']
+    if comparison.parameters['baseline'] is not None:
+        notes.append('corrected over all pairs')
+    note = '; '.join([*notes, *_note_on_counts(comparison)])
+    for number, metric in enumerate(metrics if comparison.pairs else (), 1):
+        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+        rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
+        headers = ['first', 'second', *DIFFERENCE_HEADERS]
+        grid = _without_empty_columns(comparison, headers, rows)
+        yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
 
 
-def _note(comparison: ComparisonData, *parts: str) -> str:
-    """Join the parts of a note on differences; the last one is about counts, next to clusters."""
+def _note_on_counts(comparison: ComparisonData) -> list[str]:
     is_clustered = comparison.values and comparison.parameters['cluster'] != 'none'
-    counts = f'win/tie/loss and dz by {comparison.terms.query}' if is_clustered else ''
-    return '; '.join(filter(None, (*parts, counts)))
-
-
-def _grid_of_pairs(comparison: ComparisonData, metric: str) -> Grid:
-    pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-    rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
-    return _without_empty_columns(comparison, ['first', 'second', *DIFFERENCE_HEADERS], rows)
+    return [f'win/tie/loss and dz by {comparison.terms.query}'] if is_clustered else []
 
 
 def _without_empty_columns(
@@ -340,7 +351,7 @@ def _bounds(interval: Interval) -> str:
     return f'[{short(interval.low)},{short(interval.high)}]'
 
 
-def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
+def _means_without_floor(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the means over queries with a relevant shot, if some queries have none."""
     n_without = comparison.counts.get('queries_without_relevant', 0)
     board = comparison.leaderboard
@@ -351,98 +362,58 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[Block]:
     if len(set(floors.values())) == 1:
         floor = short(next(iter(floors.values())))
     queries = with_noun(n_without, 'query that has', 'queries that have')
-    heading = f'Not the score: means without the {queries} no relevant shot'
-    yield Heading(heading, f'an empty run has {floor}')
-    yield _grid_of_runs(comparison, attrgetter('map_without_floor'))
+    title = f'Not the score: means without the {queries} no relevant shot'
+    grid = _grid_of_runs(comparison, attrgetter('map_without_floor'))
+    yield TitledTable('without-floor', title, f'an empty run has {floor}', grid)
 
 
-def _agreement(comparison: ComparisonData) -> list[str]:
-    """Compare the claimed order with those by other metrics, if any of them differs."""
-    claimed = comparison.metrics[-1]
-    tau_by_metric = {
-        order.a: order.tau
-        for order in comparison.orders
-        if order.b == claimed and order.a in comparison.metrics and order.tau is not None
-    }
-    if len(comparison.runs) < 3 or all(tau == 1 for tau in tau_by_metric.values()):
-        return []
-    words = ', '.join(f'{metric} {short(tau)}' for metric, tau in tau_by_metric.items())
-    return [f"Kendall's tau-b with the order by {claimed}: {words}."]
-
-
-def _orders_by_definition(comparison: ComparisonData) -> Grid | None:
-    """Return the agreement of orders by several definitions, if there are any."""
+def _orders(comparison: ComparisonData) -> Iterator[TitledTable]:
+    """Yield the agreement of orders that differ, and of those by other definitions."""
     rows = [
         (order.a, order.b, order.tau)
         for order in comparison.orders
         if not {order.a, order.b} <= {*comparison.metrics}
+        or (len(comparison.runs) > 2 and order.tau not in (None, 1))
     ]
-    return Grid(['one', 'other', 'tau'], rows) if rows else None
+    if rows:
+        title = f'Different orders of the {comparison.terms.runs}'
+        yield TitledTable('orders', title, "Kendall's tau-b", Grid(['one', 'other', 'tau'], rows))
 
 
-def _means_by_group(comparison: ComparisonData) -> Iterator[tuple[str, Grid]]:
-    """Yield each metric with its table: a row for each run, a column for each group."""
+def _means_by_group(comparison: ComparisonData) -> Iterator[TitledTable]:
+    """Yield a table for each metric: a row for each run, a column for each group."""
     group_means = comparison.groups_by
     sizes = {mean.group: mean.n_queries for mean in group_means}
     headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
     means = {(mean.metric, mean.run, mean.group): mean.map for mean in group_means}
-    for metric in comparison.metrics if sizes else ():
+    note = f'with the number of {comparison.terms.queries}'
+    for number, metric in enumerate(_claimed_first(comparison) if sizes else (), 1):
         rows = [
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
-        yield metric, Grid(headers, rows)
+        title = f'{metric} by {comparison.parameters["by"]}'
+        yield TitledTable(f'by-{number}', title, note, Grid(headers, rows))
 
 
-class RequestedTable(NamedTuple):
-    """A table that is shown only on request; the label is its id on a page."""
-
-    label: str
-    title: str
-    note: str
-    grid: Grid
-
-
-def _rules(comparison: ComparisonData) -> str:
-    """Return the rules of the verdicts."""
-    settings = comparison.parameters
-    rules = [f'{percent(settings["level"])} interval']
-    if settings['fail_if_worse'] is not None:
-        rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
-    if settings['require_better']:
-        rules.append('not better: not all of it is above 0')
-    return '; '.join(rules)
-
-
-def _requested_tables(comparison: ComparisonData) -> Iterator[RequestedTable]:
+def _requested_tables(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the verdicts, and the numbers of queries for a difference."""
-    settings = comparison.parameters
-    terms = comparison.terms
-    metric = comparison.metrics[-1]
     if comparison.verdicts:
-        rows: list[Any] = [
-            (
-                verdict.run,
-                Marked(verdict.difference, detail=_bounds(verdict.interval)),
-                verdict.words,
-            )
-            for verdict in comparison.verdicts
-        ]
-        title = f'Difference to {printable(settings["baseline"])}'
-        grid = Grid([terms.run, 'difference', 'verdict'], rows)
-        yield RequestedTable('verdicts', title, _rules(comparison), grid)
+        yield from _against_baseline(comparison, comparison.metrics[-1:])
+    yield from _power(comparison)
+
+
+def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
+    """Yield the numbers of queries for a difference, if requested."""
     if comparison.power:
-        _, units = names_of_units(settings)
-        title = f'{metric}: {units} to tell a difference of {settings["power"]:g} at 80 %'
+        _, units = names_of_units(comparison.parameters)
+        difference = f'a difference of {comparison.parameters["power"]:g}'
+        title = f'{comparison.metrics[-1]}: {units} to tell {difference} at 80 %'
         rows = [(pair.a, pair.b, pair.sd, pair.n_queries) for pair in comparison.power]
         grid = Grid(['first', 'second', 'sd of differences', units], rows)
-        yield RequestedTable('power', title, 'of one pair, not corrected', grid)
+        yield TitledTable('power', title, 'of one pair, not corrected', grid)
 
 
-def requested_tables_on_page(comparison: ComparisonData) -> Iterator[RequestedTable]:
-    """Yield the requested tables of a page, the means by group last."""
+def requested_tables_on_page(comparison: ComparisonData) -> Iterator[TitledTable]:
+    """Yield the requested tables of a page; of the means by group, those that claims are about."""
     yield from _requested_tables(comparison)
-    for metric, grid in _means_by_group(comparison):
-        if metric == comparison.metrics[-1]:
-            title = f'{metric} by {comparison.parameters["by"]}'
-            note = f'with the number of {comparison.terms.queries}'
-            yield RequestedTable('by', title, note, grid)
+    yield from (table._replace(label='by') for table in islice(_means_by_group(comparison), 1))
