@@ -182,19 +182,16 @@ def compare(rows, say):
 
 
 def look_at_zeros(run, reference, say):
+    relevant = [row['texts'][:3] for row in reference]
     seen = []
     for row in run:
-        for n_fields in 1, 2, 3:
-            texts = row['texts'][:n_fields]
-            zeroless = [text.lstrip('0') for text in texts]
-            same = [
-                other['texts'][n_fields - 1]
-                for other in reference
-                if [text.lstrip('0') for text in other['texts'][:n_fields]] == zeroless
-            ]
-            if same and texts[-1] not in same and texts not in seen:
-                say('leading-zeros', 'hypothesis', row, FIELDS['reference'][n_fields - 1])
-            seen.append(texts)
+        shot = row['texts'][:3]
+        zeroless = [text.lstrip('0') for text in shot]
+        same = [other for other in relevant if [text.lstrip('0') for text in other] == zeroless]
+        if same and shot not in relevant and shot not in seen:
+            places = [place for place in range(3) if shot[place] != same[0][place]]
+            say('leading-zeros', 'hypothesis', row, FIELDS['reference'][places[0]])
+        seen.append(shot)
 
 
 def look_at_rows(run, say):

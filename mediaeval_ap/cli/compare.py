@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mediaeval_ap import choices
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compared_files import (
@@ -52,31 +53,6 @@ OPTIONS_WITHOUT_TREC = (
 REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in Python')
 
 
-compare_options = option_kinds.combine_options(
-    procedure_options,
-    scored_options,
-    option_kinds.missing_ids('Items or topics', 'a run'),
-    options.trec_ties_option,
-    options.relevance_level_option,
-    option_kinds.number_above_zero(
-        '--fail-if-worse',
-        'Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
-        '-NUMBER.',
-    ),
-    option_kinds.flag(
-        '--require-better',
-        help='Exit with 3 unless each run is better than --baseline: the interval of its '
-        'difference is above 0.',
-    ),
-    option_kinds.flag(
-        '--pairs', help='Show all pairs of runs; csv and jsonl then have only these.'
-    ),
-    option_kinds.file_format(FORMATS),
-    options.precision_option,
-    options.output_option,
-)
-
-
 @main.command(
     'compare',
     examples=[
@@ -93,7 +69,28 @@ compare_options = option_kinds.combine_options(
 @options.names_option
 @options.judged_scoring_options
 @options.measures_option
-@compare_options
+@procedure_options
+@scored_options
+@option_kinds.missing_ids('Items or topics', 'a run')
+@options.trec_ties_option
+@options.relevance_level_option
+@option_kinds.option(
+    '--fail-if-worse',
+    type=float,
+    metavar='NUMBER',
+    read=lambda value: value and choices.check_above_zero(value, '--fail-if-worse'),
+    help='Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
+    '-NUMBER.',
+)
+@option_kinds.flag(
+    '--require-better',
+    help='Exit with 3 unless each run is better than --baseline: the interval of its '
+    'difference is above 0.',
+)
+@option_kinds.flag('--pairs', help='Show all pairs of runs; csv and jsonl then have only these.')
+@option_kinds.file_format(FORMATS)
+@options.precision_option
+@options.output_option
 def compare_command(
     reference: RunFile,
     runs: Sequence[RunFile],

@@ -30,13 +30,8 @@ CRITERIA_NAMES = (  # names of settings of a command; the reference is none of t
 )
 SCORING_OPTIONS = (
     '--queries',
-    '--cutoffs',
-    '--definition',
     '--measures',
-    '--queries-without-relevant',
-    '--judged',
-    '--unjudged',
-    '--drop-unjudged-rows',
+    *(f'--{name.replace("_", "-")}' for name in CRITERIA_NAMES if name != 'subset'),
 )
 TREC_OPTIONS = '--ties', '--relevance-level'
 COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'

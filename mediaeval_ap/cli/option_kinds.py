@@ -72,13 +72,6 @@ def number(name: str, default: float, check: Callable[[float], object], help: st
     return option(name, default=default, type=float, metavar='NUMBER', read=check, help=help)
 
 
-def number_above_zero(name: str, help: str) -> Decorator:
-    def read(value: float | None) -> float | None:
-        return value and choices.check_above_zero(value, name)
-
-    return option(name, type=float, metavar='NUMBER', read=read, help=help)
-
-
 def integer(
     *names: str, default: Any, least: int = 1, largest: int = LARGEST_CUTOFF, **settings: Any
 ) -> Decorator:

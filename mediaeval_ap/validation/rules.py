@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +56,7 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
     yield from misspelt_names(run)
     yield from alike_confidences(run)
     if 'reference' in tables:
-        yield from lost_zeros(run, tables['reference'])
+        yield lost_zeros(run, tables['reference'])
     for role, kind, fields in (
         ('videos', 'unlisted-video', VIDEO_FIELDS),
         ('reference', 'unreferenced-video', VIDEO_FIELDS),
@@ -268,48 +270,31 @@ def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[st
     return at_first_rows(kind, table, fields, is_missing, describe)
 
 
-def lost_zeros(run: Table, reference: Table) -> Iterator[Finding]:
-    """Find ids that differ from reference ids by leading zeros only, each in its first row.
-
-    In a video '7' with the shots '03' and '4', where the reference has the shots '3' and '4' of a
-    video '07', the video and the first shot are wrong: '4' is right, and '03' stays wrong when the
-    video is corrected.
-    """
+def lost_zeros(run: Table, reference: Table) -> Finding:
+    """Find shots that differ from relevant shots by leading zeros only, each in its first row."""
     fields = fields_of(run, SHOT_FIELDS)
-    earlier_ids: list[NDArray[np.int64]] = []  # without zeros, of the reference and of the run
-    for n_fields, field in enumerate(fields, 1):
-        columns = reference[field], run[field]
-        ids = _numbers_of(columns, without_leading_zeros)
-        exact_row, similar_row = (
-            first_equal(combine([*earlier_ids, last_ids]))[len(reference) :]
-            for last_ids in (_numbers_of(columns, str), ids)
-        )
-        is_wrong = (exact_row >= len(reference)) & (similar_row < len(reference))
+    number_of = defaultdict[str, int](count().__next__)  # of an id without its zeros
 
-        def describe(
-            row: int, field: str = field, similar_row: NDArray[np.int64] = similar_row
-        ) -> Detail:
-            right_row = similar_row[row]
-            where = f'{reference.place(right_row)} of {printable(reference.source.name)}'
-            right_id = shown(reference[field].text(right_row))
-            expected = f'{right_id}, as in {where}: equal but for leading zeros'
-            return (field, shown(run[field].text(row)), expected)
+    def numbers(column: Column) -> NDArray[np.int64]:
+        texts = map(without_leading_zeros, column.values)
+        return np.array([number_of[text] for text in texts], np.int64)[column.codes]
 
-        yield at_first_rows('leading-zeros', run, fields[:n_fields], is_wrong, describe)
-        earlier_ids.append(ids)
+    columns = [(reference[field], run[field]) for field in fields]
+    keys = combine([np.concatenate(list(map(numbers, pair))) for pair in columns])
+    similar_row = first_equal(keys)[len(reference) :]
+    is_wrong = (similar_row < len(reference)) & ~run.within(reference, fields)
 
+    def describe(row: int) -> Detail:
+        right_row = similar_row[row]
+        where = f'{reference.place(right_row)} of {printable(reference.source.name)}'
+        for field in fields:
+            text, right_text = run[field].text(row), reference[field].text(right_row)
+            if text != right_text:
+                break
+        expected = f'{shown(right_text)}, as in {where}: equal but for leading zeros'
+        return (field, shown(text), expected)
 
-def _numbers_of(columns: Sequence[Column], form: Callable[[str], str]) -> NDArray[np.int64]:
-    """Return a number for each row of the columns, one below another; equal for equal forms."""
-    numbers: dict[str, int] = {}
-    return np.concatenate(
-        [
-            np.array(
-                [numbers.setdefault(form(text), len(numbers)) for text in column.values], np.int64
-            )[column.codes]
-            for column in columns
-        ]
-    )
+    return at_first_rows('leading-zeros', run, fields, is_wrong, describe)
 
 
 def at_first_rows(

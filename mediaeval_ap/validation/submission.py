@@ -43,7 +43,7 @@ def validate(
         ``shots`` must list every shot of the submission. ``videos`` are the videos that count:
         hypotheses for others give warnings, and the video of evidence must be here or in ``shots``.
         ``evidence`` is needed for each name. Names and videos that are not in the ``reference``
-        give warnings, ids that equal its ids but for leading zeros errors.
+        give warnings, shots that differ from its shots by leading zeros only errors.
     rules : {'2015', '2016', 'none'}
         The campaign whose rules apply; with ``'none'``, errors are about the format alone, and
         about leading zeros.

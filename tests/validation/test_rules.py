@@ -158,15 +158,17 @@ def test_right_rows_of_another_file(run, files, role, fits):
 
 
 def test_zeros_of_video_and_shot_are_told_with_the_ids_of_the_reference():
-    """A video with zeros is unreferenced, too; its shot 2 would match, its shot 1 would not."""
-    run = named(b'x v7 1 ann 1\nx v7 2 ann 2\nx v7 0.5 ann 3\n', 'run')
-    reference = named(b'x v07 01 ann\nx v07 2 ann\nx v07 0.05 ann\n', 'reference')
+    """Once for each shot; 0.5 and 0.05 are different numbers."""
+    run = named(b'x v7 1 ann 1\nx v7 1 bob 2\nx v7 2 ann 3\nx v7 0.5 ann 4\n', 'run')
+    reference = named(b'x v8 2 ann\nx v07 01 ann\nx v07 2 ann\nx v07 0.05 ann\n', 'reference')
     problems = [each for each in validate(run, reference=reference) if each.severity == 'error']
     assert [(str(each.kind), each.line, each.field, each.found) for each in problems] == [
-        ('leading-zeros', 1, 'video_id', "'v7' in 3 rows"),
-        ('leading-zeros', 1, 'shot_id', "'1' in 1 row"),
+        ('leading-zeros', 1, 'video_id', "'v7' in 2 rows"),
+        ('leading-zeros', 3, 'video_id', "'v7' in 1 row"),
     ]
-    assert problems[0].expected == ("'v07', as in line 1 of reference: equal but for leading zeros")
+    assert [each.expected for each in problems] == [
+        f"'v07', as in line {line} of reference: equal but for leading zeros" for line in (2, 3)
+    ]
 
 
 def test_what_lists_hold_is_expected():
