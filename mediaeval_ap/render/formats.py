@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from itertools import count, repeat, takewhile
+from itertools import count
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ BOLD = '\x1b[1m{}\x1b[0m'
 N_DECIMALS: ContextVar[int] = ContextVar('N_DECIMALS', default=3)  # for people
 fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
 MIN_P = 0.0001  # a smaller p is shown as <0.0001
+MOST_LINES = 3  # of a header or cell on a narrow terminal, where possible
+GAP = 2  # columns of the terminal between those of a table
 MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
 MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
@@ -108,12 +110,10 @@ class AlignedText:
         are_text = [isinstance(value, str | Marked) for value in first_row]
         text = self.table(*_pad(rows, are_text), are_text)
         if width is not None and max(map(shown_width, text.splitlines()), default=0) > width:
-            are_names = [*takewhile(lambda value: isinstance(value, str), first_row)]
-            n_names = len(are_names) if 0 < len(are_names) < len(first_row) else 1
-            are_whole = [isinstance(value, Marked) for value in first_row]
+            are_prose = [isinstance(value, str) for value in first_row]
+            n_names = (are_prose.index(False) if False in are_prose else 0) or 1
             texts = zip(*rows, strict=True)
-            columns = list(map(_Column, texts, are_text, are_whole))
-            return _fold(columns, n_names, width)
+            return _fold(list(map(_Column, texts, are_text, are_prose)), n_names, width)
         return f'{text}\n'
 
     def table(
@@ -463,8 +463,8 @@ def _pad(
 
 class _Column(NamedTuple):
     texts: Sequence[str]  # the header and the cells
-    is_text: bool  # left-aligned, and may take several lines
-    is_whole: bool  # has numbers with their intervals: one line, unless it is too wide even so
+    is_text: bool  # left-aligned
+    is_prose: bool  # not a number with its interval, which takes one line where possible
 
 
 def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
@@ -478,64 +478,55 @@ def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
     from rich.table import Table
     from rich.text import Text
 
+    room = width + GAP  # all sizes include the gap after a column
     for breaks in 'spaces', 'ids', 'anywhere':
-        least = [_least_width(*column, breaks) for column in columns]
+        least = [_least_width(column, breaks) + GAP for column in columns]
         names, values = least[:n_names], least[n_names:]
-        if _row_width(least) <= width:
+        if sum(least) <= room:
             break
-        if breaks != 'spaces' and _row_width([*names, max(values, default=0)]) <= width:
-            n = next(n for n in count(2) if _row_width([*names, *values[:n]]) > width) - 1
-            parts = range(n_names + n), [*range(n_names), *range(n_names + n, len(least))]
-            return '\n'.join(_fold([columns[n] for n in part], n_names, width) for part in parts)
-    widths = [max(map(shown_width, column.texts)) for column in columns]
-    while _row_width(widths) > width and widths != least:
-        reducible = [n for n, size in enumerate(widths) if size > least[n]]
-        widths[max(reducible, key=widths.__getitem__)] -= 1
+        if breaks != 'spaces' and sum(names) + max(values, default=0) <= room:
+            n = next(n for n in count(2) if sum([*names, *values[:n]]) > room) - 1
+            parts = columns[: n_names + n], [*columns[:n_names], *columns[n_names + n :]]
+            return '\n'.join(_fold(part, n_names, width) for part in parts)
+    sizes = [max(map(shown_width, column.texts)) + GAP for column in columns]
+    while sum(sizes) > room and sizes != least:
+        reducible = [n for n, size in enumerate(sizes) if size > least[n]]
+        sizes[max(reducible, key=sizes.__getitem__)] -= 1
     table = Table(
         box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style=''
     )
     cells_by_column = []
-    for column, size in zip(columns, widths, strict=True):
-        header, *cells = (_wrap(text, size) for text in column.texts)
-        cells_by_column.append(cells)
-        table.add_column(
-            Text('\n'.join(header)),
-            justify='left' if column.is_text else 'right',
-            width=max(shown_width(line) for lines in (header, *cells) for line in lines),
-        )
+    for column, size in zip(columns, sizes, strict=True):
+        header, *cells = ('\n'.join(_wrap(text, size - GAP)) for text in column.texts)
+        cells_by_column.append(map(Text.from_ansi, cells))
+        table.add_column(Text(header), justify='left' if column.is_text else 'right', no_wrap=True)
     for row in zip(*cells_by_column, strict=True):
-        table.add_row(*(Text.from_ansi('\n'.join(lines)) for lines in row))
+        table.add_row(*row)
     console = Console(
-        file=io.StringIO(), width=width, color_system='standard', legacy_windows=False
+        file=io.StringIO(), width=sum(sizes), color_system='standard', legacy_windows=False
     )
     with console.capture() as capture:
         console.print(table, crop=False)
     return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
 
 
-def _row_width(widths: Sequence[int]) -> int:
-    return sum(widths) + len('  ') * (len(widths) - 1)
-
-
-def _least_width(texts: Sequence[str], is_text: bool, is_whole: bool, breaks: str) -> int:
+def _least_width(column: _Column, breaks: str) -> int:
     """Return the width at which a column cuts no word, and its cells take few lines."""
-    header, *cells = texts
-    if is_text and not is_whole and breaks == 'anywhere':
-        return min(MIN_TEXT_WIDTH, max(map(shown_width, texts)))
-    breaks_ids = breaks != 'spaces'
-    n_lines = [2 + breaks_ids, *(len(cell) if breaks_ids else 3 for cell in cells)]
-    if not is_text or (is_whole and breaks != 'anywhere'):
-        return max([_width_in_lines(header, n_lines[0], breaks_ids), *map(shown_width, cells)])
-    return max(map(_width_in_lines, texts, n_lines, repeat(breaks_ids)))
-
-
-def _width_in_lines(text: str, n_lines: int, breaks_ids: bool) -> int:
-    """Return the least width at which a text takes at most `n_lines` and no piece is cut."""
-    pieces = [part for word in text.split() for part in (_id_parts(word) if breaks_ids else [word])]
-    width = max(map(shown_width, pieces), default=0)
-    while len(_wrap(text, width)) > max(n_lines, 1):
-        width += 1
-    return width
+    header, *cells = column.texts
+    if column.is_prose and breaks == 'anywhere':
+        return min(MIN_TEXT_WIDTH, max(map(shown_width, column.texts)))
+    takes_lines = column.is_prose or (column.is_text and breaks == 'anywhere')
+    widths = [] if takes_lines else [*map(shown_width, cells)]
+    for text in column.texts if takes_lines else [header]:
+        words = text.split()
+        if breaks != 'spaces':
+            words = [part for word in words for part in _id_parts(word)]
+        size = max(map(shown_width, words), default=0)
+        is_limited = text is header or breaks == 'spaces'
+        while is_limited and len(_wrap(text, size)) > MOST_LINES:
+            size += 1
+        widths.append(size)
+    return max(widths)
 
 
 def _id_parts(word: str) -> list[str]:
