@@ -18,11 +18,10 @@ from mediaeval_ap.cli.compared_files import (
     check_not_typed,
     check_nothing_to_score,
     comparison_of,
+    comparison_options,
     find_score_tables,
-    procedure_options,
     read_or_explain,
     read_result_file,
-    scored_options,
     sort_files,
 )
 from mediaeval_ap.cli.exit_status import EXIT_STATUS
@@ -69,8 +68,7 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in
 @options.names_option
 @options.judged_scoring_options
 @options.measures_option
-@procedure_options
-@scored_options
+@comparison_options
 @option_kinds.missing_ids('Items or topics', 'a run')
 @options.trec_ties_option
 @options.relevance_level_option

@@ -50,7 +50,7 @@ def _read_grouping(value: str | None) -> str | None:
     return value.lower() if value and value.lower() in choices.GROUPINGS else value
 
 
-procedure_options = option_kinds.combine_options(
+comparison_options = option_kinds.combine_options(
     option_kinds.option(
         '--baseline', metavar='RUN', help='Name of the run to compare all others with.'
     ),
@@ -66,8 +66,6 @@ procedure_options = option_kinds.combine_options(
         None,
         'Queries to test together: {words}.  [default: video, with 50 videos or more]',
     ),
-)
-scored_options = option_kinds.combine_options(
     option_kinds.option(
         '--by',
         type=FILE,

@@ -19,10 +19,9 @@ from mediaeval_ap.cli.compared_files import (
     check_not_typed,
     check_nothing_to_score,
     comparison_of,
+    comparison_options,
     find_score_tables,
-    procedure_options,
     read_result_file,
-    scored_options,
     sort_files,
 )
 from mediaeval_ap.cli.output import (
@@ -108,8 +107,7 @@ def _read_markdown(path: str) -> str:
 @options.names_option
 @options.judged_scoring_options
 @options.near_option
-@procedure_options
-@scored_options
+@comparison_options
 @option_kinds.missing_ids('Items of score tables', 'a system')
 @option_kinds.flag(
     '--keep-going',
