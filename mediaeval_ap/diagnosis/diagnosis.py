@@ -473,13 +473,8 @@ class Diagnosis(Described):
             part, loss = max(query_loss.parts.items(), key=lambda item: item[1])
             largest = [part, loss] if loss >= LEAST_PRINTED else ['', None]
             rows.append([query_loss.query, query_loss.ap, query_loss.n_relevant, *largest])
-        headers = [
-            'COSTLIEST QUERIES',
-            ap_column(self.k),
-            'relevant shots',
-            'main cause',
-            'AP lost to it',
-        ]
+        ap = ap_column(self.k)
+        headers = ['COSTLIEST QUERIES', ap, 'relevant shots', 'main cause', 'AP lost to it']
         return Grid(headers, rows)
 
     def _confused_blocks(self, n: int) -> Iterator[Block]:

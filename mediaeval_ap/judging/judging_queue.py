@@ -42,14 +42,7 @@ class ToJudge:
 def reason_to_judge(
     ranks: Collection[int], n_queries: int, n_runs: int, depth: int, near: float
 ) -> str:
-    """Return the best ranks of a shot in runs, and the number of runs without it, in words.
-
-    Examples
-    --------
-    >>> reason_to_judge([1, 1, 7], 2, 4, depth=20, near=0.2)
-    '3 of 4 runs rank it 1 to 7 (best of 2 queries); 1 run does not have it in its first 20 under \
-a near name'
-    """
+    """Say at which ranks runs have a shot, and how many do not have it."""
     first, last = min(ranks), max(ranks)
     verb = 'ranks' if len(ranks) == 1 else 'rank'
     reason = f'{len(ranks)} of {with_noun(n_runs, "run", "runs")} {verb} it {first}'

@@ -26,7 +26,8 @@ GAP = 2  # columns of the terminal between those of a table
 MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
 MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
-_split_id = re.compile(r'(?<=\w[_/-])(?=\w)').split
+# After a separator that has a letter on one side: numbers, dates and intervals stay whole.
+_split_id = re.compile(r'(?<=[^\W\d_][_/-])(?=\w)|(?<=\w[_/-])(?=[^\W\d_])').split
 _characters = re.compile(r'(?:\x1b\[1m)?.\s*(?:\x1b\[0m)?', re.DOTALL).findall
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
 _LATEX = {
@@ -426,17 +427,12 @@ def short_p(p: float, below: str = '<', equal: str = '') -> str:
 
 def shown_width(text: str) -> int:
     """Return the number of columns that a text, bold or not, takes on a terminal."""
-    plain = _plain(text)
+    plain = text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
     if plain.isascii():
         return len(plain)
     from rich.cells import cell_len
 
     return cell_len(plain)
-
-
-def _plain(text: str) -> str:
-    """Return a text without the codes for bold."""
-    return text.replace(BOLD[:4], '').replace(BOLD[-4:], '')
 
 
 def _fold_lines(text: str, width: int | None) -> str:
@@ -520,20 +516,13 @@ def _least_width(column: _Column, breaks: str) -> int:
     for text in column.texts if takes_lines else [header]:
         words = text.split()
         if breaks != 'spaces':
-            words = [part for word in words for part in _id_parts(word)]
+            words = [part for word in words for part in _split_id(word)]
         size = max(map(shown_width, words), default=0)
         is_limited = text is header or breaks == 'spaces'
         while is_limited and len(_wrap(text, size)) > MOST_LINES:
             size += 1
         widths.append(size)
     return max(widths)
-
-
-def _id_parts(word: str) -> list[str]:
-    """Split a word after separators; numbers and intervals stay whole."""
-    plain = _plain(word)
-    is_id = plain[:1].isalnum() and any(map(str.isalpha, plain))
-    return _split_id(word) if is_id else [word]
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -547,7 +536,7 @@ def _wrap(text: str, width: int) -> list[str]:
         elif shown_width(piece.rstrip()) <= width:
             lines.append(piece)
         else:
-            parts = _id_parts(piece)
+            parts = _split_id(piece)
             pieces += (parts if len(parts) > 1 else _characters(piece))[::-1]
     return [line.rstrip() for line in lines if line] or ['']
 

@@ -625,7 +625,7 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
     }
     scope = n_items.pop() if len(n_items) == 1 else 'different queries'
     if n_items and not (_counts_notes(results) and shared.keys() >= {*counts}):
-        counts = [name for name in counts[1:] if values[name] == values[counts[0]]]
+        counts = []
     if words := [setting_in_words(name, shared[name]) for name in settings if name != 'metric']:
         scope += f' ({", ".join(words)})'
     columns = {
@@ -633,8 +633,7 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
         for name, cells in values.items()
         if name not in {*settings, *counts}
     }
-    names_of_means = {tuple(result._means()) for result in results}  # scores may differ in them
-    best = (*names_of_means.pop(), 'value') if len(names_of_means) == 1 else ()
+    best = set(results[0]._means()).intersection(*(result._means() for result in results))
     return scope, Grid(list(columns), list(zip(*columns.values(), strict=True)), best=best)
 
 
