@@ -85,7 +85,9 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in
     help='Exit with 3 unless each run is better than --baseline: the interval of its '
     'difference is above 0.',
 )
-@option_kinds.flag('--pairs', help='Show all pairs of runs; csv and jsonl then have only these.')
+@option_kinds.flag(
+    '--pairs', help='Show all pairs of runs by each metric; csv and jsonl then have only these.'
+)
 @option_kinds.file_format(FORMATS)
 @options.precision_option
 @options.output_option

@@ -156,11 +156,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     if explanations := _explanations(comparison):
         yield _lines(explanations)
     for table in (
-        *(
-            []
-            if baseline is None
-            else _against_baseline(comparison, metrics if pairs else metrics[:1])
-        ),
+        *_against_baseline(comparison, metrics if pairs else metrics[:1]),
         *_differences_of_pairs(comparison, metrics[:n_shown]),
         *_power(comparison),
         *_means_without_floor(comparison),
@@ -285,7 +281,7 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
         rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
     if settings['require_better']:
         rules.append('not better: not all of it is above 0')
-    for metric in metrics:
+    for metric in metrics if settings['baseline'] is not None else ():
         has_verdicts = words_by_run and metric == comparison.metrics[-1]
         rows = [
             [
