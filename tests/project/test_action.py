@@ -45,7 +45,8 @@ def test_its_steps(tmp_path):
     )
     assert result.returncode == 3, result.stderr
     text = summary.read_text()
-    assert text.startswith('before\nDifference to old')
+    assert text.startswith('before\nold is better than first by 0.100 ')
+    assert '\nGate failed (worse: first)\n' in text
     assert '| `worse`' in text
 
 
