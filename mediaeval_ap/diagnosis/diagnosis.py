@@ -72,7 +72,6 @@ from mediaeval_ap.results.result import (
     Described,
     distinct_run_names,
     notes_of,
-    order_by_loss,
 )
 from mediaeval_ap.tables import Provenance, Table
 
@@ -276,8 +275,8 @@ class Diagnosis(Described):
             Queries that lost the same are ordered by their number of relevant shots, the largest
             first, and then by name.
         """
-        rows = order_by_loss(self.ap, self.n_relevant, self.queries)
-        return self._losses(rows[: check_cutoff(n, 'n')].tolist())
+        rows = self.evaluation._order_by_loss()[: check_cutoff(n, 'n')]
+        return self._losses(rows.tolist())
 
     def of(self, query: str) -> QueryDiagnosis:
         """Return the diagnosis of a single query.

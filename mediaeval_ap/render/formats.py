@@ -61,8 +61,8 @@ class AlignedText:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
         width = width if self.is_folded else None
         render_block: dict[type, Callable[..., str]] = {
-            Heading: lambda block: _fold_lines(
-                self.heading(block.name, f' ({block.note})' if block.note else ''), width
+            Heading: lambda block: AlignedText.paragraph(
+                self, self.heading(block.name, f' ({block.note})' if block.note else ''), width
             ),
             Remarks: self.remarks,
             Captioned: partial(self.captioned, width=width),
@@ -76,7 +76,10 @@ class AlignedText:
 
     def paragraph(self, text: str, width: int | None = None) -> str:
         """Return text with its long lines folded between words."""
-        return _fold_lines(text, width)
+        lines = text.split('\n')
+        if width is not None:
+            lines = [fill(line, width) if len(line) > width else line for line in lines]
+        return '\n'.join(lines)
 
     def captioned(self, block: Captioned, width: int | None) -> str:
         caption, note = (
@@ -433,13 +436,6 @@ def shown_width(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(plain)
-
-
-def _fold_lines(text: str, width: int | None) -> str:
-    if width is None:
-        return text
-    lines = text.split('\n')
-    return '\n'.join(fill(line, width) if len(line) > width else line for line in lines)
 
 
 def _pad(

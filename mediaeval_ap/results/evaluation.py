@@ -27,7 +27,6 @@ from mediaeval_ap.results.result import (
     notes_of,
     notes_of_judged,
     notes_of_skipped,
-    order_by_loss,
     reorder,
 )
 from mediaeval_ap.tables import Provenance, Table
@@ -131,15 +130,16 @@ class ResultByQuery(Result):
         return common_value(name, values)
 
     def worst_first(self) -> Self:
-        """Sort the queries by AP at the last cutoff, lowest first.
-
-        Queries of equal AP are ordered by their number of relevant shots, the largest first, and
-        then by name.
-        """
-        last_ap = self.ap.reshape(len(self.queries), -1)[:, -1]
-        order = order_by_loss(last_ap, self.n_relevant, self.queries)
+        """Sort queries: lowest AP at the last cutoff first, then most relevant shots, then name."""
+        order = self._order_by_loss()
         ordered = {name: reorder(getattr(self, name), order) for name in self._COLUMNS}
         return replace(self, **ordered)  # type: ignore[type-var]
+
+    def _order_by_loss(self) -> NDArray[np.intp]:
+        """Return the rows of the queries in the order of `worst_first`."""
+        ap = self.ap.reshape(len(self.queries), -1)[:, -1]
+        rows = zip(ap.tolist(), -self.n_relevant, self.queries, range(len(ap)), strict=True)
+        return np.array([row for *_, row in sorted(rows)], dtype=np.intp)
 
     def _subtitle(self) -> str:
         return self.definition.name
@@ -278,11 +278,6 @@ class Evaluation(ResultByQuery):
                 'Scored all reference names in the subset. If the campaign has its own list of '
                 'queries, give it by --queries FILE'
             )
-
-    @property
-    def _title(self) -> str:
-        is_map_alone = len(self._means()) == len(self.K)
-        return 'MEAN AVERAGE PRECISION' if is_map_alone else 'MEAN OVER QUERIES'
 
     @property
     def mean_counts(self) -> dict[str, int]:

@@ -293,11 +293,6 @@ class Result(Described):
     _means: Callable[[], dict[str, float | None]]
 
     @property
-    def _title(self) -> str:
-        """The header above the names of means."""
-        return 'METRIC'
-
-    @property
     def _unit(self) -> tuple[str, str]:
         """The noun for the items that means average over: singular and plural."""
         return 'query', 'queries'
@@ -468,14 +463,6 @@ def distinct_run_names(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def order_by_loss(
-    ap: NDArray[np.float64], n_relevant: NDArray[np.int64], queries: Sequence[str]
-) -> NDArray[np.intp]:
-    """Return the rows of queries: lowest AP first, then most relevant shots, then by name."""
-    rows = zip(ap.tolist(), (-n_relevant).tolist(), queries, range(len(queries)), strict=True)
-    return np.array([row for *_, row in sorted(rows)], dtype=np.intp)
-
-
 def reorder(values: Any, order: NDArray[np.intp]) -> Any:
     """Return the values of queries in another order."""
     if isinstance(values, Mapping):
@@ -537,7 +524,9 @@ def _result_blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block
         for result, detail in zip(results, details, strict=True):
             yield from _blocks_of_one(result, detail)
     if are_several:
-        yield from _summary_blocks(results)
+        scope, grid = _scope_and_grid(results)
+        yield ''.join(f'{line}\n' for line in [*_counts_notes(results), f'Over {scope}:'])
+        yield grid
     if are_several and are_means_alone and (lines := _merge_notes(results)):
         yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
@@ -570,12 +559,14 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
         yield f'{result._counts_note}\n'
     means = result._means()
     counts = result.mean_counts
+    is_map = all(name.startswith('MAP') for name in means)
+    title = 'MEAN AVERAGE PRECISION' if is_map else 'METRIC'
     if len(set(counts.values())) == 1:
         n_items = with_noun(next(iter(counts.values())), *result._unit)
-        yield Grid([result._title, n_items], list(means.items()))
+        yield Grid([title, n_items], list(means.items()))
     else:
         rows = [[name, mean, counts[name]] for name, mean in means.items()]
-        yield Grid([result._title, 'mean', result._unit[1]], rows)
+        yield Grid([title, 'mean', result._unit[1]], rows)
     if notes := _notes_below_means(result):
         yield ''.join(f'{note}\n' for note in notes)
 
@@ -583,13 +574,6 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
 def _notes_below_means(result: Result) -> list[str]:
     """Return all notes except the one on the numbers of queries, which stands above the means."""
     return [note for note in result.notes if note != result._counts_note]
-
-
-def _summary_blocks(results: Sequence[Result]) -> Iterator[Block]:
-    """Yield lines on the queries and the settings, then a table with a row for each run."""
-    scope, grid = _scope_and_grid(results)
-    yield ''.join(f'{line}\n' for line in [*_counts_notes(results), f'Over {scope}:'])
-    yield grid
 
 
 def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[Block]:

@@ -80,11 +80,11 @@ OVER = (
 MEASURED = f"""<hypothesis> (trec)
 
 {OVER}
-MEAN OVER QUERIES      mean    queries
--------------------  ------  ---------
-MAP@1                 0.250          4
-RR                    0.750          2
-P@1                   0.500          2
+METRIC      mean    queries
+--------  ------  ---------
+MAP@1      0.250          4
+RR         0.750          2
+P@1        0.500          2
 
 2 of 4 queries have no relevant shot: each counts 0
 """
@@ -112,7 +112,7 @@ def test_the_title_is_of_map_alone(evaluation):
     """Judged@k is no average precision either."""
     judged = replace(evaluation, judged=np.ones((3, 2)))
     assert 'MEAN AVERAGE PRECISION  ' in shown([evaluation])
-    assert 'MEAN OVER QUERIES  ' in shown([judged])
+    assert 'METRIC  ' in shown([judged])
 
 
 PAPER = r"""\begin{table}
