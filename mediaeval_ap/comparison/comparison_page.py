@@ -275,21 +275,22 @@ class _Words(NamedTuple):
                 relation = BETTER if row['difference'] > 0 else WORSE
                 relation = relation if row['p_adjusted'] <= self.alpha else ALIKE
                 p_by_relation[relation][row['run']] = row['p_adjusted']
-        return '; '.join(
-            f'{join_names([*p])} {"is" if len(p) == 1 else "are"} '
-            + self.clause(relation, p, baseline)
-            for relation, p in p_by_relation.items()
-            if p
-        )
+        phrases: list[str] = []
+        for relation, p in p_by_relation.items():
+            if p:
+                words = relation.rpartition(' ')[0] if phrases else f'{relation} {baseline}'
+                verb = 'is' if len(p) == 1 else 'are'
+                phrases.append(f'{join_names([*p])} {verb} {self.clause(words, p)}')
+        return '; '.join(phrases)
 
-    def clause(self, relation: str, p_by_run: Mapping[str, float], names: str = '') -> str:
-        """Say how a run relates to others, with the p that is closest to the limit."""
+    def clause(self, words: str, p_by_run: Mapping[str, float]) -> str:
+        """Add the p that is closest to the limit, and its correction, to some words."""
         smallest = min(p_by_run.values())
         largest = max(p_by_run.values())
         p = self.p(largest if largest <= self.alpha else smallest)
         if len(p_by_run) > 1:
             p = f'{"largest" if largest <= self.alpha else "smallest"} {p}'
-        return f'{relation} {names or join_names([*p_by_run])} ({p}, {self.correction})'
+        return f'{words} ({p}, {self.correction})'
 
     def p(self, p: float) -> str:
         """Write p with enough decimals that the rounded p is on the same side of alpha."""
@@ -318,17 +319,17 @@ class _LeaderTests:
         if not self.alike:
             return f'{self.leader} is {self._better_than_all(f"every other {self.terms.run}")}'
         next_run, p = next(iter(self.p.items()))
-        alike = self.words.clause(ALIKE, self.alike)
+        alike = self._alike_phrase()
         if next_run in self.alike:
             return f'{self.leader} leads, but is {alike}'
-        better = self.words.clause(BETTER, {next_run: p})
+        better = self.words.clause(f'{BETTER} {next_run}', {next_run: p})
         return f'{self.leader} leads: {better}, but {alike}'
 
     def sentence(self) -> str:
         """Compare one of several leaders with the runs below."""
         if not self.alike:
             return f'{self.leader} is {self._better_than_all(f"every {self.terms.run} below")}.'
-        return f'{self.leader} is {self.words.clause(ALIKE, self.alike)}.{self.better_than()}'
+        return f'{self.leader} is {self._alike_phrase()}.{self.better_than()}'
 
     def better_than(self) -> str:
         """Count the runs that the leader is better than, if these are some but not all."""
@@ -339,7 +340,11 @@ class _LeaderTests:
         return f' {self.leader} is {BETTER} {worse_runs}.'
 
     def _better_than_all(self, worse_runs: str) -> str:
-        return self.words.clause(BETTER, self.p, worse_runs if len(self.p) > 1 else '')
+        worse_runs = worse_runs if len(self.p) > 1 else join_names([*self.p])
+        return self.words.clause(f'{BETTER} {worse_runs}', self.p)
+
+    def _alike_phrase(self) -> str:
+        return self.words.clause(f'{ALIKE} {join_names([*self.alike])}', self.alike)
 
 
 def _test_sentence(comparison: Mapping[str, Any]) -> str:
