@@ -750,7 +750,64 @@ def test_searches_fold_case_accents_and_spaces(tab):
     assert options == [['bit_cleix', 'bit-CLÉ']]
 
 
-# Phones and paper
+# Widths, phones and paper
+
+
+@pytest.mark.parametrize('state', [STATES[0], PHONE], ids=lambda state: state.name)
+def test_sticky_heads_of_tables_stay_below_the_links(opened, campaign, state):
+    tab = opened(campaign, state).tab
+    tab.set_viewport_size({'width': state.width, 'height': 400})
+    box = tab.locator('.scrolls:has(> #per-query)')
+    box.evaluate('(box) => { box.scrollTo(9999, 9999); box.scrollIntoView(); scrollBy(0, 100); }')
+    tab.wait_for_timeout(300)
+    on_top = """() => [...document.querySelectorAll('.sections, .sections a')].filter((each) => {
+      const { left, top, width, height } = each.getBoundingClientRect();
+      const x = left + width / 2;
+      const seen = document.elementFromPoint(x, top + height / 2);
+      return x < innerWidth && !seen.closest('.sections');
+    }).length"""
+    assert tab.evaluate(on_top) == 0
+    assert tab.locator('.sections').bounding_box()['y'] == 0
+
+
+LINES = """(all) => all.flatMap((each) => {
+  const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+  const lines = [];
+  while (walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    lines.push([walker.currentNode.data, range.getClientRects().length]);
+  }
+  return lines;
+})"""
+
+
+@pytest.mark.parametrize('width', [768, 641, PHONE.width])
+def test_names_are_folded_between_their_parts_only(opened, campaign, width):
+    tab = opened(campaign, State('narrow', width)).tab
+    names = tab.locator('.board tbody th, .alike bdi, #query-values tbody th')
+    broken = [text for text, n_lines in names.evaluate_all(LINES) if n_lines > 1]
+    assert [text for text in broken if ' ' not in text] == []
+    heads = tab.locator('.turned').evaluate_all(LINES)
+    assert [text for text, n_lines in heads if n_lines > 1] == []
+
+
+def test_a_box_fades_where_it_goes_on_below(tab):
+    box = tab.locator('.scrolls:has(> #per-query)')
+    assert 'goes-down' in box.get_attribute('class')
+    box.evaluate('(box) => box.scrollTo(0, box.scrollHeight)')
+    tab.wait_for_function("!document.querySelector('.scrolls:has(> #per-query).goes-down')")
+
+
+@pytest.mark.parametrize('page', ['campaign', 'scores'])
+def test_a_page_is_loaded_once_its_figures_are_drawn(browser, request, page):
+    """A browser without a window prints a page as soon as it is loaded."""
+    with Visit(browser) as visit:
+        count = "document.querySelectorAll('.canvas > svg').length"
+        visit.tab.add_init_script(f"addEventListener('load', () => {{ window.drawn = {count}; }})")
+        visit.tab.goto(request.getfixturevalue(page).url)
+        n_figures = visit.tab.locator('[data-figure]').count()
+        assert visit.tab.evaluate('window.drawn') == n_figures > 0
 
 
 def test_on_a_phone_a_ranking_is_stacked_and_long_tables_show_all_on_demand(opened, campaign):

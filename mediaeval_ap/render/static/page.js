@@ -10,7 +10,8 @@ const Page = (() => {
   });
   const element = (tag, text = '', attributes = {}) => {
     const node = document.createElement(tag);
-    node.textContent = printable(text);
+    const parts = printable(text).split(/(?<=[_/-])/);  // a browser folds names between these, not within them
+    parts.forEach((part, i) => node.append(...(i ? [document.createElement('wbr'), part] : [part])));
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
     return node;
   };
@@ -106,9 +107,12 @@ const Page = (() => {
     });
   };
 
-  /* A fade at the right edge of what goes on there */
+  /* Fades at the right and lower edges of what goes on there */
   const fades = (box) => {
-    const apply = () => box.classList.toggle('goes-on', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    const apply = () => {
+      box.classList.toggle('goes-on', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+      box.classList.toggle('goes-down', box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+    };
     const observer = new ResizeObserver(apply);
     for (const each of [box, ...box.children]) observer.observe(each);
     box.addEventListener('scroll', apply);
