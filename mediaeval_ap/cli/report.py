@@ -133,7 +133,7 @@ def _read_markdown(path: str) -> str:
 @option_kinds.option(
     '--query',
     metavar='NAME',
-    help='Query of the figure precision_recall.  [default: the first with a relevant shot]',
+    help='Query of the figure precision_recall.  [default: where the two best runs differ most]',
 )
 @option_kinds.file_format([PAGE_FORMAT, *FIGURE_FORMATS], note='  [default: by the suffix of -o]')
 @option_kinds.output(

@@ -127,7 +127,7 @@ Page.ready.then((data) => {
       if (diagonal) diagonal.values = ends.map((end) => ({ x: end, y: end }));
       if (!encoding.x.axis) continue;
       encoding.x.scale.domain = encoding.y.scale.domain = ends;
-      const title = (name) => (name.length < 30 ? `${apName()} of ${name}` : [`${apName()} of`, name]);
+      const title = (name) => `${apName()} of ${name}`.match(/.{1,36}$|.{1,36}[_/ -]|.{1,36}/gu).slice(0, 3); // lines
       encoding.x.axis.title = title(nameA);
       encoding.y.axis.title = title(nameB);
     }
