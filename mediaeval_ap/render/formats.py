@@ -158,12 +158,6 @@ class AlignedText:
         return short(value) if is_rounded or not isinstance(value, float) else str(value)
 
 
-class ColouredText(AlignedText):
-    """Aligned text for a terminal, with the best values in bold."""
-
-    bold = BOLD
-
-
 class Markdown(AlignedText):
     """Tables of GitHub's Markdown; text is escaped, so that it neither formats nor ends a cell."""
 
@@ -398,7 +392,8 @@ def render(
     allowed = TEXT_FORMATS if document.rows is None else tuple(FORMATS)
     renderer = FORMATS[check_policy('format', format, allowed)]
     if is_coloured and renderer is _TABLE:
-        renderer = ColouredText()
+        renderer = AlignedText()
+        renderer.bold = BOLD
     return renderer.render(document, width)
 
 
