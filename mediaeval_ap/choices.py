@@ -96,15 +96,13 @@ def turned_round(columns: Mapping[Any, Any], roles: Collection[str]) -> str:
     """Return, for an error, columns as meant if a name stands before its role; '' if none does.
 
     >>> turned_round({'user': 'id'}, ['id', 'labels'])
-    "{'id': 'user'}, the role before its column"
+    "id=user, in Python {'id': 'user'}, the role before its column"
     """
-    pairs = columns.items()
-    meant = {
-        **{role: name for role, name in pairs if role in roles},
-        **{name: role for role, name in pairs if role not in roles and name in roles},
-    }
-    is_turned = len(meant) == len(columns) and meant != dict(columns)
-    return f'{shown(meant)}, the role before its column' if is_turned else ''
+    meant = dict(pair if pair[0] in roles else pair[::-1] for pair in columns.items())
+    is_turned = len(meant) == len(columns) and meant.keys() <= {*roles} and meant != dict(columns)
+    option = ','.join(f'{role}={name}' for role, name in meant.items())
+    remedy = f'{option}, in Python {shown(meant)}, the role before its column'
+    return remedy if is_turned else ''
 
 
 def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Policy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -314,9 +314,6 @@ class Comparison(ComparisonData, Described, Paged):
     @property
     def _headline(self) -> str:
         return str(lead_of(self.to_dict())['headline'])
-
-    def __getitem__(self, key: object) -> NoReturn:
-        raise TypeError("'Comparison' has no items; .to_frame() has a row for each run")
 
     def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms

@@ -182,9 +182,7 @@ def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_
         for number, origin in enumerate(origins, 1)
     ]
     names = run_names(paths, given_names)
-    files = [
-        _read_table(origin, layouts, name) for origin, name in zip(origins, names, strict=True)
-    ]
+    files = [_read_table(*table, layouts) for table in zip(origins, names, strict=True)]
     parts = zip(origins, given_names, paths, names, files, strict=True)
     return [_ScoreTable(*fields) for fields in parts]
 
@@ -406,7 +404,7 @@ def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     names = {role: role for role in ROLES} | dict(columns)
     is_text = all(isinstance(name, str) for name in names.values())
     if names.keys() != {*ROLES} or not is_text or len({*names.values()}) < len(names):
-        expected = turned_round(columns, ROLES)
+        expected = turned_round(columns, ROLES) if is_text else ''
         expected = expected or f'different names of the header, for {", ".join(ROLES)}'
         raise ParameterError(f'columns: found {shown(columns)}, expected {expected}')
     return names
@@ -452,7 +450,7 @@ def _score_layouts(
     return layouts
 
 
-def _read_table(table: Any, layouts: Sequence[RecordLayout], name: str) -> Records:
+def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = TableInput.of(table, name)
     is_json = origin.kind is InputKind.TEXT and _start(origin.value).startswith('{')

@@ -57,6 +57,10 @@ class Described(ABC):
             Blocks for people and for papers, an object for JSON, and a table for programs.
         """
 
+    def __getitem__(self, key: object) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"'{name}' has no items: .to_frame() and .to_dict() have its values")
+
     def _repr_html_(self) -> str:
         return to_html(self.document())
 
@@ -260,11 +264,6 @@ class Result(Described):
         if not self.run:
             (name,) = run_names([self.source.name])
             object.__setattr__(self, 'run', name)  # of a frozen class
-
-    def __getitem__(self, key: object) -> NoReturn:
-        name = type(self).__name__
-        calls = ".to_frame().loc[…] has the values of a query, and .to_dict()['means'] the means"
-        raise TypeError(f"'{name}' has no items; {calls}")
 
     @property
     def plot(self) -> NoReturn:

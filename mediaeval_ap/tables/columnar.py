@@ -39,8 +39,6 @@ Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # returns names
 
 def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Table:
     """Read a pyarrow table that has the fields of a layout among its columns."""
-    import pyarrow
-
     check_names(table.column_names, layout, source.name)
     columns = {}
     integers = frozenset(field for field in layout.texts if holds_integers(table[field]))
@@ -50,9 +48,7 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
     numbers = None
     if layout.number is not None:
         column = table[layout.number]
-        if layout.integers and column.type == pyarrow.bool_():  # a relevance of 0 or 1
-            column = column.cast(pyarrow.int8())
-        numbers = number_array(column, layout.number, source)
+        numbers = number_array(column, layout.number, source, allow_boolean=layout.integers)
     rows = Table(layout, columns, numbers, source, integers=integers)
     if not len(rows):
         raise no_rows(source.name, layout)
@@ -182,16 +178,24 @@ def holds_any(texts: pyarrow.Array, characters: str) -> bool:
 
 
 def number_array(
-    column: pyarrow.ChunkedArray, field: str, source: Provenance, *, allow_missing: bool = False
+    column: pyarrow.ChunkedArray,
+    field: str,
+    source: Provenance,
+    *,
+    allow_missing: bool = False,
+    allow_boolean: bool = False,
 ) -> NDArray[np.float64]:
     """Return numbers as doubles; refuse those that are infinite or not exact as doubles.
 
-    Missing values and NaN are refused, too, or become NaN with `allow_missing`.
+    Missing values and NaN are refused, too, or become NaN with `allow_missing`. With
+    `allow_boolean`, true and false are 1 and 0.
     """
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
         column = column.cast(kind)
+    if allow_boolean and kind == pyarrow.bool_():
+        column = column.cast(kind := pyarrow.int8())
     if not allow_missing:
         column = _require_values(column, field, source)
     if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):

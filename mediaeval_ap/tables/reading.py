@@ -101,14 +101,10 @@ class TableInput:
         return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy_of(self.value)}')
 
     def with_columns(self, names: Collection[str]) -> TableInput:
-        """Turn a dictionary of columns, and named levels of an index, into columns of a frame.
-
-        Only for these names of columns: other levels of an index stay there, unread.
-        """
+        """Make a frame of a dictionary of columns, or of one with these columns in its index."""
         value = self.value
-        is_dictionary = isinstance(value, Mapping)
-        if is_dictionary and any(
-            not isinstance(value[name], Mapping) for name in names if name in value
+        if isinstance(value, Mapping) and any(
+            name in value and not isinstance(value[name], Mapping) for name in names
         ):
             import pandas
 
@@ -126,8 +122,7 @@ class TableInput:
 
 def remedy_of(value: object) -> str:
     """Return the call that makes a table of a lazy one, for an error; '' for other values."""
-    calls = [name for name in ('collect', 'compute') if callable(getattr(value, name, None))]
-    return f': give it as .{calls[0]}()' if calls else ''
+    return ': give it as .collect()' if callable(getattr(value, 'collect', None)) else ''
 
 
 def is_series(value: object) -> bool:

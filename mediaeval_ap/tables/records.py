@@ -257,11 +257,8 @@ def from_table(
         if name not in layout.texts:
             column = table[name]
             allow_missing = name in layout.numbers
-            if layout.classes and column.type == pyarrow.bool_():
-                column = column.cast(pyarrow.int8())
-            columns[name] = pyarrow.array(
-                number_array(column, name, source, allow_missing=allow_missing)
-            )
+            choices = {'allow_missing': allow_missing, 'allow_boolean': bool(layout.classes)}
+            columns[name] = pyarrow.array(number_array(column, name, source, **choices))
             continue
         if name == layout.by_role.get('labels') and is_list(table[name]):
             columns[name] = list_array(table[name], name, source)

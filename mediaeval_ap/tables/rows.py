@@ -105,7 +105,7 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
         return Fault('', f'{len(row)} fields in {shown(row)}', layout.expected)
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
-            if _as_number(value, layout) is None:
+            if as_double(value, layout.integers) is None:
                 return Fault(field, _described(value), EXACT_NUMBER)
         elif not is_text(value):
             remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
@@ -127,7 +127,7 @@ def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
         if field == layout.number:
-            doubles = [_as_number(value, layout) for value in values]
+            doubles = [as_double(value, layout.integers) for value in values]
             if None in doubles:
                 return None
             numbers = np.array(doubles, dtype=np.float64)
@@ -157,17 +157,13 @@ def _text_column(values: Sequence[Any]) -> Column | None:
     return Column(codes, list(code_of))
 
 
-def _as_number(value: object, layout: Layout) -> float | None:
-    """Return a number as a double, or None; a boolean is a relevance of 0 or 1, but no score."""
-    is_relevance = layout.integers and isinstance(value, bool | np.bool_)
-    return float(value) if is_relevance else as_double(value)  # type: ignore[arg-type]
-
-
-def as_double(value: object) -> float | None:
+def as_double(value: object, allow_boolean: bool = False) -> float | None:
     """Return a number as a finite double; None for other values and for inexact integers."""
     if type(value) is float:
         return value if math.isfinite(value) else None
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_):
+        return float(value) if allow_boolean else None
+    if not isinstance(value, Real):
         return None
     try:
         number = float(value)

@@ -170,11 +170,15 @@ def test_one_clear_error(evaluate, truth, predictions, settings, expected, tmp_p
     [
         (MAP, 'user', "found 'user', expected columns by role, as {'id': 'user', "),
         (MAP, {'user': 7}, 'found user, expected the positions of id,labels or id,label'),
-        (MAP, {'user': 'id'}, "found {'user': 'id'}, expected {'id': 'user'}, the role before"),
+        (
+            MAP,
+            {'user': 'id'},
+            "found {'user': 'id'}, expected id=user, in Python {'id': 'user'}, the",
+        ),
         (
             MAP,
             {'id': 'user', 'items': 'labels'},
-            "found {'id': 'user', 'items': 'labels'}, expected {'id': 'user', 'labels': 'items'},",
+            "found {'id': 'user', 'items': 'labels'}, expected id=user,labels=items, in P",
         ),
         (MAP, {'label': 'x', 'labels': 'y'}, 'found label,labels, expected id,labels or id,label'),
         (MAP, {'id': 'x', 'labels': 'x'}, 'found id=x,labels=x, expected each column once'),

@@ -243,7 +243,7 @@ USAGE = {
     'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
     'scores.csv --missing none': "'none' is not one of 'error', 'zero', 'skip'",
     'scores.csv --range 1,0': 'range: found (1.0, 0.0), expected two numbers',
-    'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected {'item': 'task'}",
+    'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected item=task, in Py",
     'scores.csv --cluster video': 'cluster: found no reference',
     'scores.csv --by nothing': "by: found 'nothing', expected one of a column of all",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",

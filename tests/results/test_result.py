@@ -128,9 +128,9 @@ def test_what_a_result_has_not_names_what_has_it(average_precision):
     evaluation = average_precision.evaluate(RUN)
     for result in evaluation, SCORE:
         kind = type(result).__name__
-        with pytest.raises(TypeError, match=rf"^'{kind}' has no items; \.to_frame\(\)\.loc\["):
+        with pytest.raises(TypeError, match=rf"^'{kind}' has no items: \.to_frame\(\) and "):
             result['ann']
         with pytest.raises(AttributeError, match=rf"^'{kind}' has no plot; .* compare\(…, …\)"):
             result.plot  # noqa: B018
-    with pytest.raises(TypeError, match=r"^'Comparison' has no items; \.to_frame\(\) has a row"):
+    with pytest.raises(TypeError, match=r"^'Comparison' has no items: \.to_frame\(\) and"):
         compare(evaluation)['ann']
