@@ -93,16 +93,11 @@ def is_uri(path: object) -> bool:
 
 
 def turned_round(columns: Mapping[Any, Any], roles: Collection[str]) -> str:
-    """Return, for an error, columns as meant if a name stands before its role; '' if none does.
-
-    >>> turned_round({'user': 'id'}, ['id', 'labels'])
-    "id=user, in Python {'id': 'user'}, the role before its column"
-    """
+    """Return, for an error, columns as meant if a name stands before its role; '' if none does."""
     meant = dict(pair if pair[0] in roles else pair[::-1] for pair in columns.items())
     is_turned = len(meant) == len(columns) and meant.keys() <= {*roles} and meant != dict(columns)
-    option = ','.join(f'{role}={name}' for role, name in meant.items())
-    remedy = f'{option}, in Python {shown(meant)}, the role before its column'
-    return remedy if is_turned else ''
+    option = ','.join(map('='.join, meant.items())) if is_turned else ''
+    return option and f'{option}, in Python {shown(meant)}, the role before its column'
 
 
 def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Policy:

@@ -87,11 +87,8 @@ def on_cpu(values: Any, name: str) -> Any:
 def tensor_error(error: Exception, name: str) -> ParameterError:
     """Make the error about a tensor that numpy cannot read, with the reason of its library."""
     reason = str(error).split('\n')[0].partition('. ')[0]
-    remedy = 'give it as .detach().cpu()'
-    if 'ScalarType' in reason:  # of torch: bfloat16
-        remedy = 'give it as .float()'
-    elif 'traced' in reason:  # of JAX
-        remedy = 'call this outside of jit'
+    call = '.float()' if 'ScalarType' in reason else '.detach().cpu()'  # torch and bfloat16
+    remedy = 'call this outside of jit' if 'traced' in reason else f'give it as {call}'
     expected = f'one that numpy can read: {remedy}'
     return ParameterError(f'{name}: found a tensor ({reason}), expected {expected}')
 

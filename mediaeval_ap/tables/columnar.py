@@ -105,8 +105,7 @@ def index_remedy(frame: pandas.DataFrame, column: str) -> str:
         return '; its columns have levels: .droplevel(0, axis=1)'
     if type(frame.index).__name__ == 'RangeIndex':
         return ''
-    names = repr(column) if frame.index.nlevels == 1 else f'[{column!r}, …]'
-    return f'; if the index holds it, name it: .rename_axis({names})'
+    return f'; if the index holds it, name it: .rename_axis({column!r})'
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
