@@ -265,15 +265,11 @@ class CampaignReport(Paged):
 
     @property
     def _first_query(self) -> int:
-        """Return the number of the query to show first.
-
-        Of the queries for which the two best runs have a hit, it is the one where they differ most;
-        if there is none, it is the first with a relevant shot.
-        """
+        """Return the number of the query that both best runs hit, with the largest difference."""
         values = self.comparison.values[self.comparison.metrics[-1]]
         differences = abs(values[0] - values[min(1, len(values) - 1)])
         hits = zip(*self.rankings['hits'][:2], strict=True)
-        both_hit = [number for number, hits_of_runs in enumerate(hits) if all(hits_of_runs)]
+        both_hit = [number for number, steps in enumerate(hits) if all(steps)]
         relevant = [number for number, n in enumerate(self._n_relevant) if n]
         return max(both_hit or relevant[:1] or [0], key=differences.__getitem__)
 

@@ -38,10 +38,7 @@ LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
 LARGEST_EXACT = 2**53  # a double holds all integers up to it
-RANKING_COLUMNS = (
-    *('hits', 'repeats', 'tops', 'lengths', 'distance'),
-    *('shot', 'name', 'decimals', 'confidence'),
-)
+RANKING_COLUMNS = 'hits repeats tops lengths distance shot name decimals confidence'.split()
 
 
 def make_report(

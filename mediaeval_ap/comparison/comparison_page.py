@@ -164,11 +164,8 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
                 'floor': rows[0]['floor'],
                 'rows': [
                     row
-                    | {
-                        'ranks': ranks(row['rank_interval']),
-                        'at': row_positions,
-                        'alike': alike[row['run']],
-                    }
+                    | {'at': row_positions, 'alike': alike[row['run']]}
+                    | {'ranks': ranks(row['rank_interval'])}
                     for row, row_positions in zip(rows, positions, strict=True)
                 ],
             }

@@ -712,12 +712,10 @@ class DiagnosisPlot(Plot):
             raise ParameterError(
                 f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
             )
-        rank_by_shot: dict[tuple[str, ...], int] = {}  # the first
         hits = [row for row in query_diagnosis.ranking if row.relevant]
-        for row in hits:
-            rank_by_shot.setdefault((row.corpus, row.video, row.shot), row.rank)
         ranks = [row.rank for row in hits]
-        repeats = set(ranks).difference(rank_by_shot.values())
+        first_ranks = {(row.corpus, row.video, row.shot): row.rank for row in reversed(hits)}
+        repeats = set(ranks).difference(first_ranks.values())
         return self._figures.precision_recall(
             [diagnosis.run], [ranks], query_diagnosis.n_relevant, query, [repeats]
         )

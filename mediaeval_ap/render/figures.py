@@ -26,7 +26,6 @@ HEIGHT = 320
 ROW_HEIGHT = 20
 FOLDED_ROW_HEIGHT = 32  # of names on two lines
 NAME_WIDTH = 170  # of the names at the left
-PAIR_WIDTH = 310  # of a query and the name instead of it
 END_WIDTH = 150  # of the names at the ends of lines
 LARGEST_WIDTH = 310  # of names
 LETTER_WIDTH = 6.5  # about, on average
@@ -312,10 +311,12 @@ def confused(
     largest = max(map(int, counts), default=1)
     integer_ticks = alt.Axis(tickCount=min(largest, 8), tickMinStep=1, format='d')
     x = alt.X('count:Q', title='relevant shots', axis=integer_ticks)
-    base = alt.Chart().encode(y=_names_at_left('pair', labels, PAIR_WIDTH), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=_names_at_left('pair', labels, LARGEST_WIDTH), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=_light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
-    chart = _finish([bars, numbers], rows, 'Names most often confused', _height(labels, PAIR_WIDTH))
+    chart = _finish(
+        [bars, numbers], rows, 'Names most often confused', _height(labels, LARGEST_WIDTH)
+    )
     return chart.properties(title=f'Confused names of {printable(run)}') if run else chart
 
 
@@ -364,13 +365,13 @@ def map_by_k(
     last_values = {name: lines[name][-1] for name in labelled if len(lines[name])}
     pixel = (high - low) / HEIGHT
     limit, folded = _folded_names(labelled, END_WIDTH)
-    labels = []
-    for name, (value, position) in label_positions(
-        last_values, pixel * (2 if folded else 1)
-    ).items():
-        text = folded.get(name, name)
-        row = {'series': name, 'text': text, 'value': value, 'label': position}
-        labels.append(row | {'begin': position + _LABEL_HEIGHT / 2 * pixel * (name in folded)})
+    positions_by_name = label_positions(last_values, pixel * (2 if folded else 1))
+    half = _LABEL_HEIGHT / 2 * pixel
+    labels = [
+        {'series': name, 'text': folded.get(name, name), 'value': value, 'label': position}
+        | {'begin': position + half * (name in folded)}
+        for name, (value, position) in positions_by_name.items()
+    ]
     ends = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
     leaders = ends.mark_rule(opacity=0.6, xOffset=3, x2Offset=14).encode(
@@ -452,20 +453,12 @@ def precision_recall(
     """
     runs = drawn_names(runs)
     rows: list[Row] = []
-    labels: dict[str, str] = {}  # in the legend
-    run_by_curve: dict[tuple[tuple[int, int], ...], str] = {}
     for run, ranks, ranks_of_repeats in zip(runs, hits, repeats or [()] * len(runs), strict=True):
         n_found = accumulate(rank not in ranks_of_repeats for rank in ranks)
-        curve = tuple(zip(ranks, n_found, strict=True))
         rows[:0] = [  # best last, on top
             {'series': run, 'rank': rank, 'x': n / n_relevant, 'value': n_hits / rank}
-            for n_hits, (rank, n) in enumerate(curve, start=1)
+            for n_hits, (rank, n) in enumerate(zip(ranks, n_found, strict=True), start=1)
         ]
-        same_run = run_by_curve.setdefault(curve, run)
-        if not curve:
-            labels[run] = f'{run} (no hit)'
-        elif same_run != run:
-            labels[run] = f'{run} (as {same_run})'
     x = alt.X('x:Q', title='recall', scale=alt.Scale(domain=[0, 1], nice=False), axis=_ticks())
     y = alt.Y('value:Q', title='precision', scale=alt.Scale(domain=[0, 1], nice=False))
     tooltip = _tooltip(
@@ -475,7 +468,7 @@ def precision_recall(
         ('x:Q', 'recall', VALUE_FORMAT),
     )
     lines, points = _lines_with_points(runs, x, y, tooltip, len(runs))
-    legend = _colours('series', runs, _run_colours(len(runs)), labels=labels)
+    legend = _colours('series', runs, _run_colours(len(runs)))
     description = f'Precision and recall of {len(runs)} runs'
     title = printable(query)
     layers = [lines.encode(order='rank:Q', color=legend), points.encode(color=legend)]
@@ -571,16 +564,12 @@ def _colours(
     *,
     title: str | None = None,
     legend: bool = True,
-    labels: Mapping[str, str] | None = None,
 ) -> alt.Color:
-    labels = labels or {}
-    longest = max((len(labels.get(name, name)) for name in names), default=0)
+    longest = max(map(len, names), default=0)
     columns = max(1, min(4, int(WIDTH / (LETTER_WIDTH * longest + 30))))
     entries = alt.Legend(
         title=title, orient='top', columns=columns, labelLimit=WIDTH, symbolType='square'
     )
-    if labels:
-        entries.labelExpr = f'{json.dumps(labels)}[datum.label] || datum.label'
     scale = alt.Scale(domain=list(names), range=list(colours))
     return alt.Color(f'{field}:N', scale=scale, legend=entries if legend and names else None)
 

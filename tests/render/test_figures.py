@@ -223,13 +223,6 @@ def test_of_many_runs_the_best_of_each_team_is_named_and_the_others_are_grey():
     assert grey not in few['layer'][0]['encoding']['color']['scale']['range']
 
 
-def test_the_legend_tells_of_lines_that_cannot_be_seen():
-    chart = figures.precision_recall(['a', 'b', 'c'], [[1, 3], [1, 3], []], 2)
-    shown = texts_of(page.render_chart(chart, 'svg'))
-    assert {'a', 'b (as a)', 'c (no hit)'} <= {*shown}
-    assert [entry['label'] for entry in chart_for_page(chart)['legend']] == ['a', 'b', 'c']
-
-
 @pytest.mark.parametrize(
     ('name', 'lines'),
     [
