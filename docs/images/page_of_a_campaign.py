@@ -14,7 +14,7 @@ from mediaeval_ap import AveragePrecision
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / 'samples'
 CHROMIUM = '/usr/bin/chromium'
-SIZE = {'width': 1024, 'height': 1200}
+SIZE = {'width': 1120, 'height': 1130}
 SURE = 0.5
 
 
@@ -26,6 +26,7 @@ def runs():
         'team-a': run,
         'team-b': [row for row in run if row[-1] >= SURE],
         'team-c': [(*shot, name.removesuffix('e'), SURE) for *shot, name, _ in run],
+        'team-d': [(*row, round(confidence, 1)) for *row, confidence in run],
     }
 
 
