@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -24,10 +22,7 @@ Values = Sequence[Any]
 WIDTH = 640  # this and all below in pixels
 HEIGHT = 320
 ROW_HEIGHT = 20
-FOLDED_ROW_HEIGHT = 32  # of names on two lines
-NAME_WIDTH = 170  # of the names at the left
-END_WIDTH = 150  # of the names at the ends of lines
-LARGEST_WIDTH = 310  # of names
+NAME_WIDTH = 300  # at most, of a name: some 45 letters
 LETTER_WIDTH = 6.5  # about, on average
 VALUE_FORMAT = '.4f'
 _N_LISTED = 5  # queries in a tooltip
@@ -274,9 +269,8 @@ def scatter(
     # Vega evaluates titles of fields as code, which undoes escapes; titles of axes stay text.
     x_axis = _ticks()
     y_axis = _ticks()
-    for axis, run in (x_axis, run_a), (y_axis, run_b):
-        title = f'{metric} of {printable(run)}'
-        axis.title = _folded_names([title], LARGEST_WIDTH)[1].get(title, title)
+    x_axis.title = f'{metric} of {printable(run_a)}'
+    y_axis.title = f'{metric} of {printable(run_b)}'
     circles = alt.Chart().mark_point(
         filled=True, color=blue, stroke=blue, strokeWidth=1.2, fillOpacity=0.4, opacity=1
     )
@@ -311,12 +305,10 @@ def confused(
     largest = max(map(int, counts), default=1)
     integer_ticks = alt.Axis(tickCount=min(largest, 8), tickMinStep=1, format='d')
     x = alt.X('count:Q', title='relevant shots', axis=integer_ticks)
-    base = alt.Chart().encode(y=_names_at_left('pair', labels, LARGEST_WIDTH), x=x, tooltip=tooltip)
+    base = alt.Chart().encode(y=_names_at_left('pair', labels), x=x, tooltip=tooltip)
     bars = base.mark_bar(color=_light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
-    chart = _finish(
-        [bars, numbers], rows, 'Names most often confused', _height(labels, LARGEST_WIDTH)
-    )
+    chart = _finish([bars, numbers], rows, 'Names most often confused', _height(rows))
     return chart.properties(title=f'Confused names of {printable(run)}') if run else chart
 
 
@@ -363,14 +355,9 @@ def map_by_k(
     tooltip = _tooltip(('series:N', 'line'), ('x:N', 'K'), ('value:Q', title, VALUE_FORMAT))
     layers = _lines_with_points([*labelled, *grey], x, y, tooltip, len(labelled))
     last_values = {name: lines[name][-1] for name in labelled if len(lines[name])}
-    pixel = (high - low) / HEIGHT
-    limit, folded = _folded_names(labelled, END_WIDTH)
-    positions_by_name = label_positions(last_values, pixel * (2 if folded else 1))
-    half = _LABEL_HEIGHT / 2 * pixel
     labels = [
-        {'series': name, 'text': folded.get(name, name), 'value': value, 'label': position}
-        | {'begin': position + half * (name in folded)}
-        for name, (value, position) in positions_by_name.items()
+        {'series': name, 'value': value, 'label': position}
+        for name, (value, position) in label_positions(last_values, (high - low) / HEIGHT).items()
     ]
     ends = alt.Chart(alt.InlineData(values=labels, name='ends'))
     right = alt.value('width')
@@ -381,8 +368,8 @@ def map_by_k(
         y2='label:Q',
         color=layers[0].encoding.color,
     )
-    texts = ends.mark_text(align='left', dx=17, limit=limit).encode(
-        x=right, y=alt.Y('begin:Q', title=title), text='text:N', tooltip='series:N'
+    texts = ends.mark_text(align='left', dx=17, limit=NAME_WIDTH).encode(
+        x=right, y=alt.Y('label:Q', title=title), text='series:N', tooltip='series:N'
     )
     return _finish([*layers, leaders, texts], rows, f'{title}, {len(runs)} lines')
 
@@ -524,30 +511,11 @@ def _tooltip(*fields: tuple[str, ...]) -> list[alt.Tooltip]:
     ]
 
 
-def _names_at_left(field: str, names: Sequence[str], limit: float = NAME_WIDTH) -> alt.Y:
-    """Return the axis of names, in the given order; long names have two lines."""
-    limit, folded = _folded_names(names, limit)
-    axis = alt.Axis(labelLimit=limit, domain=False, ticks=False, labelPadding=6)
-    if folded:
-        axis.labelExpr = f'{json.dumps(folded)}[datum.label] || datum.label'
-        is_folded = f'indexof({json.dumps([*folded])}, datum.label) >= 0'
-        condition = {'test': is_folded, 'value': 'bottom'}  # of the first line
-        axis.labelBaseline = {'condition': condition, 'value': 'middle'}
+def _names_at_left(field: str, names: Sequence[str]) -> alt.Y:
+    """Return the axis of names, in the given order."""
+    axis = alt.Axis(labelLimit=NAME_WIDTH, domain=False, ticks=False, labelPadding=6)
     scale = alt.Scale(domain=list(names))
     return alt.Y(f'{field}:N', title=None, sort=None, scale=scale, axis=axis)
-
-
-def _folded_names(names: Sequence[str], limit: float) -> tuple[float, dict[str, list[str]]]:
-    """Return the width of names, at least `limit`, and the two lines of each that is wider."""
-    longest = max(map(len, names), default=0)
-    width = max(limit, min(LETTER_WIDTH * (longest / 2 + 6), LARGEST_WIDTH))
-    n_letters = int(width / LETTER_WIDTH)
-    begins = {name: re.match(f'.{{1,{n_letters}}}[_/ -]', name) for name in names}
-    return width, {
-        name: [begin[0], name[begin.end() :]]
-        for name, begin in begins.items()
-        if begin and len(name) > n_letters
-    }
 
 
 def _ticks(form: str = '') -> alt.Axis:
@@ -574,9 +542,8 @@ def _colours(
     return alt.Color(f'{field}:N', scale=scale, legend=entries if legend and names else None)
 
 
-def _height(names: Sequence[str], limit: int = NAME_WIDTH) -> int:
-    _, folded = _folded_names(names, limit)
-    return (FOLDED_ROW_HEIGHT if folded else ROW_HEIGHT) * max(len(names), 1)
+def _height(bars: Sequence[Any]) -> int:
+    return ROW_HEIGHT * max(len(bars), 1)
 
 
 def _finish(
