@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import accumulate, count
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
@@ -23,12 +23,8 @@ fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
 MIN_P = 0.0001  # a smaller p is shown as <0.0001
 MOST_LINES = 3  # of a header or cell on a narrow terminal, where possible
 GAP = 2  # columns of the terminal between those of a table
-MIN_TEXT_WIDTH = 8  # on a terminal: a narrower column would be hard to read
 MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
 _replace_controls = re.compile('[\x7f-\x9f]').sub  # JSON allows these, but a terminal obeys them
-# After a separator that has a letter on one side: numbers, dates and intervals stay whole.
-_split_id = re.compile(r'(?<=[^\W\d_][_/-])(?=\w)|(?<=\w[_/-])(?=[^\W\d_])').split
-_characters = re.compile(r'(?:\x1b\[1m)?.\s*(?:\x1b\[0m)?', re.DOTALL).findall
 _escape_markdown = re.compile(r'[\\`*_\[\]<>#|&~]').sub
 _LATEX = {
     **{character: f'\\{character}' for character in '&%$#_{}'},
@@ -455,40 +451,32 @@ class _Column(NamedTuple):
 
 
 def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
-    """Return a table that fits the terminal: no number breaks, and a word only if it must.
+    """Return a table that fits the terminal: headers and prose take several lines.
 
-    Headers and text take several lines, at spaces or else also within ids, after a separator. If
-    this is not enough, the last columns follow below, beside the names of the rows again.
+    Columns that do not fit follow below, beside the names of the rows again.
     """
-    from rich.box import SIMPLE_HEAD
+    from rich.box import Box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     room = width + GAP  # all sizes include the gap after a column
-    for breaks in 'spaces', 'ids', 'anywhere':
-        least = [_least_width(column, breaks) + GAP for column in columns]
-        names, values = least[:n_names], least[n_names:]
-        if sum(least) <= room:
-            break
-        if breaks != 'spaces' and sum(names) + max(values, default=0) <= room:
-            n = next(n for n in count(2) if sum([*names, *values[:n]]) > room) - 1
-            parts = columns[: n_names + n], [*columns[:n_names], *columns[n_names + n :]]
-            return '\n'.join(_fold(part, n_names, width) for part in parts)
+    least = [_least_width(column) + GAP for column in columns]
+    n_fitting = max(n_names + 1, sum(end <= room for end in accumulate(least)))
+    if n_fitting < len(columns):
+        parts = columns[:n_fitting], [*columns[:n_names], *columns[n_fitting:]]
+        return '\n'.join(_fold(part, n_names, width) for part in parts)
     sizes = [max(map(shown_width, column.texts)) + GAP for column in columns]
-    while sum(sizes) > room and sizes != least:
-        reducible = [n for n, size in enumerate(sizes) if size > least[n]]
+    while sum(sizes) > room:
+        reducible = [n for n, size in enumerate(sizes) if size > least[n]] or range(len(sizes))
         sizes[max(reducible, key=sizes.__getitem__)] -= 1
-    table = Table(
-        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style=''
-    )
-    cells_by_column = []
+    rule = Box('    \n    \n -- \n    \n    \n    \n    \n    \n')  # below the headers alone
+    table = Table(box=rule, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style='')
     for column, size in zip(columns, sizes, strict=True):
-        header, *cells = ('\n'.join(_wrap(text, size - GAP)) for text in column.texts)
-        cells_by_column.append(map(Text.from_ansi, cells))
-        table.add_column(Text(header), justify='left' if column.is_text else 'right', no_wrap=True)
-    for row in zip(*cells_by_column, strict=True):
-        table.add_row(*row)
+        justify: Literal['left', 'right'] = 'left' if column.is_text else 'right'
+        table.add_column(Text(column.texts[0]), justify=justify, width=size - GAP, overflow='fold')
+    for row in zip(*(column.texts[1:] for column in columns), strict=True):
+        table.add_row(*map(Text.from_ansi, row))
     console = Console(
         file=io.StringIO(), width=sum(sizes), color_system='standard', legacy_windows=False
     )
@@ -497,39 +485,15 @@ def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
     return ''.join(f'{line.rstrip()}\n' for line in capture.get().rstrip().splitlines())
 
 
-def _least_width(column: _Column, breaks: str) -> int:
-    """Return the width at which a column cuts no word, and its cells take few lines."""
+def _least_width(column: _Column) -> int:
+    """Return the width at which no word and no number breaks, and texts take few lines."""
     header, *cells = column.texts
-    if column.is_prose and breaks == 'anywhere':
-        return min(MIN_TEXT_WIDTH, max(map(shown_width, column.texts)))
-    takes_lines = column.is_prose or (column.is_text and breaks == 'anywhere')
-    widths = [] if takes_lines else [*map(shown_width, cells)]
-    for text in column.texts if takes_lines else [header]:
-        words = text.split()
-        if breaks != 'spaces':
-            words = [part for word in words for part in _split_id(word)]
-        size = max(map(shown_width, words), default=0)
-        is_limited = text is header or breaks == 'spaces'
-        while is_limited and len(_wrap(text, size)) > MOST_LINES:
-            size += 1
-        widths.append(size)
+    widths = [] if column.is_prose else [*map(shown_width, cells)]
+    for text in column.texts if column.is_prose else [header]:
+        longest = max(map(shown_width, text.split()), default=1)
+        sizes = count(longest)
+        widths.append(next(size for size in sizes if fill(text, size).count('\n') < MOST_LINES))
     return max(widths)
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    """Fold a text between words; a word that is too wide, within an id or else anywhere."""
-    lines = ['']
-    pieces = re.findall(r'\S+\s*', text)[::-1]
-    while pieces:
-        piece = pieces.pop()
-        if shown_width(f'{lines[-1]}{piece}'.rstrip()) <= width:
-            lines[-1] += piece
-        elif shown_width(piece.rstrip()) <= width:
-            lines.append(piece)
-        else:
-            parts = _split_id(piece)
-            pieces += (parts if len(parts) > 1 else _characters(piece))[::-1]
-    return [line.rstrip() for line in lines if line] or ['']
 
 
 def _require_rows(document: Document) -> Grid:

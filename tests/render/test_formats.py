@@ -157,28 +157,19 @@ FOLDED = {
     48: """\
                                     tau-b of the
 run           MAP@10 (exploratory)          runs
-────────────────────────────────────────────────
+------------------------------------------------
 team_primary  0.250a [0.125,0.375]         0.500
 a             0.500                        1.000
-""",
-    # Ids break after a separator, if there is no other way.
-    39: """\
-                               tau-b of
-run      MAP@10 (exploratory)  the runs
-───────────────────────────────────────
-team_    0.250a [0.125,0.375]     0.500
-primary
-a        0.500                    1.000
 """,
     # The last column follows below, beside the names.
     36: """\
 run           MAP@10 (exploratory)
-──────────────────────────────────
+----------------------------------
 team_primary  0.250a [0.125,0.375]
 a             0.500
 
 run           tau-b of the runs
-───────────────────────────────
+-------------------------------
 team_primary              0.500
 a                         1.000
 """,
@@ -186,16 +177,16 @@ a                         1.000
     28: """\
               MAP@10
 run           (exploratory)
-───────────────────────────
+----------------------------
 team_primary  0.250a
               [0.125,0.375]
 a             0.500
 
-              tau-b of the
-run                   runs
-──────────────────────────
-team_primary         0.500
-a                    1.000
+                tau-b of the
+run                     runs
+----------------------------
+team_primary           0.500
+a                      1.000
 """,
 }
 
