@@ -8,7 +8,6 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
-from textwrap import wrap
 from typing import Any
 
 import click
@@ -25,13 +24,12 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
-from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, render
+from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, fill, render
 
 STANDARD_STREAM = '-'
 Output = str
 FILE = click.Path(allow_dash=True, readable=False)  # read errors are not usage errors
 WAITING_WARNINGS = 'mediaeval_ap.warnings'  # key of click's metadata of the command
-MAX_WARNING_LINES = 2
 
 
 class _NewFile(click.Path):
@@ -144,14 +142,7 @@ def tell_waiting_warnings(below: str = '') -> None:
             ((about, warning),) = warning_by_run.items()
             texts.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))
     for text in texts:
-        lines = wrap(
-            f'Warning: {text}',
-            get_terminal_size().columns - 1,
-            max_lines=MAX_WARNING_LINES,
-            placeholder=' …',
-            break_on_hyphens=False,
-        )
-        tell('\n  '.join(lines))
+        tell(fill(f'Warning: {text}', get_terminal_size().columns - 1, subsequent_indent='  '))
     if texts:
         tell('What to do about warnings: mediaeval-ap help warnings')
 

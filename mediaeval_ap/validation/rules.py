@@ -18,6 +18,7 @@ from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import Column, Table, without_leading_zeros
 from mediaeval_ap.tables.text.line_rules import (
+    EXCHANGED,
     FINITE_DECIMAL,
     Cause,
     is_finite_decimal,
@@ -36,6 +37,7 @@ from mediaeval_ap.validation.problems import (
 
 VIDEO_FIELDS = ('corpus_id', 'video_id')  # files of 2015 have no corpus
 NAME_FIELDS = ('person_name',)
+GIVE_REFERENCE = 'reference file: give the reference by --reference FILE'
 NOT_NEGATIVE = f'{FINITE_DECIMAL}, not negative'
 # The words by their field, which is named differently in the campaigns of 2015 and 2016.
 EVIDENCE_WORDS = {'source': ('image', 'audio', 'both'), 'modality': ('written', 'pronounced')}
@@ -46,8 +48,8 @@ _is_name = re.compile('[a-z_]+').fullmatch
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
     """Yield the findings of every rule in the given files, by role."""
-    for file in files.values():
-        yield from wrong_format(file)
+    for role, file in files.items():
+        yield from wrong_format(file, role == 'hypothesis' and 'reference' not in files)
     tables = {role: file.table for role, file in files.items()}
     run, evidence, shots = (tables.get(role) for role in ('hypothesis', 'evidence', 'shots'))
     assert run is not None
@@ -115,14 +117,14 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
 # Lines, fields, numbers, times and words.
 
 
-def wrong_format(file: LenientTable) -> Iterator[Finding]:
+def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding]:
     """Find wrong lines, wrong numbers and times, an empty file, and a file of another role."""
     table = file.table
     number = table.layout.number
     for cause in Cause:
         kind = number or '' if cause is Cause.NUMBER else cause  # a confidence or a timestamp
         if cause in file.faults.counts:
-            yield wrong_lines(kind, cause, file)
+            yield wrong_lines(kind, cause, file, may_be_reference)
     if not file.faults.counts and not len(table):
         error = no_rows_in_text(table.source.name, table.layout, file.n_lines)
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
@@ -143,13 +145,16 @@ def wrong_format(file: LenientTable) -> Iterator[Finding]:
         yield wrong_texts('timestamp', table, field, _is_time, NOT_NEGATIVE)
 
 
-def wrong_lines(kind: str, cause: Cause, file: LenientTable) -> Finding:
+def wrong_lines(kind: str, cause: Cause, file: LenientTable, may_be_reference: bool) -> Finding:
     """Find the lines that the strict parser rejects for a cause."""
 
     def problems() -> Iterator[Problem]:
         for line, wrong in file.faults.examples[cause]:
             detail = wrong.field, wrong.found, wrong.expected
-            yield problem_at(kind, file.table, line, detail, wrong.remedy)
+            remedy = wrong.remedy
+            if may_be_reference:  # it stands first in other commands
+                remedy = remedy.replace(f'reference file: {EXCHANGED}', GIVE_REFERENCE)
+            yield problem_at(kind, file.table, line, detail, remedy)
 
     return Finding(PROBLEM_KINDS[kind], file.faults.counts[cause], problems)
 

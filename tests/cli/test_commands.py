@@ -84,6 +84,16 @@ def test_a_terminal_shows_each_kind_of_warning_once(folder, monkeypatch):
     assert shown.count('AP above 1') == 1
 
 
+def test_a_narrow_terminal_shows_warnings_whole(folder):
+    """The cause stands at the end of a warning."""
+    Path('reference.txt').write_text('x v 01 ann\nx v 02 ann\n')
+    Path('run.txt').write_text('x v 1 ann 0.9\nx v 2 ann 0.8\n')
+    shown = on_terminal('evaluate', 'reference.txt', 'run.txt', columns=40)
+    warning = shown.partition('What to do')[0]
+    assert "equal but for leading zeros: '1' here, '01' there" in ' '.join(warning.split())
+    assert max(map(len, warning.splitlines())) <= 40
+
+
 def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):
     """Without the codes, the output is that of a pipe, byte for byte."""
     Path('worse.txt').write_text(WORSE)

@@ -62,6 +62,21 @@ def test_exit_code_is_1_for_errors_alone(folder):
     assert run('run.txt', '--rules', '2015').exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ('arguments', 'remedy'),
+    [
+        (['reference.txt', 'run.txt'], 'give the reference by --reference FILE'),
+        (['reference.txt', '--reference', 'run.txt'], 'are two files exchanged?'),
+    ],
+)
+def test_a_reference_in_the_place_of_a_run(folder, arguments, remedy):
+    """Other commands take the reference first."""
+    Path('reference.txt').write_text('x v 1 ann\n')
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert f'  remedy: its first row fits a reference file: {remedy}\n' in result.stdout
+
+
 def test_the_first_20_of_each_kind(folder):
     Path('bad.txt').write_text('x v 1 a2 high\n' * 25)
     result = run('bad.txt')

@@ -61,6 +61,7 @@ _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the command that
     '2015 hypothesis': (HYPOTHESIS_2015, _2015),
     '2015 reference': (REFERENCE_2015, _2015),
 }
+EXCHANGED = 'are two files exchanged?'
 _FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
 _SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
 
@@ -441,7 +442,7 @@ def explain_better_layout(name: str, layout: Layout) -> str:
     """Say that the first row fits another layout, and which command reads such files."""
     commands = _OTHER_COMMANDS if layout in _EVALUATE_LAYOUTS else {}
     _, command = commands.get(name, (None, ''))
-    remedy = f'type mediaeval-ap {command}' if command else 'are two files exchanged?'
+    remedy = f'type mediaeval-ap {command}' if command else EXCHANGED
     return f'its first row fits {with_article(name)}: {remedy}'
 
 

@@ -141,7 +141,7 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ('video_id shot_id person_name confidence', 'remove this header'),
         ('x v 1 ann_lee 0,5', 'write a decimal point, not a comma'),
         ('"x" "v" "1" "ann_lee" "0.5"', 'write the fields without quotes'),
-        ('x v 1 ann_lee', 'its first row fits a reference file: are two files exchanged?'),
+        ('x vid', 'its first row fits a subset file: are two files exchanged?'),
         (
             '7 Q0 d1 1 0.5 me',
             'its first row fits a TREC run file: type mediaeval-ap evaluate-trec QRELS RUN',
