@@ -289,7 +289,7 @@ def explain_command(
 
     if query is not None:
         if queries is not None:
-            raise click.UsageError('give either QUERY or --queries, not both')
+            raise click.UsageError(f'leave out --queries: {printable(query)} is the only query')
         with as_usage_errors():
             check_query(query)
         if os.path.isfile(query):

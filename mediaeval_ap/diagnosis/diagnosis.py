@@ -34,6 +34,7 @@ from mediaeval_ap.diagnosis.findings import (
     grid_of_loss,
     grid_of_ties,
     json_value,
+    loss_ahead,
 )
 from mediaeval_ap.diagnosis.loss import (
     CONFUSED,
@@ -345,6 +346,7 @@ class Diagnosis(Described):
             (name, other_name),
             self.k,
             self.definition.name,
+            (self.map, other.map),
             list(self.queries),
             other.ap[rows] - self.ap,
             {part: losses - other.parts[part][rows] for part, losses in self.parts.items()},
@@ -442,11 +444,13 @@ class Diagnosis(Described):
         ap = ap_column(self.k)
         n_queries = with_noun(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
-        yield f'M{ap} {self.map:.3f} over {n_queries}. Where the rest to 1 was lost:\n'
         n_losing = {
             part: int((abs(losses) > ROUNDING_ERROR).sum()) for part, losses in self.parts.items()
         }
-        yield grid_of_loss(self.mean_parts, n_losing)
+        has_parts = any(n_losing.values())
+        yield f'M{ap} {self.map:.3f} over {n_queries}{loss_ahead(self.map, has_parts)}\n'
+        if has_parts:
+            yield grid_of_loss(self.mean_parts, n_losing)
         yield grid_of_ties(self._bounds_by_level())
         rows: list[list[Any]] = [
             [values.definition, values.map, values.n_changed, values.reason]
@@ -457,8 +461,8 @@ class Diagnosis(Described):
         if per_query:
             grid = _without_empty_reasons(self._rows())
             yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
-        else:
-            yield self._costliest_grid(n)
+        elif (costliest := self._costliest_grid(n)).rows:
+            yield costliest
         yield from self._confused_blocks(n)
         yield from self._near_miss_blocks(n)
         if self.notes:

@@ -48,6 +48,13 @@ def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None 
     return Grid(headers, rows)
 
 
+def loss_ahead(ap: float, has_parts: bool) -> str:
+    """Return the end of a sentence about AP or MAP that announces the parts of the loss, if any."""
+    if not has_parts:
+        return '.'
+    return f'. Where the other {1 - ap:.3f} was lost:' if ap < 1 else '. Why it is not 1:'
+
+
 def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
     """Return a row for each level of ties: least, mean and greatest value over all orders."""
     rows = [
@@ -284,12 +291,13 @@ class QueryDiagnosis(Described):
         ap = ap_column(self.k)
         yield Heading(self.run, self.definition)
         n_relevant = with_noun(self.n_relevant, 'relevant shot', 'relevant shots')
-        score = f'{ap} {self.ap:.3f}, {n_relevant}'
-        yield f'{printable(self.query)}: {score}. Where the rest to 1 was lost:\n'
+        lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= LEAST_PRINTED}
+        score = f'{ap} {self.ap:.3f}, {n_relevant}{loss_ahead(self.ap, bool(lost))}'
+        yield f'{printable(self.query)}: {score}\n'
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
-        lost = {part: loss for part, loss in self.parts.items() if abs(loss) >= LEAST_PRINTED}
-        yield grid_of_loss(lost)
+        if lost:
+            yield grid_of_loss(lost)
         if self.relevant:
             rows = [
                 [_path(shot), shot.rank, HOW_RETURNED[shot.kind], ' '.join(shot.names), shot.adds]
@@ -353,6 +361,8 @@ class Difference(Described):
         The cutoff.
     definition : str
         The name of the AP definition.
+    maps : tuple of float
+        MAP of a and of b.
     queries : list of str
         The queries.
     ap : ndarray of float64, shape (n_queries,)
@@ -364,6 +374,7 @@ class Difference(Described):
     runs: tuple[str, str]
     k: Cutoff
     definition: str
+    maps: tuple[float, float]
     queries: list[str]
     ap: Floats
     parts: dict[str, Floats]
@@ -411,15 +422,27 @@ class Difference(Described):
     def _blocks(self, per_query: bool, costliest: int) -> Iterator[Block]:
         first, second = self.runs
         ap = ap_column(self.k)
-        yield Heading(second, f'minus {printable(first)}, {self.definition}')
-        n_queries = with_noun(len(self.queries), 'query', 'queries')
-        yield f'M{ap} {self.map:+z.3f} over {n_queries}. Causes:\n'
-        rows = [
+        yield Heading(f'{second} minus {first}', self.definition)
+        score, n_queries = f'M{ap}', f' over {len(self.queries):,} queries'
+        rows: list[list[Any]] = [
             [part, mean, *_better_and_worse(self.parts[part]), PARTS[part]]
             for part, mean in self.mean_parts.items()
         ]
         rows.append(['all', self.map, *_better_and_worse(self.ap), 'all causes'])
-        yield Grid(['DIFFERENCE', ap, 'queries better', 'queries worse', 'cause'], rows)
+        headers = ['DIFFERENCE', ap, 'queries better', 'queries worse', 'cause']
+        is_single = len(self.queries) == 1
+        if is_single:
+            score, n_queries = f'{printable(self.queries[0])}: {ap}', ''
+            rows = [[*row[:2], row[-1]] for row in rows if abs(row[1]) >= LEAST_PRINTED]
+            headers[2:4] = []
+        map_of_first, map_of_second = self.maps
+        against = f'{self.map:+z.3f} against {printable(first)} ({map_of_first:.3f})'
+        causes = ' Causes:' if rows else ''
+        yield f'{score} {map_of_second:.3f}{n_queries}, {against}.{causes}\n'
+        if rows:
+            yield Grid(headers, rows)
+        if is_single:
+            return
         if per_query:
             grid = self._rows()
             yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
@@ -433,7 +456,7 @@ class Difference(Described):
                 part = max(parts, key=lambda name: sign * parts[name])
                 rows.append([self.queries[row], float(self.ap[row]), part, parts[part]])
             if rows:
-                yield Grid([title, ap, 'main cause', 'AP from it'], rows)
+                yield Grid([title, f'gain of {ap}', 'main cause', 'AP from it'], rows)
 
     def _rows(self) -> Grid:
         """Return a row for each query, and a last row for all queries."""

@@ -169,15 +169,18 @@ class Markdown(AlignedText):
         return '\n'.join([header_line, f'|{rule}|', *lines])
 
     def heading(self, name: str, note: str) -> str:
-        return f'**{self.text(name)}{note}**\n'
+        return f'**{self.paragraph(printable(name) + note)}**\n'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
         escaped = _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
         return re.sub('\n(?=.)', r'\\\n', escaped)  # a backslash keeps the end of a line
 
     def text(self, text: str) -> str:
-        """Return text as code."""
-        text = printable(text).replace('|', r'\|')
+        """Return text as code; words of prose, and no text, as they are."""
+        text = printable(text)
+        if not text or (' ' in text and text == self.paragraph(text)):
+            return text
+        text = text.replace('|', r'\|')
         backticks = re.findall('`+', text)
         if not backticks:
             return f'`{text}`'

@@ -65,12 +65,55 @@ def test_queries_that_differ_most_with_the_main_cause():
     queries = ['bob', 'ann', 'dan']
     worse = average_precision.explain([dan], queries)
     text = shown(worse.against(average_precision.explain([bob, ann], queries)))
-    assert re.search('^BETTER QUERIES +AP@100 +main cause +AP from it$', text, re.M)
+    assert re.search('^BETTER QUERIES +gain of AP@100 +main cause +AP from it$', text, re.M)
     assert table_of(text, 'BETTER QUERIES') == [
         ['bob', '1.000', 'absent', '1.000'],
         ['ann', '1.000', 'absent', '1.000'],
     ]
     assert table_of(text, 'WORSE QUERIES') == [['dan', '-1.000', 'absent', '-1.000']]
+
+
+def test_both_scores_of_a_difference():
+    """AP of ann is 1/2 behind a miss, else 1; bob is absent from both runs, so MAP is half."""
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob')]
+    explain_run = AveragePrecision(reference, definition='trec').explain
+    hit, miss = ('x', 'v', '1', 'ann', 0.5), ('x', 'v', '9', 'ann', 0.9)
+    for queries, score, causes in (
+        (['ann', 'bob'], 'MAP@100 0.500 over 2 queries', [*PARTS, 'all']),
+        (['ann'], 'ann: AP@100 1.000', ['confidence', 'all']),
+    ):
+        runs = explain_run([miss, hit], queries), explain_run([hit], queries)
+        worse, better = (diagnosis.called(name) for diagnosis, name in zip(runs, 'ab', strict=True))
+        heading, _, line, *_ = shown(worse.against(better)).splitlines()
+        assert heading == 'b minus a (trec)'
+        gain = 1 / 2 / len(queries)
+        low = '0.250' if len(queries) == 2 else '0.500'
+        assert line == f'{score}, +{gain:.3f} against a ({low}). Causes:'
+        assert [row[0] for row in table_of(shown(worse.against(better)), 'DIFFERENCE')] == causes
+    assert 'BETTER' not in shown(worse.against(better))
+    line = shown(worse.against(worse.called('c'))).splitlines()[2:]
+    assert line == ['ann: AP@100 0.500, +0.000 against a (0.500).']
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize(
+    ('returned', 'score', 'has_loss'),
+    [
+        (['9', '1'], 'AP@100 0.500, 1 relevant shot. Where the other 0.500 was lost:', True),
+        (['1'], 'AP@100 1.000, 1 relevant shot.', False),
+        (['1', '1'], 'AP@100 2.000, 1 relevant shot. Why it is not 1:', True),
+    ],
+)
+def test_a_loss_is_announced_only_where_there_is_one(returned, score, has_loss):
+    """By the definition of 2016, a shot that is returned twice counts twice."""
+    rows = [('x', 'v', shot, 'ann', 0.9 - rank / 10) for rank, shot in enumerate(returned)]
+    diagnosis = AveragePrecision([('x', 'v', '1', 'ann')]).explain(rows)
+    assert f'\nann: {score}\n' in shown(diagnosis.of('ann'))
+    of_run = score.replace('AP@100', 'MAP@100').replace(', 1 relevant shot', ' over 1 query')
+    assert f'\n{of_run}\n' in shown(diagnosis)
+    for text in shown(diagnosis), shown(diagnosis.of('ann')):
+        assert ('LOSS' in text) == has_loss
+    assert ('COSTLIEST' in shown(diagnosis)) == ('other 0.500' in score)
 
 
 def test_ranking_of_a_query_down_to_ten_and_to_its_last_hit():
@@ -163,7 +206,7 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     parts = {part: np.full(3, -1e-5) for part in PARTS}
     tiny = replace(explain().against(explain()), ap=np.full(3, -1e-5), parts=parts)
     text = shown(tiny)
-    assert '+0.000 over 3 queries' in text
+    assert 'over 3 queries, +0.000 against' in text
     assert '-0.000' not in text
 
 
