@@ -253,6 +253,23 @@ def test_markdown_code_spans():
     assert r'| `a\|b`' in shown(Grid(['query'], [['a|b']]), 'markdown')
 
 
+@pytest.mark.parametrize('text', ['', 'not at all', 'l→i at 12, -o at 3'])
+def test_markdown_leaves_prose_as_it_is(text):
+    line = shown(Grid(['name', 'reason'], [['ann', text]]), 'markdown').splitlines()[-1]
+    assert line.split('|')[2].strip() == text
+
+
+@pytest.mark.parametrize('text', ['one', 'a *b* c', 'a_b c'])
+def test_markdown_shows_other_text_as_code(text):
+    line = shown(Grid(['name', 'reason'], [['ann', text]]), 'markdown').splitlines()[-1]
+    assert line.split('|')[2].strip() == f'`{text}`'
+
+
+def test_markdown_escapes_headings():
+    document = Document(lambda: [Heading('a_b', 'by *')], dict, lambda: Grid([], []))
+    assert render(document, 'markdown') == '**a\\_b (by \\*)**\n'
+
+
 def test_json_has_no_character_that_a_terminal_obeys():
     """JSON allows DEL and C1 controls in strings, which a terminal obeys."""
     grid = Grid(['query'], [['\x1bé\x7f\x9b']])
