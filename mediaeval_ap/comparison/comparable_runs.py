@@ -161,11 +161,10 @@ def _results_by_name(results: object) -> dict[str, list[Result]]:
             if name is None or not is_text(name):
                 actual = f'{shown(key)} as the name of a run'
                 raise ParameterError(f'compare: found {actual}, expected {TEXT}')
-            axis = '' if 'item' in results else ".rename_axis('item')"
-            remedy = f'; values by item as a table: pandas.DataFrame(…){axis}'
-            results_by_name[name] = _as_list(run_results, remedy)
+            columns = ['item'] if isinstance(run_results, Iterable) else ['item', 'value']
+            results_by_name[name] = _as_list(run_results, remedy_of(results, columns))
     else:
-        unnamed = _as_list(results)
+        unnamed = _as_list(results, remedy_of(results, ['item', 'value']))
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):
             same_name = results_by_name.setdefault(name, [])
             if same_name and result.source.sha256 is None:  # perhaps another table in memory
@@ -176,12 +175,13 @@ def _results_by_name(results: object) -> dict[str, list[Result]]:
     return results_by_name
 
 
-def _as_list(results: object, remedy: str = '') -> list[Result]:
+def _as_list(results: object, remedy: str) -> list[Result]:
     is_list = isinstance(results, Iterable) and not isinstance(results, Result | Mapping)
     values: list[Any] = list(results) if is_list else [results]  # type: ignore[call-overload]
     if wrong := [value for value in values if not isinstance(value, Result)]:
         actual = shown(type(wrong[0]))
-        expected = f'results of evaluate, or score tables{remedy_of(wrong[0]) or remedy}'
+        remedy = remedy_of(wrong[0]) or remedy or remedy_of(wrong[0], ['item', 'value'])
+        expected = f'results of evaluate, or score tables{remedy}'
         raise ParameterError(f'compare: found {actual}, expected {expected}')
     return values
 

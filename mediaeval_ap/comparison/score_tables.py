@@ -74,7 +74,8 @@ def tables_in(results: object) -> NamedTables | None:
             for table in tables
         ]
     are_tables = all(
-        TableInput.of(table).kind in TABLE_KINDS or is_series(table) for _, table in named
+        TableInput.of(table).kind in TABLE_KINDS or (is_series(table) and any(table.index.names))
+        for _, table in named
     )
     return named if named and are_tables else None
 

@@ -94,18 +94,24 @@ def check_names(names: Sequence[str], layout: Layout, source: str, frame: Any = 
     """Raise FormatError if a field of the layout is missing or repeated among the columns."""
     if wrong_fields := [field for field in layout.fields if names.count(field) != 1]:
         columns = f'columns {shown(", ".join(names))}'
-        remedy = '' if frame is None else index_remedy(frame, wrong_fields[0])
+        ids = [field for field in wrong_fields if field in layout.texts]
+        remedy = '' if frame is None else index_remedy(frame, ids)
         expected = f'one column {wrong_fields[0]}{remedy}'
         raise FormatError(source, '', wrong_fields[0], columns, expected)
+    if layout.name == 'reference' and 'confidence' in names:
+        expected = 'a reference, which has none: are two arguments exchanged?'
+        raise FormatError(source, '', 'confidence', 'a column of a run', expected)
 
 
-def index_remedy(frame: pandas.DataFrame, column: str) -> str:
-    """Return the call by which a frame would show a column, or '' if none is known."""
+def index_remedy(frame: pandas.DataFrame, missing: Sequence[str]) -> str:
+    """Return the call by which a frame would show columns of ids, or '' if none is known."""
     if frame.columns.nlevels > 1:
         return '; its columns have levels: .droplevel(0, axis=1)'
-    if type(frame.index).__name__ == 'RangeIndex':
+    index = frame.index
+    if len(missing) != index.nlevels or getattr(index.dtype, 'kind', '') in 'iu':
         return ''
-    return f'; if the index holds it, name it: .rename_axis({column!r})'
+    names = missing[0] if index.nlevels == 1 else [*missing]
+    return f'; if the index holds it, name it: .rename_axis({names!r})'
 
 
 def text_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:

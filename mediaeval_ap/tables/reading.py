@@ -93,12 +93,13 @@ class TableInput:
         is_file = isinstance(self.value, ByteSource)
         return self.value.name if is_file else f'<{self.role or type(self.value).__name__}>'
 
-    def error(self, expected: str) -> ParameterError:
-        """Make the error about an input that a reader cannot read."""
+    def error(self, expected: str, names: Sequence[str] = ()) -> ParameterError:
+        """Make the error about an input that a reader cannot read; `names` are its columns."""
         value = self.value.name if isinstance(self.value, ByteSource) else self.value
         actual = f'{shown(value)} ({type(self.value).__name__})'
         prefix = f'{self.role}: ' * bool(self.role)
-        return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy_of(self.value)}')
+        remedy = remedy_of(self.value, names)
+        return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy}')
 
     def with_columns(self, names: Collection[str]) -> TableInput:
         """Make a frame of a dictionary of columns, or of one with these columns in its index."""
@@ -115,14 +116,29 @@ class TableInput:
         if self.kind is InputKind.FRAME or is_series(value):
             columns = getattr(value, 'columns', ())
             levels = [name for name in value.index.names if name in names and name not in columns]
-            if levels:
+            if levels or value.index.nlevels > 1:
                 return replace(self, kind=InputKind.FRAME, value=value.reset_index(level=levels))
         return self
 
 
-def remedy_of(value: object) -> str:
-    """Return the call that makes a table of a lazy one, for an error; '' for other values."""
-    return ': give it as .collect()' if callable(getattr(value, 'collect', None)) else ''
+def remedy_of(value: object, names: Sequence[str] = ()) -> str:
+    """Return the call that makes a table with these columns, ids first, for an error; or ''."""
+    call = ''
+    if callable(getattr(value, 'collect', None)):
+        call = '.collect()'
+    elif is_series(value) and len(names) == 2:
+        call = f'.rename_axis({names[0]!r}).reset_index(name={names[1]!r})'
+    elif isinstance(value, Mapping) and names:
+        columns = value.values()
+        axis = '' if names[0] in value else f'.rename_axis({names[0]!r})'
+        is_nested = any(isinstance(column, Mapping) or is_series(column) for column in columns)
+        if len(names) == 2 and not is_nested:
+            call = f'pandas.DataFrame(….items(), columns={[*names]})'
+        elif not value.keys().isdisjoint(names):
+            call = f'pandas.DataFrame(…){axis}'
+        elif len(names) == 1:
+            call = f'pandas.DataFrame(…){axis}, or pandas.DataFrame(…).T{axis} if keys are ids'
+    return call and f': give it as {call}'
 
 
 def is_series(value: object) -> bool:
@@ -229,7 +245,9 @@ def read_one_of(
                 return value
             raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
     rows_of_fields = f' of {first.expected}' * isinstance(value, Mapping)
-    raise table_input.error(f'a path, an open file, a table or an iterable of rows{rows_of_fields}')
+    raise table_input.error(
+        f'a path, an open file, a table or an iterable of rows{rows_of_fields}', first.fields
+    )
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:

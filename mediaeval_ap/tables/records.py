@@ -10,7 +10,7 @@ on any doubt the file is read again, record by record.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -36,7 +36,7 @@ from mediaeval_ap.tables.columnar import (
     text_array,
 )
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
-from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
+from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import (
@@ -172,11 +172,9 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
                 columns_found = records.layout.expected
                 raise ParameterError(f'records: found {columns_found}, expected another file')
             return records
-    expected = 'a path, an open file or a table'
-    if isinstance(value := table_input.value, Mapping) or is_series(value):
-        names = list(layouts[0].by_role.values())
-        expected += f', as pandas.DataFrame(….items(), columns={names})'
-    raise table_input.error(expected)
+    names_by_layout = (list(layout.by_role.values()) for layout in layouts)
+    names = min(names_by_layout, key=lambda names: abs(len(names) - 2))  # an id and its value
+    raise table_input.error('a path, an open file or a table', names)
 
 
 def _read_csv_file(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
@@ -225,8 +223,9 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
     import pyarrow
 
     source = Provenance(name)
-    remedy = index_remedy(frame, (*layouts[0].texts, 'id')[0])
-    frame = frame.set_axis(column_names(frame), axis=1)
+    names = column_names(frame)
+    remedy = index_remedy(frame, [name for name in layouts[0].texts[:1] if name not in names])
+    frame = frame.set_axis(names, axis=1)
     columns = {}
     layouts_with_remedy = [replace(layout, remedy=layout.remedy + remedy) for layout in layouts]
     for column in _columns_to_read(list(frame.columns), layouts_with_remedy, source.name):

@@ -1,5 +1,6 @@
 """Frames of integers, and of lists: the same data in whatever table gives the same bits."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import CLOSE
 
-from mediaeval_ap import AveragePrecision, challenges, evaluate_trec, index
+from mediaeval_ap import AveragePrecision, challenges, compare, evaluate_trec, index
 from mediaeval_ap.errors import FormatError, ParameterError
 
 MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
@@ -343,19 +344,104 @@ def test_errors_tell_which_of_two_tables_it_is(name):
             score(*arguments)
 
 
-def test_dictionaries_that_are_no_tables_name_what_would_be_read():
-    message = r"^truth: found .* pandas\.DataFrame\(….items\(\), columns=\['user', 'items'\]\)$"
-    for lists in {'u': ['1'], 'v': ['2']}, pandas.Series({'u': ['1'], 'v': ['2']}):
-        with pytest.raises(ParameterError, match=message):
-            MAP(lists, LISTS_FRAME, columns=LISTS)
-        frame = pandas.DataFrame(lists.items(), columns=['user', 'items'])
-        assert MAP(frame, LISTS_FRAME, columns=LISTS).value == 0.75
-    with pytest.raises(
-        ParameterError, match=r'^reference: .* rows of 4 fields: corpus_id video_id'
-    ):
-        AveragePrecision({'ann': [('x', 'v', '1')]})
-    with pytest.raises(ParameterError, match=r'^truth: .*expected columns of one length \('):
-        MAP({'user': ['u', 'v'], 'items': ['1']}, LISTS_FRAME, columns=LISTS)
+OWN_CONFIDENCE = {'id': 'photo', 'label': 'label', 'confidence': 'sure'}
+PHOTOS = pandas.DataFrame({'label': ['3', '2'], 'sure': [0.5, 0.25]}, index=['u', 'v'])
+SYSTEMS = pandas.DataFrame({'old': [0.5, 1], 'new': [0.25, 0.5]}, index=['q1', 'q2'])
+
+
+def map_of(predictions):
+    return MAP(TRUTH_FRAME, predictions, columns=LISTS).value
+
+
+def gap_of(predictions):
+    columns = {'columns': OWN_CONFIDENCE, 'truth_columns': {'id': 'id', 'label': 'landmark_id'}}
+    return GAP(LANDMARKS_FRAME, predictions, **columns).value
+
+
+def lrap_of(scores):
+    return LRAP(LABELS_FRAME, scores).value
+
+
+def means_of(tables):
+    return sorted(standing.map for standing in compare(tables).leaderboard)
+
+
+def discovery_of(run):
+    return AveragePrecision(REFERENCE_FRAME, [1]).evaluate(run).map.tolist()
+
+
+def trec_of(run):
+    return evaluate_trec(QRELS_FRAME, run, 10).map.tolist()
+
+
+def unnamed(frame, *index):
+    return frame.set_index([*index]).rename_axis([None] * len(index))
+
+
+@pytest.mark.parametrize(
+    ('function', 'wrong', 'expected'),
+    [
+        (map_of, {'u': ['3', '1'], 'v': ['2']}, 0.75),
+        (map_of, pandas.Series({'u': ['3', '1'], 'v': ['2']}), 0.75),
+        (map_of, LISTS_FRAME.to_dict(), 0.75),
+        (map_of, unnamed(LISTS_FRAME, 'user'), 0.75),
+        (map_of, polars.from_pandas(LISTS_FRAME).lazy(), 0.75),
+        (gap_of, PHOTOS.to_dict(), 0.25),
+        (gap_of, PHOTOS, 0.25),
+        (lrap_of, SCORES_FRAME.set_index('fname').to_dict(), 0.75),
+        (lrap_of, SCORES_FRAME.set_index('fname').T.to_dict(), 0.75),
+        (lrap_of, SCORES_FRAME.to_dict(), 0.75),
+        (means_of, SYSTEMS['old'], [0.75]),
+        (means_of, SYSTEMS['old'].rename_axis('query'), [0.75]),
+        (means_of, SYSTEMS['old'].to_dict(), [0.75]),
+        (means_of, dict(SYSTEMS.items()), [0.375, 0.75]),
+        (means_of, SYSTEMS.to_dict(), [0.375, 0.75]),
+        (means_of, SYSTEMS.T.to_dict(), [0.375, 0.75]),
+        (means_of, SYSTEMS.to_dict('list'), [0.375, 0.75]),
+        (means_of, dict(SYSTEMS.reset_index(names='item').items()), [0.375, 0.75]),
+        (means_of, SYSTEMS, [0.375, 0.75]),
+        (discovery_of, RUN_FRAME.to_dict(), [1]),
+        (discovery_of, unnamed(RUN_FRAME, *REFERENCE_FRAME), [1]),
+        (discovery_of, unnamed(RUN_FRAME, *REFERENCE_FRAME)['confidence'], [1]),
+        (discovery_of, unnamed(RUN_FRAME, 'shot_id'), [1]),
+        (trec_of, TREC_FRAME.to_dict(), [0.5]),
+        (trec_of, unnamed(TREC_FRAME, 'qid', 'docno'), [0.5]),
+    ],
+)
+def test_the_call_that_an_error_names_makes_a_table(function, wrong, expected):
+    with pytest.raises((FormatError, ParameterError), match=r'give it as|name it') as caught:
+        function(wrong)
+    _, calls = re.split('give it as |name it: ', str(caught.value))
+    values = []
+    for call in calls.removesuffix(' if keys are ids').split(', or '):
+        code = f'value{call}' if call.startswith('.') else call.replace('…', 'value')
+        table = eval(code, {'pandas': pandas, 'value': wrong})
+        try:
+            values.append(function(table))
+        except FormatError:  # of ids and columns, one alternative exchanges them
+            assert ', or ' in calls
+    assert expected in values
+
+
+@pytest.mark.parametrize(
+    ('function', 'wrong', 'message'),
+    [
+        (map_of, {'u': {'3': 0.5}}, 'found .* or a table$'),  # of what, cannot be known
+        (map_of, LISTS_FRAME.rename(columns={'user': 'id'})[1:], 'found no column user in [^;]*$'),
+        (discovery_of, {'ann': [('x', 'v', '1')]}, r'rows of 5 fields: corpus_id video_id .*ence$'),
+        (discovery_of, RUN_FRAME.rename(columns={'shot_id': 'shot'})[1:], 'one column shot_id$'),
+        (discovery_of, RUN_FRAME.set_index('shot_id')[['corpus_id']], 'one column video_id$'),
+        (map_of, {'user': ['u', 'v'], 'items': ['1']}, r'expected columns of one length \('),
+        (
+            lambda table: AveragePrecision(table),
+            RUN_FRAME,
+            '^<reference>, confidence: found .*: are two arguments exchanged[?]$',
+        ),
+    ],
+)
+def test_other_errors_name_no_call(function, wrong, message):
+    with pytest.raises((FormatError, ParameterError), match=message):
+        function(wrong)
 
 
 @pytest.mark.parametrize('kind', KINDS)
