@@ -278,9 +278,9 @@ def with_noun(count: int, singular: str, plural: str) -> str:
 
 
 def across_runs(note_by_run: Mapping[str, str]) -> str:
-    """Merge notes of one kind about several runs into one text, such as "in 2 runs: … (a, b)"."""
+    """Merge notes of one kind about several runs into one text, such as "2 runs: … (a, b)"."""
     merged = merge_notes(note_by_run.values())
-    return f'in {len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
+    return f'{len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
 
 
 def merge_notes(notes: Iterable[str]) -> str:

@@ -137,7 +137,7 @@ def tell_waiting_warnings(below: str = '') -> None:
             continue
         if len(warning_by_run) > 1:
             names = run_names(list(warning_by_run))
-            texts.append(across_runs(dict(zip(names, notes, strict=True))))
+            texts.append(f'in {across_runs(dict(zip(names, notes, strict=True)))}')
         else:
             ((about, warning),) = warning_by_run.items()
             texts.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))

@@ -314,9 +314,8 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
         consequence = 'nothing was compared'
         if compared.n_relevant is not None:
             consequence = 'only the number of relevant shots of each query was compared'
-        notes.append(
-            f'{" and ".join(sorted(without_hash))}: without the hash of a file, so {consequence}'
-        )
+        roles = ' and '.join(sorted(without_hash)).capitalize()
+        notes.append(f'{roles}: without the hash of a file, so {consequence}')
     return notes
 
 

@@ -558,7 +558,7 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
     if why_no_videos and runs.has_videos:
-        notes.append(f'queries are taken as independent, not by video: {why_no_videos}')
+        notes.append(f'Queries are taken as independent, not by video: {why_no_videos}')
     return notes
 
 

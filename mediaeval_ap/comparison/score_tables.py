@@ -396,7 +396,7 @@ def _apply_missing_policy(
         raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
     n_as_zero = {str(name): int(n) for name, n in values.isna().sum().items() if n}
     counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
-    notes = [f'items without a value count as 0: {counts}']
+    notes = [f'Items without a value count as 0: {counts}']
     return _CompleteValues(values.fillna(0), n_as_zero, notes)
 
 

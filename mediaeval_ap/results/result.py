@@ -544,7 +544,7 @@ def _merge_notes(results: Sequence[Result]) -> list[str]:
     lines = list(shared)
     for notes_of_kind in notes_by_kind.values():
         if len(notes_of_kind) > 1:
-            lines.append(across_runs(notes_of_kind))
+            lines.append(f'In {across_runs(notes_of_kind)}')
         else:
             lines += map(': '.join, notes_of_kind.items())
     return lines

@@ -208,7 +208,7 @@ def test_items_without_a_value_count_as_zero():
     written = json.loads(result.stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     assert [each['n_as_zero'] for each in written['verdicts']] == [3]
-    assert 'items without a value count as 0: 3 of new' in written['notes']
+    assert 'Items without a value count as 0: 3 of new' in written['notes']
 
 
 UNKNOWN = {  # files that a gate may find in the place of scores, and what is said of each

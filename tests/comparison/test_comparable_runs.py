@@ -34,7 +34,7 @@ def test_order_of_runs_and_queries_is_that_of_their_names():
     assert runs.n_relevant.tolist() == [2, 1]
     assert (runs.definition, runs.sources['z'].name) == ('trec', 'z')
     assert read_runs(several(A, A, sha256=None)).notes == [
-        'reference: without the hash of a file, so only the number of relevant shots of each query '
+        'Reference: without the hash of a file, so only the number of relevant shots of each query '
         'was compared'
     ]
 

@@ -147,7 +147,7 @@ def test_official_pairs_are_told_apart_as_by_random_flips(official_data):
         assert abs(share - pair.p) <= 5 * np.sqrt(pair.p * (1 - pair.p) / len(signs)) + 1e-3
 
 
-INDEPENDENT = 'queries are taken as independent, not by video: '
+INDEPENDENT = 'Queries are taken as independent, not by video: '
 
 
 @pytest.mark.parametrize(
