@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import chain, islice
 from operator import attrgetter
@@ -53,7 +53,7 @@ INTERVAL_COLUMNS = {
 LABEL = 'tab:comparison'
 DAGGER = '†'
 MOST_RUNS = 5  # pairs of more runs are shown only on request
-DIFFERENCE_HEADERS = ('difference', 'corrected p', 'win/tie/loss', 'dz')
+MOST_COLUMNS = 4  # that fit into one column of a paper, if only one has names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,42 +98,35 @@ def grid_of(comparison: ComparisonData, table: str) -> Grid:
     return Grid(list(chain(*(INTERVAL_COLUMNS.get(name, [name]) for name in names))), rows)
 
 
-def procedure_of(comparison: ComparisonData) -> list[str]:
+def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> list[str]:
     """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
     unit, units = names_of_units(settings)
     subject = 'Means over' if comparison.values else f'{comparison.metrics[-1]} of'
-    if settings['range']:
-        subject = f'Means of values from {terms.low:g} to {terms.high:g} (more is better) over'
     subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
     if settings['cluster'] != 'none':
-        clusters = with_noun(comparison.counts['units'], unit, units)
-        subject += f' in {clusters}, by {settings["cluster"]}'
+        subject += f' in {with_noun(comparison.counts["units"], unit, units)}'
+        subject += ', by video' if settings['cluster'] == 'video' else ''
     if settings['definition']:
         subject += f' ({settings["definition"]})'
-    methods = 'expanded ABC; differences: plus2' if comparison.pairs else 'expanded ABC'
+    methods = 'expanded ABC, plus2' if comparison.pairs and shows_differences else 'expanded ABC'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
         intervals = f'without intervals, which need {FEWEST} {units}'
-    sentence_on_p = [_sentence_on_p(comparison, units)] if comparison.pairs else []
-    return [f'{subject}, {intervals}.', *sentence_on_p]
-
-
-def _sentence_on_p(comparison: ComparisonData, units: str) -> str:
-    """Return a sentence about p: its test, and its correction."""
-    settings = comparison.parameters
-    baseline = settings['baseline']
-    pairs = [pair for pair in comparison.pairs if baseline in (None, pair.a, pair.b)]
-    n_rounded = sum(not pair.exact for pair in pairs)
-    flips = f'{n_rounded:,} of {len(pairs):,} rounded to a grid' if n_rounded else 'exact'
-    family = f'all pairs of {comparison.terms.runs}'
-    if baseline is not None:
-        family = f'the pairs with {printable(baseline)}'
-    if len(comparison.metrics) > 1:
-        family += ' for each metric'
-    correction = CORRECTED_BY[settings['correction']]
-    return f'p by {SIGN_FLIPS} of {units} ({flips}), corrected by {correction} over {family}.'
+    if settings['range']:
+        intervals += f'; values from {terms.low:g} to {terms.high:g}, more is better'
+    sentences = [f'{subject}, {intervals}.']
+    if comparison.pairs:
+        family = f'all pairs of {terms.runs}'
+        if settings['baseline'] is not None:
+            family = 'pairs with the baseline'
+        if len(comparison.metrics) > 1:
+            family += ' for each metric'
+        correction = CORRECTED_BY[settings['correction']]
+        tests = f'Tests: {SIGN_FLIPS} of {units}, corrected by {correction} over {family}.'
+        sentences.append(tests)
+    return sentences
 
 
 class TitledTable(NamedTuple):
@@ -147,12 +140,13 @@ class TitledTable(NamedTuple):
 
 def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the verdict, the board, differences, other tables, and the procedure."""
-    baseline = comparison.parameters['baseline']
+    has_baseline = comparison.parameters['baseline'] is not None
     n_runs = len(comparison.runs)
     metrics = _claimed_first(comparison)
-    n_shown = len(metrics) if pairs else int(baseline is None and n_runs <= MOST_RUNS)
-    yield from _verdict(comparison, headline)
-    yield _board(comparison, metrics[:1])
+    n_shown = len(metrics) if pairs else int(not has_baseline and n_runs <= MOST_RUNS)
+    yield f'{headline}\n'
+    yield from _outcome_of_gate(comparison)
+    yield _board(comparison)
     if explanations := _explanations(comparison):
         yield _lines(explanations)
     for table in (
@@ -165,8 +159,9 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     ):
         yield Heading(table.title, table.note)
         yield table.grid
+    shows_differences = has_baseline or n_shown > 0
+    end = [*comparison.notes, *procedure_of(comparison, shows_differences)]
     n_shown = max(n_shown, n_runs == 2)  # the pair, or the difference to the baseline
-    end = [*comparison.notes, *procedure_of(comparison)]
     if comparison.pairs and metrics[n_shown:]:
         hidden = join_names(metrics[n_shown:])
         end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]
@@ -183,9 +178,7 @@ def _claimed_first(comparison: ComparisonData) -> list[str]:
     return [claimed, *exploratory]
 
 
-def _verdict(comparison: ComparisonData, headline: str) -> Iterator[str]:
-    """Yield the headline, and the outcome of the gate, if there is one."""
-    yield f'{headline}\n'
+def _outcome_of_gate(comparison: ComparisonData) -> Iterator[str]:
     if verdicts := comparison.verdicts:
         outcome = 'failed' if any(one.verdict in FAILING for one in verdicts) else 'passed'
         words = dict.fromkeys(one.verdict for one in verdicts if one.verdict != 'passed')
@@ -220,24 +213,29 @@ def _explanations(comparison: ComparisonData) -> list[str]:
 def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
-    yield from _verdict(comparison, headline)
+    yield from _outcome_of_gate(comparison)
     number = with_noun(len(comparison.runs), terms.run, terms.runs)
-    caption = ' '.join([f'Means of {number}, best in bold.', *_explanations(comparison)])
-    board = _board(comparison, comparison.metrics)
-    yield Captioned(board, caption, LABEL, ' '.join(procedure_of(comparison)))
-    metrics = _claimed_first(comparison) if pairs else []
-    pair_tables = _differences_of_pairs(comparison, metrics)
-    groups = _means_by_group(comparison)
-    for table in *_requested_tables(comparison), *pair_tables, *groups:
+    means = f'{headline}. Means of {number}, best in bold.'
+    shows_differences = pairs or len(comparison.runs) == 2 or bool(comparison.verdicts)
+    procedure = procedure_of(comparison, shows_differences)
+    note = ' '.join([*(f'{note}.' for note in comparison.notes), *procedure])
+    yield _captioned(_board(comparison), ' '.join([means, *_explanations(comparison)]), LABEL, note)
+    pair_tables = _differences_of_pairs(comparison, _claimed_first(comparison) if pairs else [])
+    for table in *_requested_tables(comparison), *pair_tables, *_means_by_group(comparison):
         text = f'{table.title}, {table.note}.' if table.note else f'{table.title}.'
-        yield Captioned(table.grid, text, f'{LABEL}-{table.label}')
+        yield _captioned(table.grid, text, f'{LABEL}-{table.label}')
 
 
-def _board(comparison: ComparisonData, with_interval: Sequence[str]) -> Grid:
+def _captioned(grid: Grid, caption: str, label: str, note: str = '') -> Captioned:
+    is_wide = len(grid.headers) > MOST_COLUMNS or 'second' in grid.headers
+    return Captioned(grid, caption, label, note, is_wide)
+
+
+def _board(comparison: ComparisonData) -> Grid:
     """Return the ranks, and the means by each metric with the marks of their runs.
 
     A mark is the letters in the compact letter display; with a baseline, a dagger where a mean
-    differs from it.
+    differs from it. Means by the metric that claims are about have their interval.
     """
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
@@ -247,7 +245,7 @@ def _board(comparison: ComparisonData, with_interval: Sequence[str]) -> Grid:
         if baseline is not None:
             is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
             mark = DAGGER if is_different else ''
-        detail = _bounds(standing.interval) if standing.metric in with_interval else ''
+        detail = '' if standing.exploratory else _bounds(standing.interval)
         return Marked(standing.map, standing.rank == 1, mark, detail)
 
     grid = _grid_of_runs(comparison, cell_of)
@@ -275,33 +273,23 @@ def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]
 def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Iterator[TitledTable]:
     """Yield the differences of all runs to the baseline, with their verdicts, if requested."""
     settings = comparison.parameters
-    words_by_run = {verdict.run: verdict.words for verdict in comparison.verdicts}
+    verdict_by_run = {verdict.run: [Marked(verdict.words)] for verdict in comparison.verdicts}
     rules = [f'{percent(settings["level"])} interval']
     if settings['fail_if_worse'] is not None:
         rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
     if settings['require_better']:
         rules.append('not better: not all of it is above 0')
     for metric in metrics if settings['baseline'] is not None else ():
-        has_verdicts = words_by_run and metric == comparison.metrics[-1]
+        verdicts = verdict_by_run if metric == comparison.metrics[-1] else {}
         rows = [
-            [
-                standing.run,
-                *([Marked(words_by_run[standing.run])] if has_verdicts else []),
-                *_cells_of(standing, standing.difference_interval),
-            ]
-            for standing in comparison.leaderboard
-            if standing.metric == metric and standing.difference is not None
+            ([row.run, *verdicts.get(row.run, [])], row, row.difference_interval)
+            for row in comparison.leaderboard
+            if row.metric == metric and row.difference is not None
         ]
-        headers = [
-            comparison.terms.run,
-            *(['verdict'] if has_verdicts else []),
-            *DIFFERENCE_HEADERS,
-        ]
-        note = '; '.join([*(rules if has_verdicts else []), *_note_on_counts(comparison)])
+        headers = [comparison.terms.run, *(['verdict'] if verdicts else [])]
+        note = '; '.join([*(rules if verdicts else []), *_note_on_counts(comparison)])
         title = f'{metric}: difference to {printable(settings["baseline"])}'
-        yield TitledTable(
-            'verdicts', title, note, _without_empty_columns(comparison, headers, rows)
-        )
+        yield TitledTable('verdicts', title, note, _grid_of_differences(comparison, headers, rows))
 
 
 def _differences_of_pairs(
@@ -314,9 +302,8 @@ def _differences_of_pairs(
     note = '; '.join([*notes, *_note_on_counts(comparison)])
     for number, metric in enumerate(metrics if comparison.pairs else (), 1):
         pairs = [pair for pair in comparison.pairs if pair.metric == metric]
-        rows = [[pair.a, pair.b, *_cells_of(pair, pair.interval)] for pair in pairs]
-        headers = ['first', 'second', *DIFFERENCE_HEADERS]
-        grid = _without_empty_columns(comparison, headers, rows)
+        rows = [([pair.a, pair.b], pair, pair.interval) for pair in pairs]
+        grid = _grid_of_differences(comparison, ['first', 'second'], rows)
         yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
 
 
@@ -325,24 +312,25 @@ def _note_on_counts(comparison: ComparisonData) -> list[str]:
     return [f'win/tie/loss and dz by {comparison.terms.query}'] if is_clustered else []
 
 
-def _without_empty_columns(
-    comparison: ComparisonData, headers: list[str], rows: list[list[Any]]
+def _grid_of_differences(
+    comparison: ComparisonData,
+    headers: Sequence[str],
+    rows: Iterable[tuple[Sequence[Any], Standing | Pair, Interval | None]],
 ) -> Grid:
-    """Drop the columns after "corrected p" when there are no values by query."""
-    end = None if comparison.values else headers.index('corrected p') + 1
-    return Grid(headers[:end], [row[:end] for row in rows])
+    """Return a row for each difference, after its first cells; counts need values by query."""
+    headers = [*headers, 'difference', 'corrected p', 'win/tie/loss', 'dz']
+    cells = []
+    for names, compared, interval in rows:
+        difference = Marked(compared.difference, detail=_bounds(interval))
+        p = Marked('' if compared.p_adjusted is None else short_p(compared.p_adjusted))
+        counts = Marked(f'{compared.wins}/{compared.ties}/{compared.losses}')
+        cells.append([*names, difference, p, counts, compared.dz])
+    end = None if comparison.values else -2
+    return Grid(headers[:end], [row[:end] for row in cells])
 
 
-def _cells_of(compared: Standing | Pair, interval: Interval | None) -> list[Any]:
-    """Return the cells of `DIFFERENCE_HEADERS`."""
-    difference = Marked(compared.difference, detail='' if interval is None else _bounds(interval))
-    p = Marked('' if compared.p_adjusted is None else short_p(compared.p_adjusted))
-    counts = Marked(f'{compared.wins}/{compared.ties}/{compared.losses}')
-    return [difference, p, counts, compared.dz]
-
-
-def _bounds(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
+def _bounds(interval: Interval | None) -> str:
+    if interval is None or interval.low is None or interval.high is None:
         return ''
     return f'[{short(interval.low)},{short(interval.high)}]'
 
@@ -353,14 +341,16 @@ def _means_without_floor(comparison: ComparisonData) -> Iterator[TitledTable]:
     board = comparison.leaderboard
     if not n_without or all(standing.map_without_floor is None for standing in board):
         return
-    floors = {standing.metric: standing.floor for standing in board if standing.floor is not None}
-    floor = ', '.join(f'{metric} {short(value)}' for metric, value in floors.items())
-    if len(set(floors.values())) == 1:
-        floor = short(next(iter(floors.values())))
-    queries = with_noun(n_without, 'query that has', 'queries that have')
-    title = f'Not the score: means without the {queries} no relevant shot'
+    floors = {row.metric: short(row.floor) for row in board if row.floor is not None}
+    floor = ', '.join(map(' '.join, floors.items()))
+    if len({*floors.values()}) == 1:
+        floor = next(iter(floors.values()))
+    n_queries = len(comparison.queries)
+    queries = with_noun(n_queries - n_without, 'query', 'queries')
+    title = f'For comparison: means over the {queries} with a relevant shot'
+    note = f'an empty run has {floor} over all {n_queries:,}'
     grid = _grid_of_runs(comparison, attrgetter('map_without_floor'))
-    yield TitledTable('without-floor', title, f'an empty run has {floor}', grid)
+    yield TitledTable('without-floor', title, note, grid)
 
 
 def _orders(comparison: ComparisonData) -> Iterator[TitledTable]:

@@ -75,12 +75,13 @@ class Marked:
 
 @dataclass(frozen=True)
 class Captioned:
-    """A grid for a paper, with a caption, a label for references, and a note below."""
+    """A grid for a paper, with its caption, label and note; if wide, it spans both columns."""
 
     grid: Grid
     caption: str
     label: str
     note: str = ''
+    is_wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class AlignedText:
                 self, self.heading(block.name, f' ({block.note})' if block.note else ''), width
             ),
             Remarks: self.remarks,
-            Captioned: partial(self.captioned, width=width),
+            Captioned: self.captioned,
             Grid: partial(self.grid, width=width),
             str: partial(self.paragraph, width=width),
         }
@@ -77,12 +77,8 @@ class AlignedText:
             lines = [fill(line, width) if len(line) > width else line for line in lines]
         return '\n'.join(lines)
 
-    def captioned(self, block: Captioned, width: int | None) -> str:
-        caption, note = (
-            f'{self.paragraph(printable(text), width)}\n' for text in (block.caption, block.note)
-        )
-        grid = self.grid(block.grid, width)
-        return '\n'.join([caption, grid, note] if block.note else [caption, grid])
+    def captioned(self, block: Captioned) -> str:
+        raise NotImplementedError  # only papers have captions
 
     def remarks(self, remarks: Remarks) -> str:
         """Return a line for each remark, in the style of GNU, and each remedy once."""
@@ -199,7 +195,7 @@ class Latex(AlignedText):
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
-        letters = ''.join('l' if is_text else 'r' for is_text in are_text)
+        letters = ''.join(['@{}', *('l' if is_text else 'r' for is_text in are_text), '@{}'])
         # LaTeX would take a bracket or star after a line break for its argument.
         header_line, *lines = (
             re.sub(r'^ (?=[\[*])', ' {}', f' {" & ".join(row)} \\\\') for row in [header, *rows]
@@ -225,7 +221,7 @@ class Latex(AlignedText):
         """Return text as comments, because a paper has its own words around tables."""
         return ''.join(f'% {printable(line)}\n' for line in text.splitlines())
 
-    def captioned(self, block: Captioned, width: int | None) -> str:
+    def captioned(self, block: Captioned) -> str:
         """Return a float; the details of a row, and the note, stand below in small print."""
         rows: list[Sequence[Any]] = []
         for row in block.grid.rows:
@@ -233,15 +229,16 @@ class Latex(AlignedText):
             rows.append(row)
             if any(details):
                 rows.append([Marked('', detail=detail) for detail in details])
+        environment = 'table*' if block.is_wide else 'table'
         note = ''
         if block.note:
             text = self.text(block.note)
-            note = f'\n\\smallskip\n\\parbox{{\\columnwidth}}{{\\footnotesize {text}}}\n'
+            note = f'\n\\smallskip\n\\parbox{{\\linewidth}}{{\\footnotesize {text}}}\n'
         return (
-            f'\\begin{{table}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
+            f'\\begin{{{environment}}}\n\\centering\n\\caption{{{self.text(block.caption)}}}\n'
             f'\\label{{{block.label}}}\n\\medskip\n'
             '\\footnotesize\\setlength{\\tabcolsep}{4pt}\n'
-            f'{self.grid(replace(block.grid, rows=rows))}{note}\\end{{table}}\n'
+            f'{self.grid(replace(block.grid, rows=rows))}{note}\\end{{{environment}}}\n'
         )
 
     def marked(self, text: str, marked: Marked) -> str:

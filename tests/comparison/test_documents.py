@@ -86,6 +86,18 @@ def test_the_verdict_comes_first_and_the_procedure_last():
     assert ' '.join(text[-2:]) == compared({'low': 20, 'top': 50}).caption()
 
 
+def test_a_table_for_a_paper_has_the_verdict_and_one_column_of_intervals():
+    comparison = compared({'low': 20, 'top': 50}, K=(1, 10))
+    board = printed(comparison)
+    verdict = 'top is better than low by 0.500 [0.348, 0.620], p < 0.0001, Holm. Means of 2 runs, '
+    assert board.caption.startswith(verdict)
+    assert [[bool(cell.detail) for cell in cells] for _, _, *cells in board.grid.rows] == [
+        [True, False]
+    ] * 2
+    assert not board.is_wide
+    assert printed(compared({'low': 20, 'top': 50}, K=(1, 5, 10))).is_wide
+
+
 def test_ranks_stand_on_the_board():
     rows = blocks(compared({'low': 20, 'top': 50, 'near': 49}))['board'].rows
     assert [(run, rank.value) for run, rank, *_ in rows] == [
@@ -137,7 +149,7 @@ def test_cutoffs_before_the_last_are_exploratory():
         *(f'{metric}: difference to low' for metric in metrics),
         *(f'{metric}: differences of pairs' for metric in metrics),
     ]
-    _, _, *pairs = comparison.document(pairs=True).for_papers()
+    _, *pairs = comparison.document(pairs=True).for_papers()
     assert [each.caption for each in pairs] == [
         f'{metric}: differences of pairs, first run minus second; corrected over all pairs.'
         for metric in metrics
@@ -168,20 +180,20 @@ BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
         (
             {'low': 1, 'top': 50},
             {},
-            'Means over 60 queries (mediaeval-2016), with 95 % intervals (expanded ABC; '
-            'differences: plus2). p by paired sign flips of queries (exact), corrected by Holm '
-            'over all pairs of runs for each metric.',
+            'Means over 60 queries (mediaeval-2016), with 95 % intervals (expanded ABC, plus2). '
+            'Tests: paired sign flips of queries, corrected by Holm over all pairs of runs for '
+            'each metric.',
         ),
         (
             {'a': 20, 'b': 15},
             {'correction': 'bh', 'level': 0.9},
-            '90 % intervals (expanded ABC; differences: plus2). p by paired sign flips of queries '
-            '(exact), corrected by Benjamini and Hochberg over all',
+            '90 % intervals (expanded ABC, plus2). Tests: paired sign flips of queries, corrected '
+            'by Benjamini and Hochberg over all',
         ),
         (
             THREE,
             {'baseline': 'low', **BY_VIDEO},
-            'p by paired sign flips of clusters (exact), corrected by Holm over the pairs with low',
+            'Tests: paired sign flips of clusters, corrected by Holm over pairs with the baseline',
         ),
         (
             THREE,
@@ -194,7 +206,11 @@ BY_VIDEO = {'cluster': 'video', 'reference': REFERENCE}
 def test_captions_name_the_procedure(found, settings, expected):
     comparison = compared(found, **settings)
     assert expected in comparison.caption()
-    assert printed(comparison).note == comparison.caption()
+    assert all(len(line) <= 120 for line in lines(comparison)[-2:])
+    note = comparison.caption()
+    if len(found) > 2:  # the paper shows no difference
+        note = note.replace(', plus2', '')
+    assert printed(comparison).note.endswith(note)
     if settings == BY_VIDEO:
         note = '(first run minus second; win/tie/loss and dz by query)'
         assert f'MAP@10: differences of pairs {note}' in lines(comparison)
@@ -221,11 +237,15 @@ def test_the_floor_is_told_where_there_is_one():
     """Under mediaeval-2016, a query without a relevant shot counts 1."""
     comparison = compared(THREE, queries=[*QUERIES, 'nobody', 'no_one'], K=10)
     text = render(comparison.document(), 'table')
-    heading = 'Not the score: means without the 2 queries that have no relevant shot'
-    assert f'{heading} (an empty run has {2 / 62:.3f})\n\nrun      MAP@10\n' in text
+    heading = 'For comparison: means over the 60 queries with a relevant shot'
+    note = 'an empty run has 0.032 over all 62'  # 2 / 62
+    assert f'{heading} ({note})\n\nrun      MAP@10\n' in text
     rows = blocks(comparison)[heading].rows
     assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}
-    assert 'Without' not in render(compared(THREE).document(), 'table')
+    note = '2 of 62 queries have no relevant shot: each counts 1, and an empty run has MAP 0.032'
+    assert f'\n{note}\n' in text
+    assert f'{note}. ' in printed(comparison).note
+    assert 'For comparison' not in render(compared(THREE).document(), 'table')
 
 
 def test_tables_fit_on_a_terminal():

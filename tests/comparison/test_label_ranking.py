@@ -112,8 +112,8 @@ def test_what_is_no_mean_has_none_of_what_means_have():
         assert pair.reason == 'lwlrap is no mean over queries: it is a mean over labels'
     assert comparison.values == {}
     assert comparison.caption() == (
-        'lwlrap of 40 queries, with 95 % intervals (expanded ABC; differences: plus2). p by '
-        'paired sign flips of queries (exact), corrected by Holm over all pairs of runs.'
+        'lwlrap of 40 queries, with 95 % intervals (expanded ABC, plus2). Tests: paired sign flips '
+        'of queries, corrected by Holm over all pairs of runs.'
     )
     for text in comparison.to_markdown(), render(comparison.document(pairs=True), 'latex'):
         assert 'corrected p' in text
@@ -123,7 +123,7 @@ def test_what_is_no_mean_has_none_of_what_means_have():
     for made in comparison.plot.scatter, comparison.to_html:
         with pytest.raises(ParameterError, match='metric: found lwlrap, expected a mean over q'):
             made()
-    assert 'p by' not in compare({'a': scores['a']}).caption()
+    assert 'Tests' not in compare({'a': scores['a']}).caption()
     other = {name: lwlrap(sounds_of(seed)) for seed, name in enumerate('bac')}
     (order,) = compare(scores, also={'other': other}).orders
     assert (order.a, order.b) == ('lwlrap', 'other lwlrap')

@@ -62,6 +62,7 @@ def compiled(text, folder, layout='', width='122mm'):
     [
         ([1, 10, 100, 'all'], {'correction': 'bh', 'by': 'relevant'}, ['', '122mm']),
         ([10, 100], {}, ['twocolumn', '178mm']),  # columns of 84 mm
+        ([1, 10, 100, 'all'], {}, ['twocolumn', '178mm']),
         ([10, 100], {'baseline': RUNS[0]}, ['twocolumn', '178mm']),
     ],
 )

@@ -108,8 +108,8 @@ def test_clusters_are_flipped_together():
     assert (alone.pairs[0].p, alone.counts['units']) == (2 / 2**20, 20)
     assert (together.pairs[0].n_nonzero, together.pairs[0].wins) == (2, 20)
     assert together.caption().startswith(
-        'Means of values from 0 to 1 (more is better) over 20 items in 2 clusters, by column, '
-        'without intervals, which need 5 clusters. '
+        'Means over 20 items in 2 clusters, without intervals, which need 5 clusters; values from '
+        '0 to 1, more is better. Tests: '
     )
     pairs = 'value: differences of pairs (first system minus second; win/tie/loss and dz by item)'
     assert pairs in repr(together).splitlines()
@@ -140,7 +140,7 @@ def test_missing_cells_count_as_zero():
     for frame in long_frame(zeros), wide_frame(zeros):
         found = compare(frame.replace(0, float('nan')), missing='zero')
         assert numbers(found) == numbers(compare(frame))
-        assert found.notes == ['items without a value count as 0: 2 of a, 1 of c']
+        assert found.notes == ['Items without a value count as 0: 2 of a, 1 of c']
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import strategies
@@ -54,7 +55,7 @@ def test_latex_rows_do_not_begin_with_an_argument():
 )
 def test_latex_prints_each_character_as_it_is(name, escaped):
     text = shown(Grid(['query', name], [[name, 0.5]]), 'latex')
-    assert r'\begin{tabular}{lr}' in text
+    assert r'\begin{tabular}{@{}lr@{}}' in text
     assert text.count(escaped) == len(['header', 'cell'])
 
 
@@ -69,8 +70,8 @@ MARKED = Captioned(
 )
 
 
-def captioned(format, width=None):
-    return render(Document(list, dict, lambda: Grid([], []), lambda: [MARKED]), format, width)
+def printed(captioned):
+    return render(Document(list, dict, lambda: Grid([], []), lambda: [captioned]), 'latex')
 
 
 def test_latex_of_a_captioned_table():
@@ -80,7 +81,7 @@ def test_latex_of_a_captioned_table():
 \label{tab:x}
 \medskip
 \footnotesize\setlength{\tabcolsep}{4pt}
-\begin{tabular}{ll}
+\begin{tabular}{@{}ll@{}}
 \toprule
  run & MAP \\
 \midrule
@@ -91,10 +92,12 @@ def test_latex_of_a_captioned_table():
 \end{tabular}
 
 \smallskip
-\parbox{\columnwidth}{\footnotesize By 5 \%.}
+\parbox{\linewidth}{\footnotesize By 5 \%.}
 \end{table}
 """
-    assert re.sub(' +', ' ', captioned('latex')) == expected
+    assert re.sub(' +', ' ', printed(MARKED)) == expected
+    wide = printed(replace(MARKED, is_wide=True))
+    assert wide == printed(MARKED).replace('{table}', '{table*}')
 
 
 def test_markdown_of_marked_cells():
@@ -112,22 +115,19 @@ def test_markdown_keeps_the_ends_of_lines():
 
 
 def test_other_formats_have_their_own_blocks():
-    document = Document(lambda: ['words\n', MARKED], dict, lambda: Grid([], []), list)
+    document = Document(
+        lambda: ['words\n', MARKED.grid], dict, lambda: Grid([], []), lambda: [MARKED]
+    )
     assert render(document, 'table').splitlines() == [
         'words',
-        '',
-        'Of a_b.',
         '',
         'run    MAP',
         '-----  ---------------',
         'a|b    0.750 [0.5,1.0]',
         'c      0.250†',
-        '',
-        'By 5 %.',
     ]
     text = to_html(document)
-    assert '<p>Of a_b.</p>' in text
-    assert '<p>By 5 %.</p>' in text
+    assert '<p>words</p>' in text
     assert '<strong>0.750</strong> [0.5,1.0]' in text
     assert '0.250<sup>†</sup>' in text
 

@@ -121,7 +121,7 @@ PAPER = r"""\begin{table}
 \label{tab:scores}
 \medskip
 \footnotesize\setlength{\tabcolsep}{4pt}
-\begin{tabular}{lrr}
+\begin{tabular}{@{}lrr@{}}
 \toprule
  run & \shortstack[l]{MAP\\@1} & \shortstack[l]{MAP\\@2} \\
 \midrule
@@ -132,7 +132,7 @@ PAPER = r"""\begin{table}
 \end{tabular}
 
 \smallskip
-\parbox{\columnwidth}{\footnotesize 1 of 3 queries have no relevant shot: each counts 1, and an
+\parbox{\linewidth}{\footnotesize 1 of 3 queries have no relevant shot: each counts 1, and an
 empty run has MAP 0.333. c: 1 of 3 queries have an AP above 1: mediaeval-2016 counts a shot each
 time it is returned.}
 \end{table}
