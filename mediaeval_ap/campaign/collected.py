@@ -37,8 +37,8 @@ MOST_ROWS = 10  # hypotheses of each ranking on the page
 LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
-LARGEST_EXACT = 2**53  # a double holds all integers up to it
 RANKING_COLUMNS = 'hits repeats tops lengths distance shot name decimals confidence'.split()
+LARGEST_EXACT = 2**53  # a double holds all integers up to it
 
 
 def make_report(
@@ -71,10 +71,8 @@ def make_report(
             run = prepare_run(criteria, hypothesis)
             evaluation = evaluate_run(run, selected).called(name)
             _warn_once(evaluation.warnings, warnings)
-        except ParameterError:
-            raise
         except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
-            if not keep_going or name == settings.baseline:
+            if not keep_going or name == settings.baseline or isinstance(error, ParameterError):
                 raise
             errors[name] = error
             continue
@@ -97,9 +95,8 @@ def make_report(
         raise next(iter(errors.values()))
     pool = None if pooling is None else pooling.result()
     _warn_once(() if pool is None else pool.warnings, warnings)
-    reference = criteria.reference.table
-    subset = criteria.subset
-    comparison = compare(evaluations, reference=reference, subset=subset, **vars(settings))
+    rows, subset = criteria.reference.table, criteria.subset
+    comparison = compare(evaluations, reference=rows, subset=subset, **vars(settings))
     return CampaignReport(
         comparison,
         {run: diagnoses[run] for run in comparison.runs},
@@ -116,9 +113,8 @@ def make_report(
 
 def _warn_once(more_warnings: Iterable[DataWarning], warnings: dict[str, DataWarning]) -> None:
     """Issue warnings whose text is not among those issued before, and add them to these."""
-    new_warnings = {str(warning): warning for warning in more_warnings}
-    for text in warnings.keys() & new_warnings.keys():
-        del new_warnings[text]
+    texts = {str(warning): warning for warning in more_warnings}
+    new_warnings = {text: texts[text] for text in texts if text not in warnings}
     warn_caller(new_warnings.values())
     warnings |= new_warnings
 
@@ -161,9 +157,13 @@ class Rankings:
         videos = zip(columns['corpus_id'], columns['video_id'], strict=True)
         shots = zip((self._videos[video] for video in videos), columns['shot_id'], strict=True)
         decimals, confidence = _as_integers(np.asarray(columns['confidence']))
+        shot_at = run.ranking.shot_at
+        repeats = [
+            np.delete(top.hits, first_occurrences(shot_at[top.places[top.hits]])) for top in tops
+        ]
         self._runs[name] = {
             'hits': [_steps((top.hits + 1).tolist()) for top in tops],
-            'repeats': [_steps(_repeats(run, top)) for top in tops],
+            'repeats': [_steps((positions + 1).tolist()) for positions in repeats],
             'tops': _steps([number_of[row] for places in first_places for row in places.tolist()]),
             'lengths': list(map(len, first_places)),
             'distance': [
@@ -201,12 +201,6 @@ class Rankings:
             'distances': list(self._distances),
             **{column: [self._runs[run][column] for run in runs] for column in RANKING_COLUMNS},
         }
-
-
-def _repeats(run: PreparedRun, top: Top) -> list[int]:
-    shots = run.ranking.shot_at[top.places[top.hits]]
-    repeats: list[int] = (np.delete(top.hits, first_occurrences(shots)) + 1).tolist()
-    return repeats
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:

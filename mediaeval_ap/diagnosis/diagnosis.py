@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import Levenshtein
@@ -489,19 +490,9 @@ class Diagnosis(Described):
         yield from _costliest_names(headers, rows, n)
 
     def _near_miss_blocks(self, n: int) -> Iterator[Block]:
+        values_of = attrgetter('query', 'name', 'adds', 'alone', 'count', 'n_hypotheses')
         headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'edits']
-        rows = [
-            [
-                name.query,
-                name.name,
-                name.adds,
-                name.alone,
-                name.count,
-                name.n_hypotheses,
-                _edits(name.letters),
-            ]
-            for name in self.near_misses
-        ]
+        rows = [[*values_of(name), _edits(name.letters)] for name in self.near_misses]
         yield from _costliest_names(headers, rows, n)
         if rows:
             yield ALONE_EXPLAINED
@@ -555,58 +546,41 @@ def _edits(letters: Sequence[str]) -> str:
     return ', '.join(letters) if len(letters) <= MOST_EDITS else f'{len(letters)} edits'
 
 
-class _SharedSetting(NamedTuple):
-    """A setting of two diagnoses that must be the same, and the words for it in an error."""
-
-    value: Any
-    other_value: Any
-    actual: str
-    expected: str = 'the same'
-
-
 def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     """Raise ParameterError if two diagnoses differ in more than the run."""
-    other_name = shown(other.definition.name)
+    name, other_name = (shown(either.definition.name) for either in (diagnosis, other))
     n_other_queries = with_noun(len(other.queries), 'query', 'queries')
-    settings = [
-        _SharedSetting(diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
-        _SharedSetting(
-            diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)
-        ),
-        _SharedSetting(
-            diagnosis.definition.name,
-            other.definition.name,
-            f'definition {other_name}',
-            shown(diagnosis.definition.name),
-        ),
-        _SharedSetting(
+    settings: list[tuple[Any, Any, str, str]] = [
+        (diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
+        (diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)),
+        (name, other_name, f'definition {other_name}', name),
+        (
             diagnosis.definition,
             other.definition,
             f'another definition of the name {other_name}',
+            'the same',
         ),
-        _SharedSetting(
+        (
             sorted(diagnosis.queries),
             sorted(other.queries),
             f'other queries ({n_other_queries})',
             f'the {len(diagnosis.queries):,}',
         ),
     ]
-    criteria = diagnosis._examined.criteria
-    other_criteria = other._examined.criteria
+    criteria, other_criteria = (either._examined.criteria for either in (diagnosis, other))
     if criteria is not other_criteria:
+        rows, other_rows = (
+            Counter(either.reference.table.rows()) for either in (criteria, other_criteria)
+        )
         settings += [
-            _SharedSetting(
-                Counter(criteria.reference.table.rows()),
-                Counter(other_criteria.reference.table.rows()),
-                'another reference',
-            ),
-            _SharedSetting(_videos(criteria), _videos(other_criteria), 'another subset'),
+            (rows, other_rows, 'another reference', 'the same'),
+            (_videos(criteria), _videos(other_criteria), 'another subset', 'the same'),
         ]
-    for setting in settings:
-        if setting.value != setting.other_value:
+    for value, other_value, actual, expected in settings:
+        if value != other_value:
             raise ParameterError(
-                f'against: {shown(other.run)} was explained with {setting.actual}, expected '
-                f'{setting.expected} as for {shown(diagnosis.run)}; explain both in the same way'
+                f'against: {shown(other.run)} was explained with {actual}, expected '
+                f'{expected} as for {shown(diagnosis.run)}; explain both in the same way'
             )
 
 

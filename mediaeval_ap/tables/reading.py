@@ -67,25 +67,24 @@ class TableInput:
         """Detect the kind of an input; a `TableInput` keeps its role, if it has one."""
         if isinstance(value, TableInput):
             return replace(value, role=value.role or role)
+        kind = InputKind.UNKNOWN
         if isinstance(value, NumberedRows):
-            return cls(InputKind.TABLE, value, role)
-        # Test for frames before open files, as a frame may have a column called "read". Without an
-        # imported pandas, no value is a frame.
-        if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
-            return cls(InputKind.FRAME, value, role)
-        if is_arrow(value):
-            return cls(InputKind.COLUMNAR, value, role)
-        if isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
-            source = value if isinstance(value, ByteSource) else ByteSource(value)
-            if source.is_path and is_store(value):
-                raise ReadError(source.name, IS_STORE)
-            is_columnar = source.format in COLUMNAR_FORMATS
-            return cls(InputKind.COLUMNAR if is_columnar else InputKind.TEXT, source, role)
-        if isinstance(value, np.ndarray) and value.ndim != 1:
-            return cls(InputKind.ARRAY if value.ndim == 2 else InputKind.UNKNOWN, value, role)
-        if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
-            return cls(InputKind.ROWS, value, role)
-        return cls(InputKind.UNKNOWN, value, role)
+            kind = InputKind.TABLE
+        # Frames come before open files, as a frame may have a column called "read".
+        elif isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
+            kind = InputKind.FRAME
+        elif is_arrow(value):
+            kind = InputKind.COLUMNAR
+        elif isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
+            path, value = value, value if isinstance(value, ByteSource) else ByteSource(value)
+            if value.is_path and is_store(path):
+                raise ReadError(value.name, IS_STORE)
+            kind = InputKind.COLUMNAR if value.format in COLUMNAR_FORMATS else InputKind.TEXT
+        elif isinstance(value, np.ndarray) and value.ndim != 1:
+            kind = InputKind.ARRAY if value.ndim == 2 else kind
+        elif isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
+            kind = InputKind.ROWS
+        return cls(kind, value, role)
 
     @property
     def name(self) -> str:
