@@ -227,12 +227,7 @@ class CampaignReport(Paged):
             remark = _Remark.of(f'missing: {error}')
             runs_by_text[remark.text][remark] = [run]
         return [
-            {
-                'what': remark.text,
-                'runs': runs,
-                'queries': remark.n_special,
-                'of': remark.n_queries,
-            }
+            {'what': remark.text, 'runs': runs, 'queries': remark.n_special, 'of': remark.n_queries}
             for runs_by_remark in runs_by_text.values()
             for remark, runs in runs_by_remark.items()
         ]

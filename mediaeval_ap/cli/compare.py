@@ -26,12 +26,7 @@ from mediaeval_ap.cli.compared_files import (
 )
 from mediaeval_ap.cli.exit_status import EXIT_STATUS
 from mediaeval_ap.cli.output import Output, tell, write_document
-from mediaeval_ap.cli.run_files import (
-    RunFile,
-    check_not_reread,
-    names_of_runs,
-    runs_by_name,
-)
+from mediaeval_ap.cli.run_files import RunFile, check_not_reread, names_of_runs, runs_by_name
 from mediaeval_ap.errors import FormatError, printable, require
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
@@ -42,13 +37,7 @@ if TYPE_CHECKING:
 
 FAILED = 3  # no error: errors exit with 1 and 2
 GATE_OPTIONS = ('--fail-if-worse', '--require-better')
-OPTIONS_WITHOUT_TREC = (
-    '--queries',
-    '--subset',
-    '--judged',
-    '--drop-unjudged-rows',
-    '--range',
-)
+OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-rows', '--range')
 REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in Python')
 
 

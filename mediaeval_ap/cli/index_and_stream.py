@@ -37,11 +37,7 @@ from mediaeval_ap.render.formats import ANSWER_FORMATS
 @option_kinds.flag('--export', help='Write a store RUN as Parquet, best first.')
 @options.quiet_option
 def index_command(
-    runs: tuple[str, ...],
-    store: str | None,
-    subset: str | None,
-    check: bool,
-    export: bool,
+    runs: tuple[str, ...], store: str | None, subset: str | None, check: bool, export: bool
 ) -> None:
     """Store a run on disk, ranked.
 

@@ -42,15 +42,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 
-FIGURES = (
-    'leaderboard',
-    'loss',
-    'map_by_k',
-    'scatter',
-    'distribution',
-    'precision_recall',
-    'confused',
-)
+FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
 SCORE_TABLE_OPTIONS = ('--by', '--columns', '--systems', '--missing', '--range')
 PAGE_FORMAT = 'html'
@@ -206,15 +198,10 @@ def _report_on_runs(
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     average_precision = options.read_reference(reference=reference, **criteria)
     named_runs = runs_by_name(runs, settings['baseline'])
+    for option in SCORE_TABLE_OPTIONS:
+        settings.pop(option.removeprefix('--'), None)
     report = average_precision.report(
-        named_runs,
-        teams=teams_by_run(named_runs),
-        keep_going=keep_going,
-        **{
-            name: value
-            for name, value in settings.items()
-            if f'--{name}' not in SCORE_TABLE_OPTIONS
-        },
+        named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
     )
     for error in report.missing.values():
         tell(f'Error: {error}')

@@ -37,24 +37,10 @@ from mediaeval_ap.diagnosis.findings import (
     json_value,
     loss_ahead,
 )
-from mediaeval_ap.diagnosis.loss import (
-    CONFUSED,
-    NO_RANKS,
-    SPELLING,
-    ap_by_state,
-    gains,
-    loss_parts,
-)
+from mediaeval_ap.diagnosis.loss import CONFUSED, NO_RANKS, SPELLING, ap_by_state, gains, loss_parts
 from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile, reconcile_run
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds, tie_bounds
-from mediaeval_ap.errors import (
-    DataWarning,
-    ParameterError,
-    printable,
-    require,
-    shown,
-    with_noun,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     PreparedRun,

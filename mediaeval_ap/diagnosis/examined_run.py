@@ -138,12 +138,8 @@ class ExaminedRun:
         findings = []
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             ranking = self.ranking_of(query)
-            sizes = (
-                reference.n_rows(query),
-                reference.n_shots(query),
-                len(ranking),
-                ranking.n_shots,
-            )
+            n_rows, n_shots = reference.n_rows(query), reference.n_shots(query)
+            sizes = n_rows, n_shots, len(ranking), ranking.n_shots
             span = spans[number]
             if span.start == span.stop:
                 findings.append(_empty_findings(sizes))
@@ -162,31 +158,24 @@ class ExaminedRun:
             findings.append(_QueryFindings(facts, tie_starts, ties, corrected))
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
-        facts_of_queries = [finding.facts for finding in findings]
-        n_ranked = [facts.n_returned(definition) for facts in facts_of_queries]
+        all_facts = [finding.facts for finding in findings]
+        n_ranked = [facts.n_returned(definition) for facts in all_facts]
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
             np.array([reference.n_shots(query) for query in queries]),
             np.array(n_ranked, dtype=np.int64),
         )
         tie_starts_of_queries = [finding.tie_starts for finding in findings]
-        ranks = hit_ranks(shots, facts_of_queries, tie_starts_of_queries, definition, counts.ranked)
+        ranks = hit_ranks(shots, all_facts, tie_starts_of_queries, definition, counts.ranked)
         levels = zip(*(finding.ties for finding in findings), strict=True)
-        ties_of_levels = [join_rankings(level) for level in levels]
+        tied_hits_of_levels = [join_rankings(level) for level in levels]
         corrected_hits = {
             (number, name): hits
             for number, finding in enumerate(findings)
             for name, hits in finding.corrected.items()
         }
         return ExaminedQueries(
-            hypotheses,
-            kinds,
-            shots,
-            ranks,
-            counts,
-            ties_of_levels,
-            facts_of_queries,
-            corrected_hits,
+            hypotheses, kinds, shots, ranks, counts, tied_hits_of_levels, all_facts, corrected_hits
         )
 
     def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:

@@ -101,11 +101,7 @@ def shots_of(hypotheses: RelevantHypotheses, kinds: NDArray[np.int64]) -> Return
     order = np.lexsort((place, distance, hypotheses.query[first]))
     first = first[order]
     return ReturnedShots(
-        hypotheses.query[first],
-        hypotheses.shot[first],
-        place[order],
-        distance[order],
-        kind[order],
+        hypotheses.query[first], hypotheses.shot[first], place[order], distance[order], kind[order]
     )
 
 

@@ -185,9 +185,8 @@ def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
     import pyarrow
 
     floats = array.to_numpy(zero_copy_only=False)
-    limit = 2.0 ** (
-        np.finfo(floats.dtype).nmant + 1
-    )  # from here up, a float may be a rounded integer
+    # From here up, a float may be a rounded integer.
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
     missing = np.isnan(floats)
     numbers = np.where(missing, 0, floats).astype(np.float64)
     if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():

@@ -227,9 +227,8 @@ def holds_integers(column: Any) -> bool:
     """Return True if the values of a column, or the items of its lists, are integers."""
     from pyarrow import types
 
-    return bool(
-        types.is_integer(column.type.value_type if is_list(column) else _value_type(column))
-    )
+    kind = column.type.value_type if is_list(column) else _value_type(column)
+    return bool(types.is_integer(kind))
 
 
 def _type_error(column: Any, field: str, expected: str, source: Provenance) -> FormatError:

@@ -105,10 +105,7 @@ class StoredTexts(Sequence[str]):
     """A sequence of distinct texts, stored as UTF-8 and sorted by `key`."""
 
     def __init__(
-        self,
-        content: NDArray[np.uint8],
-        ends: NDArray[np.int64],
-        key: Callable[[str], Any] = str,
+        self, content: NDArray[np.uint8], ends: NDArray[np.int64], key: Callable[[str], Any] = str
     ) -> None:
         self.content = content
         self.ends = ends
