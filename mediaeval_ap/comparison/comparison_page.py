@@ -7,7 +7,6 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 BETTER = 'better than'
 WORSE = 'worse than'
 ALIKE = 'not significantly different from'
+EQUAL_MEANS = 'Their means are equal.'
 MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
@@ -149,27 +149,16 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
         steps = 20 / 10 ** math.floor(math.log10(max(max(drawn) - min(drawn), 1)))
         low = math.floor(min(drawn) * steps) / steps
         high = max(math.ceil(max(drawn) * steps) / steps, low + 1 / steps)
-        positions = [  # in percent of the width of the figure
-            {
+        drawn_rows = []
+        for row, ends in zip(rows, numbers, strict=True):
+            at = {  # in percent of the width of the figure
                 name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
-                for name, value in row_numbers.items()
+                for name, value in ends.items()
             }
-            for row_numbers in numbers
-        ]
-        boards.append(
-            {
-                'metric': metric,
-                'low': low,
-                'high': high,
-                'floor': rows[0]['floor'],
-                'rows': [
-                    row
-                    | {'at': row_positions, 'alike': alike[row['run']]}
-                    | {'ranks': ranks(row['rank_interval'])}
-                    for row, row_positions in zip(rows, positions, strict=True)
-                ],
-            }
-        )
+            ranks_in_words = ranks(row['rank_interval'])
+            drawn_rows.append(row | {'at': at, 'alike': alike[row['run']], 'ranks': ranks_in_words})
+        board = {'metric': metric, 'low': low, 'high': high, 'floor': rows[0]['floor']}
+        boards.append({**board, 'rows': drawn_rows})
     return boards
 
 
@@ -203,43 +192,34 @@ def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
     first = board[0]['run']
     interval = board[0]['interval']
     score = f'{metric} {short(board[0]["map"])}'
-    score_with_interval = f'{score}.'
+    bounds = ''
     if interval['low'] is not None:
-        bounds = f'{short(interval["low"])} to {short(interval["high"])}'
-        score_with_interval = f'{score} ({percent(parameters["level"])} interval {bounds}).'
+        ends = f'{short(interval["low"])} to {short(interval["high"])}'
+        bounds = f' ({percent(parameters["level"])} interval {ends})'
     if len(board) == 1:
-        return _lead(
-            f'{first} scores {score}',
-            f'{score_with_interval} There is no other {terms.run} to compare it with.',
-        )
+        no_other = f'There is no other {terms.run} to compare it with.'
+        return _lead(f'{first} scores {score}', f'{score}{bounds}. {no_other}')
     if not runs_below:
-        return _lead(f'{join_names(leaders)} score the same: {score}', 'Their means are equal.')
-    words = _Words(alpha_of(parameters['level']), CORRECTED_BY[parameters['correction']])
+        return _lead(f'{join_names(leaders)} score the same: {score}', EQUAL_MEANS)
+    words = _Words(alpha_of(parameters['level']), CORRECTED_BY[parameters['correction']], terms)
+    about_first = f'{first}: {score}{bounds}.'
     test_sentence = _test_sentence(comparison)
     pairs = [pair for pair in comparison['pairs'] if pair['metric'] == metric]
-    baseline = parameters['baseline']
-    if len(pairs) == 1 or baseline is not None:
-        single = len(pairs) == 1
-        headline = words.pair(pairs[0]) if single else words.against_baseline(board, baseline)
-        return _lead(headline, f'{first}: {score_with_interval}', test_sentence)
-    p_by_pair = {frozenset((pair['a'], pair['b'])): pair['p_adjusted'] for pair in pairs}
-    tests = []
+    if len(pairs) == 1:
+        return _lead(words.pair(pairs[0]), about_first, test_sentence)
+    if (baseline := parameters['baseline']) is not None:
+        return _lead(words.against_baseline(board, baseline), about_first, test_sentence)
+    phrases = []
     for leader in leaders[:NAMES_IN_SENTENCE]:
-        p_below = {run: p_by_pair[frozenset((leader, run))] for run in runs_below}
-        tests.append(_LeaderTests(leader, p_below, words, terms))
+        pairs_below = [pair for pair in pairs if pair['a'] == leader and pair['b'] in runs_below]
+        p_by_run = {pair['b']: pair['p_adjusted'] for pair in pairs_below}
+        phrases.append(words.leader(leader, p_by_run, leads_alone=len(leaders) == 1))
     if len(leaders) == 1:
-        return _lead(
-            tests[0].headline(),
-            f'{first}: {score_with_interval}',
-            test_sentence + tests[0].better_than(),
-        )
+        ((headline, count),) = phrases
+        return _lead(headline, about_first, f'{test_sentence}{count}')
     headline = f'{join_names(leaders)} lead together: {score}'
-    return _lead(
-        headline,
-        'Their means are equal.',
-        test_sentence,
-        *(leader_tests.sentence() for leader_tests in tests),
-    )
+    about_leaders = [f'{phrase}.{count}' for phrase, count in phrases]
+    return _lead(headline, EQUAL_MEANS, test_sentence, *about_leaders)
 
 
 def _lead(headline: str, *sentences: str) -> dict[str, Any]:
@@ -247,10 +227,11 @@ def _lead(headline: str, *sentences: str) -> dict[str, Any]:
 
 
 class _Words(NamedTuple):
-    """The limit and the correction of p, and the words for runs that are compared by it."""
+    """The words for runs that are compared by p, its limit and its correction."""
 
     alpha: float
     correction: str
+    terms: Terms
 
     def pair(self, pair: Mapping[str, Any]) -> str:
         """Compare the only two runs: difference, interval and corrected p."""
@@ -280,14 +261,33 @@ class _Words(NamedTuple):
                 phrases.append(f'{join_names([*p])} {verb} {self.clause(words, p)}')
         return '; '.join(phrases)
 
+    def leader(
+        self, leader: str, p_by_run: Mapping[str, float], *, leads_alone: bool
+    ) -> tuple[str, str]:
+        """Compare a leader with the runs below it, best first; count those that are worse."""
+        run = self.terms.run
+        alike = {name: p for name, p in p_by_run.items() if p > self.alpha}
+        if not alike:
+            all_runs = f'every other {run}' if leads_alone else f'every {run} below'
+            worse = all_runs if len(p_by_run) > 1 else join_names([*p_by_run])
+            return f'{leader} is {self.clause(f"{BETTER} {worse}", p_by_run)}', ''
+        phrase = f'{leader} is '
+        next_run, p = next(iter(p_by_run.items()))
+        if leads_alone:
+            phrase = f'{leader} leads, but is '
+        if leads_alone and p <= self.alpha:
+            phrase = f'{leader} leads: {self.clause(f"{BETTER} {next_run}", {next_run: p})}, but '
+        n_worse = len(p_by_run) - len(alike)
+        worse = with_noun(n_worse, f'other {run}', f'other {self.terms.runs}')
+        count = f' {leader} is {BETTER} {worse}.' if n_worse else ''
+        return phrase + self.clause(f'{ALIKE} {join_names([*alike])}', alike), count
+
     def clause(self, words: str, p_by_run: Mapping[str, float]) -> str:
         """Add the p that is closest to the limit, and its correction, to some words."""
-        smallest = min(p_by_run.values())
-        largest = max(p_by_run.values())
-        p = self.p(largest if largest <= self.alpha else smallest)
-        if len(p_by_run) > 1:
-            p = f'{"largest" if largest <= self.alpha else "smallest"} {p}'
-        return f'{words} ({p}, {self.correction})'
+        all_p = p_by_run.values()
+        word, p = ('largest', max(all_p)) if max(all_p) <= self.alpha else ('smallest', min(all_p))
+        word = f'{word} ' if len(all_p) > 1 else ''
+        return f'{words} ({word}{self.p(p)}, {self.correction})'
 
     def p(self, p: float) -> str:
         """Write p with enough decimals that the rounded p is on the same side of alpha."""
@@ -295,53 +295,6 @@ class _Words(NamedTuple):
             if (round(p, digits) <= self.alpha) == (p <= self.alpha):
                 return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
         return f'p = {p!r}'
-
-
-@dataclass(frozen=True)
-class _LeaderTests:
-    """A leader, and the corrected p of its pairs with the runs below it, best first."""
-
-    leader: str
-    p: dict[str, float]
-    words: _Words
-    terms: Terms
-
-    @property
-    def alike(self) -> dict[str, float]:
-        """The p of the runs that do not differ significantly from the leader."""
-        return {run: p for run, p in self.p.items() if p > self.words.alpha}
-
-    def headline(self) -> str:
-        """Compare the leader with the next run, and name all runs that do not differ from it."""
-        if not self.alike:
-            return f'{self.leader} is {self._better_than_all(f"every other {self.terms.run}")}'
-        next_run, p = next(iter(self.p.items()))
-        alike = self._alike_phrase()
-        if next_run in self.alike:
-            return f'{self.leader} leads, but is {alike}'
-        better = self.words.clause(f'{BETTER} {next_run}', {next_run: p})
-        return f'{self.leader} leads: {better}, but {alike}'
-
-    def sentence(self) -> str:
-        """Compare one of several leaders with the runs below."""
-        if not self.alike:
-            return f'{self.leader} is {self._better_than_all(f"every {self.terms.run} below")}.'
-        return f'{self.leader} is {self._alike_phrase()}.{self.better_than()}'
-
-    def better_than(self) -> str:
-        """Count the runs that the leader is better than, if these are some but not all."""
-        n_better = len(self.p) - len(self.alike)
-        if not self.alike or not n_better:
-            return ''
-        worse_runs = with_noun(n_better, f'other {self.terms.run}', f'other {self.terms.runs}')
-        return f' {self.leader} is {BETTER} {worse_runs}.'
-
-    def _better_than_all(self, worse_runs: str) -> str:
-        worse_runs = worse_runs if len(self.p) > 1 else join_names([*self.p])
-        return self.words.clause(f'{BETTER} {worse_runs}', self.p)
-
-    def _alike_phrase(self) -> str:
-        return self.words.clause(f'{ALIKE} {join_names([*self.alike])}', self.alike)
 
 
 def _test_sentence(comparison: Mapping[str, Any]) -> str:
