@@ -65,11 +65,9 @@ class _HelpFormatter(click.HelpFormatter):
     def write_text(self, text: str) -> None:
         super().write_text(text.replace('-', NO_BREAK_HYPHEN))
 
-    def write_dl(
-        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
-    ) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], *sizes: Any, **named_sizes: Any) -> None:
         rows = [(term, text.replace('-', NO_BREAK_HYPHEN)) for term, text in rows]
-        super().write_dl(rows, col_max, col_spacing)
+        super().write_dl(rows, *sizes, **named_sizes)
 
     def getvalue(self) -> str:
         return super().getvalue().replace(NO_BREAK_HYPHEN, '-')

@@ -364,11 +364,10 @@ class Result(Described):
         """Add the row of all queries, and the columns that count the queries in its means."""
         (first, queries), *value_columns = columns.items()
         means = self._mean_row()
-        empty_cells = [None] * len(queries)
         extended: dict[str, Any] = {first: [*queries, ALL_QUERIES]}
         extended |= {name: _with_mean(column, means.get(name)) for name, column in value_columns}
         for name, count in self._count_columns().items():
-            extended.setdefault(name, [*empty_cells, count])
+            extended.setdefault(name, [*[None] * len(queries), count])
         return extended
 
     @property

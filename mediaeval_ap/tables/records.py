@@ -154,24 +154,22 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     if is_table and not layouts[0].has_header:
         positions = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {positions}, expected the names of its columns')
+    value, name = table_input.value, table_input.name
     match table_input.kind:
         case InputKind.TEXT:
-            return _read_csv_file(table_input.value, layouts)
+            return _read_csv_file(value, layouts)
         case InputKind.COLUMNAR:
-            columns, source = read_columns(
-                table_input.value,
-                lambda schema: _columns_to_read(schema.names, layouts, table_input.name),
-                table_input.name,
+            table, source = read_columns(
+                value, lambda schema: _columns_to_read(schema.names, layouts, name), name
             )
-            return from_table(columns, layouts, source)
+            return from_table(table, layouts, source)
         case InputKind.FRAME:
-            return _from_frame(table_input.value, layouts, table_input.name)
-        case InputKind.TABLE if isinstance(table_input.value, Records):
-            records = table_input.value
-            if records.layout not in layouts:
-                columns_found = records.layout.expected
-                raise ParameterError(f'records: found {columns_found}, expected another file')
-            return records
+            return _from_frame(value, layouts, name)
+        case InputKind.TABLE if isinstance(value, Records):
+            if value.layout in layouts:
+                return value
+            actual = value.layout.expected
+            raise ParameterError(f'records: found {actual}, expected another file')
     names_by_layout = (list(layout.by_role.values()) for layout in layouts)
     names = min(names_by_layout, key=lambda names: abs(len(names) - 2))  # an id and its value
     raise table_input.error('a path, an open file or a table', names)
@@ -253,16 +251,16 @@ def from_table(
         raise no_rows(source.name, layout)
     columns = {}
     for name in layout.columns(table.column_names):
+        column = table[name]
         if name not in layout.texts:
-            column = table[name]
             allow_missing = name in layout.numbers
-            choices = {'allow_missing': allow_missing, 'allow_boolean': bool(layout.classes)}
-            columns[name] = pyarrow.array(number_array(column, name, source, **choices))
+            allowed = {'allow_missing': allow_missing, 'allow_boolean': bool(layout.classes)}
+            columns[name] = pyarrow.array(number_array(column, name, source, **allowed))
             continue
-        if name == layout.by_role.get('labels') and is_list(table[name]):
-            columns[name] = list_array(table[name], name, source)
+        if name == layout.by_role.get('labels') and is_list(column):
+            columns[name] = list_array(column, name, source)
             continue
-        columns[name] = text_array(table[name], name, source).fill_null('')
+        columns[name] = text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
         if holds_any(texts, '\0\r') and len(wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)):
             row = int(wrong[0]) + 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import printable, with_noun
 from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
 from mediaeval_ap.tables.table import Provenance, Table
 
@@ -160,11 +160,10 @@ class Findings:
         for finding in sorted(findings, key=lambda finding: order.index(finding.kind)):
             if finding.count:
                 self._findings.setdefault(finding.kind, []).append(finding)
-        counts = {
+        self.counts = counts = {
             kind: sum(finding.count for finding in findings_of_kind)
             for kind, findings_of_kind in self._findings.items()
         }
-        self.counts = counts
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
     def count(self, severity: Severity) -> int:
@@ -254,14 +253,9 @@ def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks |
             if kind in findings.left_out:
                 more += f'; at most {findings.max_problems:,} of a kind are listed'
         yield Remarks(remarks, more)
-    counts = {
-        'error': findings.count('error'),
-        'warning': findings.count('warning'),
-        'row': findings.rows['hypothesis'],
-    }
-    errors, warnings, rows = (
-        f'{count:,} {noun}{"" if count == 1 else "s"}' for noun, count in counts.items()
-    )
+    errors = with_noun(findings.count('error'), 'error', 'errors')
+    warnings = with_noun(findings.count('warning'), 'warning', 'warnings')
+    rows = with_noun(findings.rows['hypothesis'], 'row', 'rows')
     name = printable(findings.inputs['hypothesis'].name)
     yield f'{errors}, {warnings} in {rows} of {name} (rules {findings.rules})\n'
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.choices import Campaign
-from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.errors import printable, shown, with_noun
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import Column, Table, without_leading_zeros
 from mediaeval_ap.tables.text.line_rules import (
@@ -284,18 +284,15 @@ def lost_zeros(run: Table, reference: Table) -> Finding:
         texts = map(without_leading_zeros, column.values)
         return np.array([number_of[text] for text in texts], np.int64)[column.codes]
 
-    columns = [(reference[field], run[field]) for field in fields]
-    keys = combine([np.concatenate(list(map(numbers, pair))) for pair in columns])
-    similar_row = first_equal(keys)[len(reference) :]
+    pairs = [[numbers(reference[field]), numbers(run[field])] for field in fields]
+    similar_row = first_equal(combine(list(map(np.concatenate, pairs))))[len(reference) :]
     is_wrong = (similar_row < len(reference)) & ~run.within(reference, fields)
 
     def describe(row: int) -> Detail:
         right_row = similar_row[row]
         where = f'{reference.place(right_row)} of {printable(reference.source.name)}'
-        for field in fields:
-            text, right_text = run[field].text(row), reference[field].text(right_row)
-            if text != right_text:
-                break
+        ids = [(field, run[field].text(row), reference[field].text(right_row)) for field in fields]
+        field, text, right_text = next(id for id in ids if id[1] != id[2])
         expected = f'{shown(right_text)}, as in {where}: equal but for leading zeros'
         return (field, shown(text), expected)
 
@@ -315,8 +312,7 @@ def at_first_rows(
 
     def describe(row: int) -> Detail:
         field, text, expected = detail_of(row)
-        n_rows = f'{counts[row]:,} {"row" if counts[row] == 1 else "rows"}'
-        return (field, f'{text} in {n_rows}', expected)
+        return (field, f'{text} in {with_noun(counts[row], "row", "rows")}', expected)
 
     is_first = first_row == np.arange(len(table))
     return at_rows(kind, table, np.flatnonzero(is_first & is_wrong), describe)
