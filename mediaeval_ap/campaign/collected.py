@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count, pairwise
 from typing import Any
@@ -30,7 +30,7 @@ from mediaeval_ap.evaluation.scoring import (
 from mediaeval_ap.judging.pool import Pooling
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import repeated_name_error, run_names, team_of
+from mediaeval_ap.results.run_names import refuse_repeats, run_names, team_of
 from mediaeval_ap.tables import Table
 
 MOST_ROWS = 10  # hypotheses of each ranking on the page
@@ -240,8 +240,7 @@ def name_runs(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError('runs: found none, expected one or more')
     if wrong_names := [name for name in names if not is_text(name)]:
         raise ParameterError(f'runs: found the name {shown(wrong_names[0])}, expected {TEXT}')
-    if repeated_names := [name for name, times in Counter(names).items() if times > 1]:
-        raise repeated_name_error(repeated_names[0])
+    refuse_repeats(names)
     return dict(zip(names, inputs, strict=True))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -72,13 +71,12 @@ def runs_by_name(
 ) -> dict[str, RunFile]:
     """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
     from mediaeval_ap.comparison.testing import check_run
-    from mediaeval_ap.results.run_names import repeated_name_error
+    from mediaeval_ap.results.run_names import refuse_repeats
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]
     with as_usage_errors():
-        if repeated := [name for name, times in Counter(all_names).items() if times > 1]:
-            raise repeated_name_error(repeated[0])
+        refuse_repeats(all_names)
     with as_usage_errors(prefix='--'):
         check_run('baseline', baseline, all_names)
     return dict(zip(names, runs, strict=True))

@@ -14,15 +14,7 @@ from mediaeval_ap.errors import ParameterError, printable, shown
 
 STANDARD_INPUT_NAME = '<stdin>'
 FILE_SUFFIXES = {
-    '.txt',
-    '.csv',
-    '.tsv',
-    '.json',
-    '.parquet',
-    '.arrow',
-    '.store',
-    '.run',
-    '.label',
+    *'.txt .csv .tsv .json .parquet .arrow .store .run .label'.split(),
     *COMPRESSED_SUFFIXES,
 }
 
@@ -48,9 +40,8 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
         name or (STANDARD_INPUT_NAME if path == '-' else '')
         for path, name in zip(paths, given_names or [''] * len(paths), strict=True)
     ]
-    n_uses = Counter(filter(None, given_names))
-    if repeated := [name for name, times in n_uses.items() if times > 1]:
-        raise repeated_name_error(repeated[0])
+    given = [name for name in given_names if name]
+    refuse_repeats(given)
     unnamed: PathParts = {
         PurePath(path): PurePath(path).parts or (path,)
         for path, name in zip(paths, names, strict=True)
@@ -59,10 +50,10 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     whole: PathParts = {path: (str(path),) for path in unnamed}
     for parts in _without_suffixes(unnamed), unnamed, whole:
         name_by_path = _shortest_distinct_ends(parts)
-        if not (clash := n_uses.keys() & name_by_path.values()):
+        if not (clash := set(given).intersection(name_by_path.values())):
             break
     else:
-        raise repeated_name_error(min(clash))
+        refuse_repeats(sorted(clash) * 2)
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
@@ -107,8 +98,10 @@ def team_of(run: str) -> str:
     return run.partition('_')[0] or run
 
 
-def repeated_name_error(name: str) -> ParameterError:
-    return ParameterError(f'runs: found {shown(name)} twice, expected each name once')
+def refuse_repeats(names: Iterable[str]) -> None:
+    """Raise ParameterError if two runs have one name."""
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
+        raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each name once')
 
 
 def _without_suffixes(paths: PathParts) -> PathParts:
