@@ -116,17 +116,14 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
         intervals = f'without intervals, which need {FEWEST} {units}'
     if settings['range']:
         intervals += f'; values from {terms.low:g} to {terms.high:g}, more is better'
-    sentences = [f'{subject}, {intervals}.']
-    if comparison.pairs:
-        family = f'all pairs of {terms.runs}'
-        if settings['baseline'] is not None:
-            family = 'pairs with the baseline'
-        if len(comparison.metrics) > 1:
-            family += ' for each metric'
-        correction = CORRECTED_BY[settings['correction']]
-        tests = f'Tests: {SIGN_FLIPS} of {units}, corrected by {correction} over {family}.'
-        sentences.append(tests)
-    return sentences
+    if not comparison.pairs:
+        return [f'{subject}, {intervals}.']
+    correction = CORRECTED_BY[settings['correction']]
+    has_baseline = settings['baseline'] is not None
+    family = 'pairs with the baseline' if has_baseline else f'all pairs of {terms.runs}'
+    family += ' for each metric' if len(comparison.metrics) > 1 else ''
+    tests = f'{SIGN_FLIPS} of {units}, corrected by {correction} over {family}'
+    return [f'{subject}, {intervals}.', f'Tests: {tests}.']
 
 
 class TitledTable(NamedTuple):
@@ -148,7 +145,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     yield from _outcome_of_gate(comparison)
     yield _board(comparison)
     if explanations := _explanations(comparison):
-        yield _lines(explanations)
+        yield '\n'.join([*explanations, ''])
     for table in (
         *_against_baseline(comparison, metrics if pairs else metrics[:1]),
         *_differences_of_pairs(comparison, metrics[:n_shown]),
@@ -165,11 +162,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     if comparison.pairs and metrics[n_shown:]:
         hidden = join_names(metrics[n_shown:])
         end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]
-    yield _lines(end)
-
-
-def _lines(sentences: Sequence[str]) -> str:
-    return ''.join(f'{sentence}\n' for sentence in sentences)
+    yield '\n'.join([*end, ''])
 
 
 def _claimed_first(comparison: ComparisonData) -> list[str]:
@@ -193,20 +186,16 @@ def _explanations(comparison: ComparisonData) -> list[str]:
     alpha = alpha_of(comparison.parameters['level'])
     sentences = []
     if comparison.pairs:
-        runs = comparison.terms.runs.capitalize()
-        mark = (
-            f'{runs} that share a letter are not significantly different (corrected p > {alpha:g}).'
-        )
+        alike = f'{comparison.terms.runs.capitalize()} that share a letter are not'
+        mark = f'{alike} significantly different (corrected p > {alpha:g}).'
         if baseline is not None:
             different = f'significantly different from {printable(baseline)}'
             mark = f'{DAGGER}: {different} (corrected p ≤ {alpha:g}).'
         sentences.append(f'{mark} Ranks: best to worst by the tests of all pairs.')
     claimed, *exploratory = _claimed_first(comparison)
     if exploratory:
-        verb = 'is' if len(exploratory) == 1 else 'are'
-        sentences.append(
-            f'Claims are about {claimed}; {join_names(exploratory)} {verb} exploratory.'
-        )
+        others = f'{join_names(exploratory)} {"is" if len(exploratory) == 1 else "are"}'
+        sentences.append(f'Claims are about {claimed}; {others} exploratory.')
     return sentences
 
 
@@ -251,20 +240,15 @@ def _board(comparison: ComparisonData) -> Grid:
     grid = _grid_of_runs(comparison, cell_of)
     if not comparison.pairs:
         return grid
-    rank_by_run = {
-        standing.run: Marked(ranks(standing.rank_interval))
-        for standing in comparison.leaderboard
-        if not standing.exploratory
-    }
-    rows = [[run, rank_by_run[run], *cells] for run, *cells in grid.rows]
+    rank_intervals = [row.rank_interval for row in comparison.leaderboard if not row.exploratory]
+    ranked = zip(grid.rows, rank_intervals, strict=True)  # both best first
+    rows = [[run, Marked(ranks(interval)), *cells] for (run, *cells), interval in ranked]
     return Grid([comparison.terms.run, 'rank', *grid.headers[1:]], rows)
 
 
 def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
-    cells = {
-        (standing.metric, standing.run): cell_of(standing) for standing in comparison.leaderboard
-    }
+    cells = {(row.metric, row.run): cell_of(row) for row in comparison.leaderboard}
     metrics = _claimed_first(comparison)
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
     return Grid([comparison.terms.run, *metrics], rows)
