@@ -176,16 +176,15 @@ class _ScoreTable(NamedTuple):
 
 
 def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_ScoreTable]:
-    origins = [origin for _, origin in tables]
-    given_names = [name for name, _ in tables]
     paths = [
         os.fsdecode(origin) if isinstance(origin, str | os.PathLike) else f'table {number}'
-        for number, origin in enumerate(origins, 1)
+        for number, (_, origin) in enumerate(tables, 1)
     ]
-    names = run_names(paths, given_names)
-    files = [_read_table(*table, layouts) for table in zip(origins, names, strict=True)]
-    parts = zip(origins, given_names, paths, names, files, strict=True)
-    return [_ScoreTable(*fields) for fields in parts]
+    names = run_names(paths, [given_name for given_name, _ in tables])
+    return [
+        _ScoreTable(origin, given_name, path, name, _read_table(origin, name, layouts))
+        for (given_name, origin), path, name in zip(tables, paths, names, strict=True)
+    ]
 
 
 class _Matrix(NamedTuple):
@@ -226,8 +225,8 @@ def _matrix_of(
     values = cells.pivot(index='item', columns='system', values='value')
     values = values.reindex(index=items, columns=sorted(first_files.index))
     _check_no_totals(values, cells, files)
-    complete = _apply_missing_policy(values, missing, bounds)
-    return _Matrix(complete.values, first_files, complete.n_as_zero, complete.notes)
+    values, n_as_zero, notes = _apply_missing_policy(values, missing, bounds)
+    return _Matrix(values, first_files, n_as_zero, notes)
 
 
 def _check_bounds(
@@ -359,22 +358,17 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
     return first, cells.loc[alike, 'row'].to_numpy()
 
 
-class _CompleteValues(NamedTuple):
-    """A value for each item and system."""
-
-    values: pandas.DataFrame
-    n_as_zero: dict[str, int]  # by system
-    notes: list[str]
-
-
 def _apply_missing_policy(
     values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
-) -> _CompleteValues:
-    """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says."""
+) -> tuple[pandas.DataFrame, dict[str, int], list[str]]:
+    """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says.
+
+    Return a value for each item and system, the number of items filled in by system, and notes.
+    """
     is_lacking = values.isna().any(axis=1)
     n_lacking = int(is_lacking.sum())
     if not n_lacking:
-        return _CompleteValues(values, {}, [])
+        return values, {}, []
     summary = f'{n_lacking:,} of {len(values):,} items without a value of some system'
     has_value = values.notna().to_numpy()
     n_common = has_value.T.astype(int) @ has_value  # of each pair of systems
@@ -389,15 +383,14 @@ def _apply_missing_policy(
             f'expected one for each item and system{remedy}'
         )
     if missing == 'skip':
-        return _CompleteValues(values[~is_lacking], {}, [f'{summary}: left out'])
+        return values[~is_lacking], {}, [f'{summary}: left out']
     low, high = bounds or (-math.inf, float(np.nanmax(values.to_numpy())))
     if not low <= 0 <= high:
         where = f'0 is not between {low:g} and {high:g}, where values are'
         raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
     n_as_zero = {str(name): int(n) for name, n in values.isna().sum().items() if n}
     counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
-    notes = [f'Items without a value count as 0: {counts}']
-    return _CompleteValues(values.fillna(0), n_as_zero, notes)
+    return values.fillna(0), n_as_zero, [f'Items without a value count as 0: {counts}']
 
 
 def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
