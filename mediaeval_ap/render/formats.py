@@ -172,7 +172,7 @@ class Markdown(AlignedText):
         return re.sub('\n(?=.)', r'\\\n', escaped)  # a backslash keeps the end of a line
 
     def text(self, text: str) -> str:
-        """Return text as code; words of prose, and no text, as they are."""
+        """Return text as code, but prose and empty text unchanged."""
         text = printable(text)
         if not text or (' ' in text and text == self.paragraph(text)):
             return text

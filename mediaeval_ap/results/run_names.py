@@ -40,8 +40,8 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
         name or (STANDARD_INPUT_NAME if path == '-' else '')
         for path, name in zip(paths, given_names or [''] * len(paths), strict=True)
     ]
-    given = [name for name in given_names if name]
-    refuse_repeats(given)
+    user_names = [name for name in given_names if name]
+    refuse_repeats(user_names)
     unnamed: PathParts = {
         PurePath(path): PurePath(path).parts or (path,)
         for path, name in zip(paths, names, strict=True)
@@ -50,7 +50,7 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     whole: PathParts = {path: (str(path),) for path in unnamed}
     for parts in _without_suffixes(unnamed), unnamed, whole:
         name_by_path = _shortest_distinct_ends(parts)
-        if not (clash := set(given).intersection(name_by_path.values())):
+        if not (clash := set(user_names).intersection(name_by_path.values())):
             break
     else:
         refuse_repeats(sorted(clash) * 2)
