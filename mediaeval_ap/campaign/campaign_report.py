@@ -125,11 +125,14 @@ class CampaignReport(Paged):
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
+        n_runs = len(self.comparison.runs)
+        size = with_noun(n_runs + len(self.missing), 'run', 'runs')
+        size = f'{n_runs} of {size}' if self.missing else size
         return {
             'schema': REPORT_SCHEMA,
             'version': __version__,
             'kind': 'report',
-            'title': f'{with_noun(len(self.comparison.runs), "run", "runs")} on {self._reference}',
+            'title': f'{size} on {self._reference}',
             'lead': self._lead,
             'runs': self.comparison.runs,
             'teams': self.teams,
@@ -178,7 +181,7 @@ class CampaignReport(Paged):
     @cached_property
     def _lead(self) -> dict[str, Any]:
         comparison = self.comparison
-        lead = lead_of(self._comparison_dict)
+        lead = lead_of(self._comparison_dict, bool(self.missing))
         n_queries = len(comparison.queries)
         n_without = self._n_relevant.count(0)
         errors = ', '.join(f'{run} ({error})' for run, error in self.missing.items())
@@ -303,6 +306,7 @@ class CampaignReport(Paged):
         data['figures'] = figures
         return data, {
             **context_of(data, self.comparison.caption(), facts),
+            'missing': self.missing,
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
             'teams': self.teams if self._names_teams else {},

@@ -18,7 +18,7 @@ from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.testing import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
-from mediaeval_ap.errors import DataWarning, Error, ParameterError, shown, warn_caller
+from mediaeval_ap.errors import DataWarning, Error, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.scoring import (
     PreparedRun,
@@ -72,7 +72,12 @@ def make_report(
             evaluation = evaluate_run(run, selected).called(name)
             _warn_once(evaluation.warnings, warnings)
         except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
-            if not keep_going or name == settings.baseline or isinstance(error, ParameterError):
+            is_baseline = name == settings.baseline
+            if is_baseline == keep_going and len(runs) > 1:
+                no_page = f'--baseline {printable(name)}: has errors, so there is no page'
+                hint = '--keep-going makes the page from the other runs'
+                error.add_note(no_page if is_baseline else hint)
+            if not keep_going or is_baseline or isinstance(error, ParameterError):
                 raise
             errors[name] = error
             continue
@@ -92,7 +97,10 @@ def make_report(
         if pooling is not None:
             pooling.add(name, run, [tops[query] for query in selected.names])
     if not evaluations:
-        raise next(iter(errors.values()))
+        first_error, *other_errors = errors.values()
+        for other_error in other_errors:
+            first_error.add_note(str(other_error))
+        raise first_error
     pool = None if pooling is None else pooling.result()
     _warn_once(() if pool is None else pool.warnings, warnings)
     rows, subset = criteria.reference.table, criteria.subset

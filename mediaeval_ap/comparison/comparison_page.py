@@ -119,6 +119,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         ],
         'inputs': data['manifest']['inputs'],
         **dict.fromkeys(('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'definition')),
+        'missing': {},
     }
 
 
@@ -175,11 +176,16 @@ def _distribution(
     return {'headers': classes, 'rows': rows}
 
 
-def lead_of(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a headline and sentences about the last metric, which claim no more than the test."""
+def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str, Any]:
+    """Return a headline and sentences about the last metric, which claim no more than the test.
+
+    If `is_partial`, runs are missing: other runs are called scored runs.
+    """
     counts = comparison['manifest']['counts']
     parameters = comparison['manifest']['parameters']
     terms = terms_of(parameters)
+    if is_partial:
+        terms = terms._replace(run='scored run', runs='scored runs')
     if counts.get('queries_without_relevant') == counts['queries']:
         return _lead(
             'No query has a relevant shot, so the runs cannot be compared',

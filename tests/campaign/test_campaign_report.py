@@ -176,13 +176,23 @@ def test_a_missing_run_changes_nothing_else(validator):
     runs = {'one_a': RUNS['one'], 'lost_a': [('x', 'v', '1', 'ann', 'high')]}
     with pytest.raises(FormatError, match='row 1, confidence'):
         evaluator.report(runs, QUERIES)
-    value = jsoned(evaluator.report(runs, QUERIES, keep_going=True).to_dict())
+    made = evaluator.report(runs, QUERIES, keep_going=True)
+    page = made.to_html()
+    assert '<dd>1 of 2 runs, 8 queries</dd>' in page
+    assert 'MAP@5 of 1 of 2 runs, best first; missing: <bdi>lost_<wbr>a</bdi>.' in page
+    value = jsoned(made.to_dict())
     validator.validate(value)
+    assert value.pop('title') == '1 of 2 runs on <reference>'
+    sentence = value['lead']['sentences'].pop()
+    assert sentence.endswith('There is no other scored run to compare it with.')
     error = value.pop('missing')['lost_a']
     assert value['lead']['caveats'].pop(0) == f'1 run is missing: lost_a ({error}).'
     assert value['remarks'].pop()['runs'] == ['lost_a']
     del runs['lost_a']
-    assert value == jsoned(evaluator.report(runs, QUERIES).to_dict())
+    whole = jsoned(evaluator.report(runs, QUERIES).to_dict())
+    del whole['title']
+    assert whole['lead']['sentences'].pop() == sentence.replace('other scored', 'other')
+    assert value == whole
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

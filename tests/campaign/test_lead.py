@@ -87,6 +87,13 @@ def test_headlines(maps, p, headline):
     assert said(maps, p)[0].replace(', Holm)', ')') == headline
 
 
+def test_a_leader_is_compared_with_scored_runs_where_others_are_missing():
+    """A missing run may be the best."""
+    compared = comparison(THREE, {'ab': 0.01, 'ac': 0.001})
+    headline = 'a is better than every other scored run (largest p = 0.0100, Holm)'
+    assert lead_of(compared, is_partial=True)['headline'] == headline
+
+
 @pytest.mark.parametrize(
     ('baseline', 'p', 'headline'),
     [

@@ -62,18 +62,27 @@ def test_a_run_that_is_broken_does_not_block_the_page(runs, broken, name):
     error = line.removeprefix('Error: ')
     assert (sorted(data['runs']), data['missing']) == (['other', 'run'], {'lost': error})
     assert data['lead']['caveats'][0] == f'1 run is missing: lost ({error}).'
+    assert data['title'] == '2 of 3 runs on reference.txt'
     (remark,) = (each for each in data['remarks'] if each['what'] == f'missing: {error}')
     assert remark['runs'] == ['lost']
     stopped = run(*runs, name, '--strict', '-o', 'other.html')
-    assert (stopped.exit_code, stopped.stderr) == (1, result.stderr)
+    hint = '; --keep-going makes the page from the other runs'
+    assert (stopped.exit_code, stopped.stderr) == (1, f'{line}{hint}\n')
+    alone = run('report', 'reference.txt', name, '-q', '--strict', '-o', 'other.html')
+    assert (alone.exit_code, alone.stderr) == (1, result.stderr)
     assert not Path('other.html').exists()
 
 
 def test_no_page_without_any_run_or_without_the_baseline(runs, broken):
-    for arguments in (['bad.txt', 'missing.txt'], ['bad.txt', 'run.txt', '--baseline', 'bad']):
+    no_page = '--baseline bad: has errors, so there is no page'
+    for arguments, errors in (
+        (['bad.txt', 'missing.txt'], [BROKEN['bad.txt'], BROKEN['missing.txt']]),
+        (['bad.txt', 'run.txt', '--baseline', 'bad'], [BROKEN['bad.txt'], no_page]),
+    ):
         result = run('report', 'reference.txt', *arguments, '-q', *broken)
         assert (result.exit_code, result.stdout) == (1, '')
-        assert result.stderr.startswith(f'Error: {BROKEN["bad.txt"]}')
+        lines = result.stderr.replace(' (1 more wrong line)', '').splitlines()
+        assert lines == [f'Error: {error}' for error in errors]
         assert not Path('page.html').exists()
 
 
