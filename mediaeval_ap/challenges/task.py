@@ -494,9 +494,12 @@ def _layouts_of_shapes(
     for shape in fitting:
         names = [column_at(name) if by_position else name for name in shape.values()]
         n_texts = len(names) - len(NUMBER_ROLES & shape.keys())
+        as_lists = {'id': names[0], 'labels': names[n_texts - 1]}
+        may_be_lists = 'label' in shape and any('labels' in other_shape for other_shape in shapes)
         layouts.append(
             RecordLayout(
                 texts=tuple(names[:n_texts]),
+                lists_remedy=f', or lists by {own_parameter}={as_lists}' * may_be_lists,
                 numbers=tuple(names[n_texts:]),
                 roles=tuple(shape),
                 other_numbers=shape.keys() == {'id'},

@@ -12,6 +12,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
 from mediaeval_ap.metrics.tie_blocks import mean_precisions, precisions_at_correct
+from mediaeval_ap.tables.columnar import name_of_type
 from mediaeval_ap.tables.table import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
     array = arrow_array(confidence, 'confidence')
     is_number = pyarrow.types.is_floating(array.type) or pyarrow.types.is_integer(array.type)
     if not (is_number or pyarrow.types.is_null(array.type)):
-        raise ParameterError(f'confidence: found {array.type}, expected numbers')
+        raise ParameterError(f'confidence: found {name_of_type(array.type)}, expected numbers')
     try:
         numbers: NDArray[np.float64] = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     except pyarrow.ArrowInvalid:

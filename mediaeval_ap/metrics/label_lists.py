@@ -28,6 +28,8 @@ from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError, shown
+from mediaeval_ap.tables.columnar import name_of_type
+from mediaeval_ap.tables.reading import remedy_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -95,7 +97,7 @@ def tensor_error(error: Exception, name: str) -> ParameterError:
 
 def reusable(lists: Any) -> Any:
     """Return lists in a container that can be read twice."""
-    if hasattr(lists, 'iloc'):  # a frame of pandas, or a column of lists
+    if hasattr(lists, 'iloc') or hasattr(lists, 'to_arrow'):  # a frame, or a column of lists
         return lists.to_numpy()
     return list(lists) if isinstance(lists, Iterator) else lists
 
@@ -128,7 +130,8 @@ def arrow_array(values: Any, name: str) -> pyarrow.Array:
 
     values = on_cpu(values, name)
     if not _is_sequence(values):
-        raise ParameterError(f'{name}: found {shown(values)}, expected a sequence')
+        remedy = remedy_of(values)
+        raise ParameterError(f'{name}: found {shown(values)}, expected a sequence{remedy}')
     if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
         try:
             sized = values if hasattr(values, '__len__') else list(values)
@@ -160,7 +163,7 @@ def label_array(values: Any, name: str) -> pyarrow.Array:
             raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
     if kind in (pyarrow.string(), pyarrow.large_string()):
         return array.cast(pyarrow.large_string())
-    raise ParameterError(f'{name}: found labels of type {kind}, expected text or integers')
+    raise ParameterError(f'{name}: found {name_of_type(kind)}, expected text or integers')
 
 
 def same_kind(
@@ -229,7 +232,8 @@ def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]
         if pyarrow.types.is_fixed_size_list(array.type):
             array = array.cast(pyarrow.large_list(array.type.value_type))
         if not (pyarrow.types.is_list(array.type) or pyarrow.types.is_large_list(array.type)):
-            raise ParameterError(f'{name}: found {array.type}, expected lists of labels')
+            actual = name_of_type(array.type)
+            raise ParameterError(f'{name}: found {actual}, expected lists of labels')
         if array.null_count:
             raise ParameterError(f'{name}: found a missing list, expected lists of labels')
         labels = label_array(array.flatten(), name)

@@ -15,7 +15,7 @@ from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.label_lists import tensor_error
 from mediaeval_ap.tables.columnar import is_list, to_arrow
-from mediaeval_ap.tables.reading import is_arrow
+from mediaeval_ap.tables.reading import is_arrow, remedy_of
 from mediaeval_ap.tables.table import Matrix
 from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER, LARGEST_INTEGER
 
@@ -400,7 +400,8 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
     if array.dtype == object and 'b' in kinds and {*map(type, array.flat)} <= {bool, np.bool_}:
         array = array.astype(np.bool_)  # as pandas has them where a missing one is allowed
     if array.ndim != n_dimensions or array.dtype.kind not in kinds:
-        raise ParameterError(f'{name}: found {array.ndim} dimensions of {array.dtype}, {expected}')
+        actual = f'{array.ndim} dimensions of {array.dtype}'
+        raise ParameterError(f'{name}: found {actual}, {expected}{remedy_of(values)}')
     # numpy converts integers beside floats, and int64 beside uint64, to doubles, and may round
     # them. (It converts smaller types to smaller floats only if these are exact.)
     if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):

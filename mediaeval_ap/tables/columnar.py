@@ -146,6 +146,13 @@ def is_list(column: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
+def name_of_type(kind: Any) -> str:
+    """Return a word for a type of pyarrow, in messages."""
+    words = {'list': 'lists', 'string': 'text', 'float': 'floats', 'double': 'floats'}
+    outer = str(kind).partition('<')[0]
+    return next((word for part, word in words.items() if part in outer), shortened(str(kind)))
+
+
 def list_array(column: pyarrow.ChunkedArray, field: str, source: Provenance) -> Any:
     """Return lists of labels as lists of large strings in one chunk; refuse missing labels."""
     import pyarrow
@@ -236,7 +243,7 @@ def _type_error(column: Any, field: str, expected: str, source: Provenance) -> F
 
     kind = _value_type(column)
     remedy = AS_INTEGERS if expected != 'numbers' and types.is_floating(kind) else ''
-    actual = shortened(f'a column of {kind}')
+    actual = f'a column of {name_of_type(kind)}'
     return FormatError(source.name, '', field, actual, f'{expected}{remedy}')
 
 

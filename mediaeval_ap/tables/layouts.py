@@ -81,6 +81,7 @@ class RecordLayout:
     roles: tuple[str, ...] = ()  # the roles of `texts`, then of `numbers`; by default their names
     has_header: bool = True
     remedy: str = ''  # advice in the error about a file that lacks a column
+    lists_remedy: str = ''  # advice in the error about lists where a row has one label
     allow_missing: bool = False
     description: str = ''  # the expected columns in messages; by default their names
     from_saved_index: bool = False  # True if the ids are in a saved index

@@ -260,6 +260,8 @@ def from_table(
         if name == layout.by_role.get('labels') and is_list(column):
             columns[name] = list_array(column, name, source)
             continue
+        if layout.lists_remedy and name != layout.texts[0] and is_list(column):
+            raise FormatError(source.name, '', name, 'lists', f'one label{layout.lists_remedy}')
         columns[name] = text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
         if holds_any(texts, '\0\r') and len(wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)):

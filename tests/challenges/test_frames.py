@@ -16,6 +16,7 @@ from oracle import CLOSE
 
 from mediaeval_ap import AveragePrecision, challenges, compare, evaluate_trec, index
 from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.metrics import label_ranking_average_precision, mean_average_precision_at_k
 
 MAP, FIRST_HIT = challenges.evaluate_map, challenges.evaluate_first_hit
 GAP, LRAP = challenges.evaluate_gap, challenges.evaluate_lrap
@@ -209,7 +210,7 @@ def test_zeros_that_integers_do_not_have(kind, tmp_path):
 
 
 AS_FLOATS = (
-    r'found a column of double, .*\(dtype=str\).* \(dtype=.Int64.\), which missing values do not'
+    r'found a column of floats, .*\(dtype=str\).* \(dtype=.Int64.\), which missing values do not'
 )
 
 
@@ -346,6 +347,8 @@ def test_errors_tell_which_of_two_tables_it_is(name):
 
 OWN_CONFIDENCE = {'id': 'photo', 'label': 'label', 'confidence': 'sure'}
 PHOTOS = pandas.DataFrame({'label': ['3', '2'], 'sure': [0.5, 0.25]}, index=['u', 'v'])
+LAZY_LABELS = polars.LazyFrame({'first': ['b'], 'second': ['a']})
+LAZY_SCORES = polars.LazyFrame({'a': [0.25], 'b': [0.5]})
 SYSTEMS = pandas.DataFrame({'old': [0.5, 1], 'new': [0.25, 0.5]}, index=['q1', 'q2'])
 
 
@@ -405,6 +408,8 @@ def unnamed(frame, *index):
         (discovery_of, unnamed(RUN_FRAME, *REFERENCE_FRAME)['confidence'], [1]),
         (discovery_of, unnamed(RUN_FRAME, 'shot_id'), [1]),
         (trec_of, TREC_FRAME.to_dict(), [0.5]),
+        (lambda y_pred: mean_average_precision_at_k([['a']], y_pred), LAZY_LABELS, 0.5),
+        (lambda y_score: label_ranking_average_precision([[1, 0]], y_score), LAZY_SCORES, 0.5),
         (trec_of, unnamed(TREC_FRAME, 'qid', 'docno'), [0.5]),
     ],
 )
@@ -442,6 +447,19 @@ def test_the_call_that_an_error_names_makes_a_table(function, wrong, expected):
 def test_other_errors_name_no_call(function, wrong, message):
     with pytest.raises((FormatError, ParameterError), match=message):
         function(wrong)
+
+
+@pytest.mark.parametrize('columns', [None, {'id': 'customer_id', 'label': 'article_id'}])
+def test_lists_in_a_column_of_one_label_are_named_as_lists(columns):
+    rows = pandas.DataFrame({'customer_id': ['u', 'u'], 'article_id': ['1', '2']})
+    lists = rows.groupby('customer_id')['article_id'].agg(list)
+    guesses = pandas.DataFrame({'customer_id': ['u'], 'prediction': ['1']})
+    with pytest.raises(FormatError, match='article_id: found lists, expected one') as caught:
+        MAP(lists, guesses, truth_columns=columns)
+    _, option = str(caught.value).split(' by ')
+    assert MAP(lists, guesses, **eval(f'dict({option})')).value == 0.5  # one of two relevant labels
+    with pytest.raises(FormatError, match='landmark_id: found a column of lists, expected text or'):
+        GAP(LANDMARKS_FRAME.assign(landmark_id=[['1'], ['2']]), GUESSES_FRAME)
 
 
 @pytest.mark.parametrize('kind', KINDS)

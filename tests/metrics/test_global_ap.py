@@ -116,7 +116,7 @@ def test_labels_in_a_frame_stay_what_they_are():
     [
         (['a'], [math.nan], ['a'], 'confidence: found nan at position 0'),
         ([None, 'a'], [None, math.inf], ['a', 'a'], 'confidence: found inf at position 1'),
-        (['a'], ['0.5'], ['a'], 'confidence: found string, expected numbers'),
+        (['a'], ['0.5'], ['a'], 'confidence: found text, expected numbers'),
         (['a'], [True], ['a'], 'confidence: found bool, expected numbers'),
         (['a'], [2**53 + 1], ['a'], 'confidence: found integers beyond'),
         (['a'], [0.5, 0.6], ['a'], 'found 1 y_true, 1 y_pred and 2 confidence'),

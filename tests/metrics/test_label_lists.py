@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import oracle
 import pandas
+import polars
 import pyarrow
 import pytest
 from hypothesis import given
@@ -71,6 +72,7 @@ def test_labels_of_many_kinds_of_sequence():
         (list(map(pandas.Series, y_true)), pandas.DataFrame(y_pred)),
         ([pyarrow.array(y_true[0]), []], list(map(pyarrow.array, y_pred))),
         (y_true, pyarrow.ListArray.from_arrays([0, 2, 4], encoded)),
+        (polars.Series(y_true), polars.DataFrame(y_pred, orient='row')),
     ):
         assert MeanAveragePrecision().update(truth, predictions)[0].tolist() == [0.25, 0]
     for kind in np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.float64:
@@ -83,7 +85,7 @@ def test_labels_of_many_kinds_of_sequence():
 @pytest.mark.parametrize(
     ('y_true', 'y_pred', 'message'),
     [
-        (['ab'], [['a']], 'y_true: found string, expected lists of labels'),
+        (['ab'], [['a']], 'y_true: found text, expected lists of labels'),
         ([['a']], [['a'], ['b']], 'y_pred: found 2 lists, expected 1 as in y_true'),
         ([['1']], [[1]], 'y_pred: found integers, expected text as in y_true'),
         ([['a', None]], [['a']], 'y_true: found a missing label'),
@@ -93,8 +95,8 @@ def test_labels_of_many_kinds_of_sequence():
         ([np.array([2.0**24], np.float32)], [[1]], 'y_true: found floats, expected text'),
         (b'ab', [['a']], "y_true: found b'ab', expected a sequence"),
         ({1}, [[1]], r'y_true: found \{1\}, expected a sequence'),
-        ([[True]], [[1]], 'y_true: found labels of type bool'),
-        ([[b'a']], [['a']], 'y_true: found labels of type binary'),
+        ([[True]], [[1]], 'y_true: found bool, expected text or integers'),
+        ([[b'a']], [['a']], 'y_true: found binary, expected text or integers'),
         ([['a', 1]], [['a']], 'y_true: .*, expected values of one kind'),
         ([np.array([2**63], dtype=np.uint64)], [[1]], 'y_true: found a number beyond'),
     ],

@@ -85,7 +85,7 @@ def test_errors_of_first_hits_name_their_parameters():
         (['a'], [[1]], 'y_pred: found integers, expected text as in y_true'),
         (['a', 'b'], [['a']], 'y_pred: found 1 lists, expected 2 as in y_true'),
         ([None], [['a']], 'y_true: found a missing label'),
-        ([['a']], [['a']], 'y_true: found labels of type list'),
+        ([['a']], [['a']], 'y_true: found lists, expected text or integers'),
     ):
         with pytest.raises(ParameterError, match=f'^{message}'):
             mean_reciprocal_rank_at_k(labels, predictions)

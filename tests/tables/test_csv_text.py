@@ -213,7 +213,7 @@ def test_tables_of_numbers(tmp_path):
 @pytest.mark.parametrize(
     ('frame', 'expected'),
     [
-        ({'id': [1.0], 'b': ['x']}, '<DataFrame>, id: found a column of double, expected text or'),
+        ({'id': [1.0], 'b': ['x']}, '<DataFrame>, id: found a column of floats, expected text or'),
         ({'id': [2**63], 'b': ['x']}, '<DataFrame>, id: found .*, expected one kind'),
         ({'id': ['1', 2], 'b': ['x', 'y']}, '<DataFrame>, id: found .*, expected one kind'),
         ({'id': ['\ud800'], 'b': ['x']}, '<DataFrame>, id: found .*, expected one kind'),

@@ -209,12 +209,12 @@ def arrow(**columns):
     ('table', 'message'),
     [
         (arrow(), "confidence: found columns '.*', expected one column confidence"),
-        (arrow(confidence=['1', '2']), 'confidence: found a column of string, expected numbers'),
+        (arrow(confidence=['1', '2']), 'confidence: found a column of text, expected numbers'),
         (arrow(confidence=[True, False]), 'confidence: found a column of bool, expected numbers'),
         (arrow(confidence=[1.0, None]), 'row 2, confidence: found nothing, expected a value'),
         (arrow(confidence=[1.0, np.inf]), 'row 2, confidence: found inf, expected a finite'),
         (arrow(confidence=[1, 2**53 + 1]), 'confidence: found integers beyond 2'),
-        (arrow(confidence=[1, 2], shot_id=[1.0, 2.0]), 'shot_id: found a column of double, exp'),
+        (arrow(confidence=[1, 2], shot_id=[1.0, 2.0]), 'shot_id: found a column of floats, exp'),
         (arrow(confidence=[1, 2], shot_id=[True, False]), 'shot_id: found a column of bool, exp'),
         (arrow(confidence=[1, 2], shot_id=[1, None]), 'row 2, shot_id: found nothing, expected'),
         (
