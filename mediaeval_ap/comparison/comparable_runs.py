@@ -62,6 +62,7 @@ class Runs:
     definition: str | None = None
     inputs: Mapping[str, Provenance] = field(default_factory=dict)
     n_skipped: int | None = None  # the number of queries left out; None if they always count
+    no_videos: str = ''  # why shots were scored, but their videos are not known
     clusters: Sequence[str] | None = None  # the cluster of each query, from a score table
     groups: Sequence[str] | None = None  # the group of each query, from a score table
     range: list[float] | None = None  # the least and the largest value of score tables

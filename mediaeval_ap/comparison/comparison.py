@@ -532,7 +532,7 @@ def _clustering(
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
     """Return the reason why videos are not the units by default, or ''."""
     if not runs.has_videos:
-        return 'the results have no videos'
+        return runs.no_videos or 'the results have no videos'
     if videos is None:
         return 'their videos are not known without the reference'
     if (n_videos := videos.n_videos) < LEAST_VIDEOS:
@@ -557,7 +557,7 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
-    if why_no_videos and runs.has_videos:
+    if why_no_videos and (runs.has_videos or runs.no_videos):
         notes.append(f'Queries are taken as independent, not by video: {why_no_videos}')
     return notes
 

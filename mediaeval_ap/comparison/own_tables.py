@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
@@ -82,6 +83,15 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
     measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
     columns.sort(key=measures[:1].__contains__)  # claims are about the last metric
     return {metric if name == 'value' else name: name for name in columns}
+
+
+def reason_without_videos(records: Records) -> str:
+    """Return the reason why queries of a campaign cannot be tested by video, or ''."""
+    by_role = records.layout.by_role
+    if 'definition' not in by_role or records['definition'][0].as_py() != definitions.DEFAULT:
+        return ''
+    remedy = 'compare the files of --format json --per-query, with the reference'
+    return f'tables do not tell their videos; {remedy}'
 
 
 def without_means(records: Records) -> Records:

@@ -25,6 +25,7 @@ from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
     metric_columns,
+    reason_without_videos,
     without_means,
 )
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
@@ -158,6 +159,7 @@ def read_scores(
         notes=[*chain.from_iterable(notes_on_tables), *last.notes],
         kind='scores',
         clusters=clusters,
+        no_videos=reason_without_videos(files[0]),
         groups=clusters if by == names['cluster'] else groups_of_items(files, 'group', items),
         range=[low, high],
         is_range_declared=bool(is_declared),
@@ -454,6 +456,9 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
         else:
             records = read_records(origin, layouts)
     except FormatError as error:
+        if origin.kind is InputKind.FRAME and 'n_relevant' in origin.value:
+            actual = 'a frame of results, expected the results themselves'
+            raise ParameterError(f'compare: found {actual}: compare(a, b)') from None
         if error.field in {'', *chain(*(layout.columns(()) for layout in layouts))}:
             raise
         error.expected += f': {SYSTEMS_REMEDY}'

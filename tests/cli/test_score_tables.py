@@ -120,6 +120,9 @@ def test_own_values_by_query_say_what_the_results_say(command, second_runs):
     for suffix in 'json', 'csv', 'jsonl':
         run(*arguments, '--per-query', '-q', '-o', f'own.{suffix}')
     expected = figures('own.json')
+    for path in 'own.json', 'own.csv', 'own.jsonl':
+        is_noted = 'as independent, not by video' in run('compare', path, '-q').stdout
+        assert is_noted == command.startswith('evaluate S/')
     for path in 'own.csv', 'own.jsonl':
         found = figures(path)
         assert [*found.values()] == [*expected.values()]

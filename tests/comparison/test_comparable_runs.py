@@ -97,12 +97,14 @@ def test_subsets_and_kinds_are_not_mixed():
         ({'a': {'q1': 0.5}}, r"found <class 'dict'>.*DataFrame\(…\)\.rename_axis\('item'\), or"),
         ({'a': [0.5, 0.25]}, r"found <class 'float'>.*DataFrame\(…\)\.rename_axis\('item'\), or"),
         ({'item': ['q1'], 'a': [0.5]}, r"found <class 'str'>.*pandas.DataFrame\(…\)$"),
+        (evaluation(A).to_frame(), r'found a frame of results, .* themselves: compare\(a, b\)$'),
+        ({'a': evaluation(A).to_frame()}, r'found a frame of results'),
         (polars.LazyFrame({'item': ['q1']}), r'found .*LazyFrame.*: give it as \.collect\(\)$'),
     ],
 )
 def test_what_is_no_run_is_refused(results, message):
     with pytest.raises(ParameterError, match=message):
-        read_runs(results)
+        compare(results)
 
 
 def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
