@@ -124,8 +124,8 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
         read_or_explain(read, reference, REFERENCE)
         reason = f'{printable(reference)} was taken for a reference; for a score table'
         raise click.UsageError(f"Missing argument 'RUN...', as {reason}, {COLUMNS_REMEDY}")
-    others = [run for run in runs if run not in results]
-    named_files = with_names([*results, *others], names)
+    to_score = [run for run in runs if run not in results]
+    named_files = with_names([*results, *to_score], names)
     return ComparedFiles(reference, named_files[: len(results)], named_files[len(results) :])
 
 

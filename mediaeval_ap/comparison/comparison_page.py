@@ -152,12 +152,12 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
         high = max(math.ceil(max(drawn) * steps) / steps, low + 1 / steps)
         drawn_rows = []
         for row, ends in zip(rows, numbers, strict=True):
-            at = {  # in percent of the width of the figure
+            positions = {  # in percent of the width of the figure
                 name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
                 for name, value in ends.items()
             }
-            ranks_in_words = ranks(row['rank_interval'])
-            drawn_rows.append(row | {'at': at, 'alike': alike[row['run']], 'ranks': ranks_in_words})
+            words = {'alike': alike[row['run']], 'ranks': ranks(row['rank_interval'])}
+            drawn_rows.append({**row, 'at': positions, **words})
         board = {'metric': metric, 'low': low, 'high': high, 'floor': rows[0]['floor']}
         boards.append({**board, 'rows': drawn_rows})
     return boards
@@ -247,7 +247,10 @@ class _Words(NamedTuple):
             difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
         p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
         if pair['p_adjusted'] <= self.alpha:
-            return f'{pair["a"]} is {BETTER} {pair["b"]} by {difference}, {p}'
+            better = f'{pair["a"]} is {BETTER} {pair["b"]}'
+            if interval['low'] is not None and interval['low'] <= 0:
+                return f'{better} ({p}), but the size of the difference is unsure: {difference}'
+            return f'{better} by {difference}, {p}'
         alike = 'but they are not significantly different'
         return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
 

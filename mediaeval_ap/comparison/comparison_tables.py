@@ -194,8 +194,10 @@ def _explanations(comparison: ComparisonData) -> list[str]:
         sentences.append(f'{mark} Ranks: best to worst by the tests of all pairs.')
     claimed, *exploratory = _claimed_first(comparison)
     if exploratory:
-        others = f'{join_names(exploratory)} {"is" if len(exploratory) == 1 else "are"}'
-        sentences.append(f'Claims are about {claimed}; {others} exploratory.')
+        verb = 'is' if len(exploratory) == 1 else 'are'
+        sentences.append(
+            f'Claims are about {claimed}; {join_names(exploratory)} {verb} exploratory.'
+        )
     return sentences
 
 

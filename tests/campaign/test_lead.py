@@ -87,6 +87,16 @@ def test_headlines(maps, p, headline):
     assert said(maps, p)[0].replace(', Holm)', ')') == headline
 
 
+def test_a_headline_gives_no_size_if_the_interval_contains_zero():
+    """The test may find a sign where the interval leaves the size open."""
+    compared = comparison([0.5, 0.4], {'ab': 0.02})
+    compared['pairs'][-1]['interval'] = {'low': -0.02, 'high': 0.22}
+    assert lead_of(compared)['headline'] == (
+        'a is better than b (p = 0.0200, Holm), but the size of the difference is unsure: '
+        '0.100 [-0.020, 0.220]'
+    )
+
+
 def test_a_leader_is_compared_with_scored_runs_where_others_are_missing():
     """A missing run may be the best."""
     compared = comparison(THREE, {'ab': 0.01, 'ac': 0.001})
