@@ -255,7 +255,7 @@ def rank_command(
     '--against', 'Second run, to split its gain or loss against RUN.', read=read_run
 )
 @options.subset_option
-@option_kinds.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" is no cutoff.')
+@option_kinds.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" means without one.')
 @options.near_option
 @options.definition_option
 @options.queries_without_relevant_option

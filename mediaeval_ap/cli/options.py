@@ -71,7 +71,7 @@ queries_option = input_file(
     read=_check_is_file,
 )
 subset_option = input_file('--subset', 'Videos to score (corpus_id video_id); others are ignored.')
-cutoffs_option = cutoffs(definitions.CUTOFFS, 'Cutoffs, such as 10,100; "all" is no cutoff.')
+cutoffs_option = cutoffs(definitions.CUTOFFS, 'Cutoffs, such as 10,100; "all" means without one.')
 definition_option = definition(definitions.DEFAULT)
 queries_without_relevant_option = choice(
     '--queries-without-relevant',

@@ -68,7 +68,7 @@ class Runs:
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
-    no_mean: str = ''  # why the metric is no mean over queries; if set, read the next two fields
+    no_mean: str = ''  # why the metric is not a mean over queries; if set, read the next two fields
     whole_values: Sequence[float] = ()  # the value of each run
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs

@@ -242,7 +242,7 @@ def _difference(runs: Runs, metric_number: int, a: int, b: int) -> float:
 def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, Any]:
     """Return wins, ties, losses and dz of a pair over queries, or the reason for none."""
     if runs.no_mean:
-        return {'reason': f'{runs.metrics[0]} is no mean over queries: {runs.no_mean}'}
+        return {'reason': f'{runs.metrics[0]} is not a mean over queries: {runs.no_mean}'}
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
     dz, reason = effect_size(differences, rounding)

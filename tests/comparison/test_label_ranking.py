@@ -109,7 +109,7 @@ def test_what_is_no_mean_has_none_of_what_means_have():
     comparison = compare(scores)
     for pair in comparison.pairs:
         assert [pair.wins, pair.ties, pair.losses, pair.dz] == [None] * 4
-        assert pair.reason == 'lwlrap is no mean over queries: it is a mean over labels'
+        assert pair.reason == 'lwlrap is not a mean over queries: it is a mean over labels'
     assert comparison.values == {}
     assert comparison.caption() == (
         'lwlrap of 40 queries, with 95 % intervals (expanded ABC, plus2). Tests: paired sign flips '
