@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown, with_noun
 from mediaeval_ap.tables.columnar import parquet_columns
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
 from mediaeval_ap.tables.reading import is_series
@@ -232,7 +232,10 @@ def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: s
         if part in (None, name, subset, split)
     ]
     if len(fitting) != 1 or not isinstance(fitting[0], dict):
-        actual = f'{len(fitting)} for {shown(part)} in {abridged(list(part_by_name))}'
+        n_fitting = f'{len(fitting)} for {shown(part)} in'
+        if part is None:
+            n_fitting = f'{with_noun(len(fitting), "split", "splits")}:'
+        actual = f'{n_fitting} {abridged(list(part_by_name))}'
         expected = "one with rankings; choose it by --part SUBSET/SPLIT, in Python part='…'"
         raise FormatError(source.name, 'subset/split', '', actual, expected)
     return from_mapping(fitting[0], layout, source.name)

@@ -170,7 +170,7 @@ def test_one_part_of_several(tmp_path):
     assert scored(JUDGED, path, part='de') == scored(JUDGED, other)
     names = 'en/test, en/dev, de/test, expected one with rankings; choose it by --part SUBSET/SPLIT'
     for part, found in (
-        (None, '3 for None in '),
+        (None, '3 splits: '),
         ('test', "2 for 'test' in "),
         ('fr', "0 for 'fr' in "),
     ):
@@ -221,7 +221,7 @@ RIGHT = '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1}]}'
         ('{"q1": [1, 2]}', r"^run, topic 'q1': found \[1, 2\] \(list\), expected a dictionary of"),
         ('{"q1": {"d1": 1}', r'^run, line 1: found no JSON: .* expected JSON of MTEB'),
         ('{"en": {"test": {"q1": {"d1": {}}}}}', r"topic 'q1', docno 'd1', score: found \{\} \(d"),
-        ('{"mteb_model_meta": {}, "en": {"test": [1]}}', r'found 1 for None in en/test, exp'),
+        ('{"mteb_model_meta": {}, "en": {"test": [1]}}', r'found 1 split: en/test, exp'),
         ('{}', r'^run: found no rows'),
         ('query-id\tcorpus-id\tscore\nq1\td1\tx\n', r"^run, line 2, score: found 'x', expected"),
         ('query-id\tcorpus-id\tscore\nq1\t\t1\n', r"^run, line 2, corpus-id: found ''"),
