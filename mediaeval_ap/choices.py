@@ -192,6 +192,10 @@ def check_above_zero(number: object, name: str) -> float:
     return _double(number, name, lambda x: 0 < x < sys.maxsize, 'above 0')
 
 
+def check_margin(number: object, name: str) -> float:
+    return _double(number, name, lambda x: 0 <= x < sys.maxsize, 'of 0 or more')
+
+
 def check_level(level: object) -> float:
     return _double(level, 'level', lambda x: 0 < x < 1, 'between 0 and 1')
 

@@ -65,7 +65,7 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in
     '--fail-if-worse',
     type=float,
     metavar='NUMBER',
-    read=lambda value: value and choices.check_above_zero(value, '--fail-if-worse'),
+    read=lambda value: value and choices.check_margin(value, '--fail-if-worse'),
     help='Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
     '-NUMBER.',
 )

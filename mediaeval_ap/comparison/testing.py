@@ -63,8 +63,8 @@ def check_settings(**settings: Any) -> Settings:
     if settings.get('power') is not None:
         settings['power'] = choices.check_above_zero(settings['power'], 'power')
     worse = settings.get('fail_if_worse')
-    if worse is not None and worse != 0:
-        settings['fail_if_worse'] = choices.check_above_zero(worse, 'fail_if_worse')
+    if worse is not None:
+        settings['fail_if_worse'] = choices.check_margin(worse, 'fail_if_worse')
     if settings['baseline'] is None and (worse is not None or settings.get('require_better')):
         name = 'require_better' if worse is None else 'fail_if_worse'
         raise ParameterError(f'{name} compares with a baseline: give one, too')

@@ -25,6 +25,10 @@ class Plot:
             lines.append(f'  {name}({", ".join(signature(draw).parameters)})  {summary}')
         return '\n'.join(lines)
 
+    def __call__(self, *_: Any, **__: Any) -> None:
+        figure = next(iter(self._methods()))
+        raise ParameterError(f'plot: found a call, expected one of a figure, as .plot.{figure}()')
+
     def save_all(
         self,
         folder: str | os.PathLike[str],

@@ -315,6 +315,7 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
         ({'columns': {'item': 'value'}}, 'columns: found .*, expected different names'),
         ({'missing': 'none'}, "missing: found 'none', expected one of error, zero"),
         ({'power': -1}, 'power: found -1, expected a number above 0'),
+        ({'fail_if_worse': -0.1, 'baseline': 'a'}, 'fail_if_worse: .* expected a number of 0 or m'),
         ({'fail_if_worse': 0.1}, 'fail_if_worse compares with a baseline'),
         ({'fail_if_worse': 1, 'baseline': 'a'}, 'fail_if_worse: found 1, expected less than 1, t'),
     ],

@@ -24,6 +24,13 @@ def test_the_listing_names_each_figure_with_what_it_draws(plot):
     ]
 
 
+def test_a_call_names_a_figure(plot):
+    with pytest.raises(
+        ParameterError, match=r'expected one of a figure, as \.plot\.leaderboard\(\)'
+    ):
+        plot()
+
+
 def test_all_figures_that_can_be_drawn_are_written(plot, tmp_path):
     names = ['leaderboard', 'scatter', 'distribution', 'map_by_k']
     folder = tmp_path / 'new' / 'folder'
