@@ -103,6 +103,12 @@ class TableInput:
     def with_columns(self, names: Collection[str]) -> TableInput:
         """Make a frame of a dictionary of columns, or of one with these columns in its index."""
         value = self.value
+        if isinstance(value, Mapping | list | tuple) and len(names) > 1:
+            first = next(iter(value.values() if isinstance(value, Mapping) else value), None)
+            is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
+            if is_path or hasattr(first, 'columns'):
+                call = '{name: evaluate(run) for name, run in runs.items()}'
+                raise self.error(f'one table a call, as {call}')
         if isinstance(value, Mapping) and any(
             name in value and not isinstance(value[name], Mapping) for name in names
         ):

@@ -300,7 +300,7 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     table_input = table_input.with_columns(fields)
     value = table_input.value
     if isinstance(value, Mapping):
-        if len(fields & value.keys()) > 1:  # `DataFrame.to_dict`
+        if any(0 in value[name] for name in fields & value.keys()):  # of `DataFrame.to_dict`
             raise table_input.error('{qid: {docno: …}} or a table', [*value])
         return from_mapping(value, layout, table_input.name)
     expected, other = (getattr(sys.modules.get('ranx'), name, ()) for name in ('Qrels', 'Run'))

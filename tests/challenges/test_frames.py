@@ -436,6 +436,10 @@ def test_the_call_that_an_error_names_makes_a_table(function, wrong, expected):
         (discovery_of, {'ann': [('x', 'v', '1')]}, r'rows of 5 fields: corpus_id video_id .*ence$'),
         (discovery_of, RUN_FRAME.rename(columns={'shot_id': 'shot'})[1:], 'one column shot_id$'),
         (discovery_of, RUN_FRAME.set_index('shot_id')[['corpus_id']], 'one column video_id$'),
+        (discovery_of, [RUN_FRAME] * 2, 'expected one table a call, as {name: evaluate'),
+        (discovery_of, ['samples/hypothesis.txt'] * 2, 'expected one table a call'),
+        (trec_of, {'a': TREC_FRAME}, '^run: .* expected one table a call'),
+        (map_of, {'a': LISTS_FRAME}, '^predictions: .* expected one table a call'),
         (map_of, {'user': ['u', 'v'], 'items': ['1']}, r'expected columns of one length \('),
         (
             lambda table: AveragePrecision(table),
