@@ -140,20 +140,27 @@ def find_score_tables(
     other_files = [file for file in files if file not in tables and os.path.exists(file)]
     if tables and other_files:
         problem = f'{shown(other_files[0])} is not a score table, but another argument is'
-        raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {COLUMNS_REMEDY}')
+        remedy = 'give tables of the same columns, as --columns is for all'
+        raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {remedy}')
     return with_names(files, names) if tables else []
 
 
 def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any:
     """Read a reference or results; errors in the first lines also describe score tables."""
-    from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
+    from mediaeval_ap.comparison import score_tables
 
     try:
         return read(path, *layout)
     except FormatError as error:
+        if error.place == 'line 2' and 'Extra data' in error.found:
+            columns = score_tables.columns_of_json_lines(path)
+            raise FormatError(error.source, '', '', *columns) from None
         if error.place not in ('', 'schema', 'line 1', 'line 2'):
             raise
-        expected = f'{error.expected}; or a score table: {SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'
+        shapes = f'{score_tables.SCORE_SHAPES}{score_tables.SCORE_COLUMNS_REMEDY}'
+        if path == '-':
+            shapes = 'standard input needs --columns, as --columns item=item'
+        expected = f'{error.expected}; or a score table: {shapes}'
         place = error.place, error.field, error.found
         raise FormatError(error.source, *place, expected, error.further) from None
 

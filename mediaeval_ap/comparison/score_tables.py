@@ -28,7 +28,7 @@ from mediaeval_ap.comparison.own_tables import (
     reason_without_videos,
     without_means,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, printable, shown
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables.columnar import parquet_columns, read_columns
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 ROLES = ('item', 'system', 'value', 'cluster')
 SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 SCORE_COLUMNS_REMEDY = (
-    '; name other columns by --columns item=…,system=…,value=…, in Python columns='
+    '; name other columns by --columns item=…,system=…,value=…, in Python columns=, for all files'
 )
 SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
 REPEATED_REMEDY = (
@@ -88,18 +88,27 @@ def holds_scores(path: str, item: str = 'item') -> bool:
         if source.is_regular_file and source.format in COLUMNAR_FORMATS:
             names: Sequence[str] = parquet_columns(source)
             return not {item, 'value', PARQUET_INDEX}.isdisjoint(names) or is_own_header(names)
-        if (start := _start(source)).startswith('{'):
+        if (start := _start(source).removeprefix('[')).startswith('{'):
             row, _ = json.JSONDecoder().raw_decode(start)
             names = [name for name, value in row.items() if not isinstance(value, dict | list)]
         else:
-            # Only in .tsv: a run may be separated by tabs, too.
-            separators = '[\t]' if '.tsv' in path.lower() else '[,;]'
+            # Tabs only by the suffix: a run may be separated by tabs, too.
+            separators = '[,;\t]' if re.search('[.][ct]sv', path.lower()) else '[,;]'
             header = start.split('\n')[0]
             names = [name.strip('" \r') for name in re.split(separators, header)]
             if len(names) > 1 and names[0] in ('', UNNAMED_INDEX):
                 return True
         return item in names or is_own_header(names)
     return False
+
+
+def columns_of_json_lines(path: str) -> tuple[str, str]:
+    """Return the columns of JSON lines, and an option that names them, for an error."""
+    row, _ = json.JSONDecoder().raw_decode(_start(ByteSource(path)))
+    names = [name for name, value in row.items() if not isinstance(value, dict | list)]
+    numbers = [name for name in names[1:] if isinstance(row[name], float | int)]
+    example = f'item={next(iter(names), "…")},value={(numbers or ["…"])[-1]}'
+    return f'JSON lines with the columns {abridged(names)}', f'their roles, as --columns {example}'
 
 
 def _start(source: ByteSource) -> str:
@@ -328,7 +337,9 @@ def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
     is_wide = not {'system', 'value'} & by_role.keys()
     for role, rows in outside.items() if may_hold_other_data and is_wide and inside else ():
         if len(rows):
-            expected = f'a number from 0 to 1, as {shown(inside[0])} has: {SYSTEMS_REMEDY}'
+            is_percent = (np.abs(values[role] - 50) <= 50).all()
+            share = f'divide {shown(role)} by 100 if it is in percent, ' * bool(is_percent)
+            expected = f'a number from 0 to 1, as {shown(inside[0])} has: {share}{SYSTEMS_REMEDY}'
             actual = f'{values[role][rows[0]]:g}'
             raise records.error(rows, role, actual, f'{expected}, or give --range LOW,HIGH')
 
@@ -449,9 +460,11 @@ def _score_layouts(
 def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = TableInput.of(table, name)
-    is_json = origin.kind is InputKind.TEXT and _start(origin.value).startswith('{')
+    start = _start(origin.value) if origin.kind is InputKind.TEXT else ''
+    if start.startswith('[{'):
+        raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
     try:
-        if is_json:
+        if start.startswith('{'):
             records = _read_json_lines(origin.value, layouts)
         else:
             records = read_records(origin, layouts)

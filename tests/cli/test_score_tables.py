@@ -1,6 +1,7 @@
 """The command `compare` of score tables, its verdicts, and groups."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -218,7 +219,6 @@ UNKNOWN = {  # files that a gate may find in the place of scores, and what is sa
     'empty': (b'', ': found an empty file'),
     'foreign': (b'task;model;F1\nt1;a;0.5\n', ", line 1: found 1 field in 'task;model;F1'"),
     'quotes': ('‘item’,‘value’\nq1,0.5\n'.encode(), ", line 1: found 1 field in '‘item’,‘value’'"),
-    'lines': (b'{"doc": 1, "acc": 0.5}\n{"doc": 2, "acc": 1}\n', ', line 2: found no JSON: Extra'),
     'object': (b'{"doc": 1, "acc": 0.5}', ', schema: found None'),
     'parquet': (b'', ", corpus_id: found columns 'doc, acc'"),
 }
@@ -239,11 +239,64 @@ def test_a_file_that_is_not_recognised_is_named_with_what_was_looked_for(command
     assert 'by --columns item=…,system=…,value=…' in result.stderr
 
 
+def written(name, separator=','):
+    table = pandas.read_csv('scores.csv').pivot(index='item', columns='system', values='value')
+    match name.partition('.')[2]:
+        case 'jsonl':  # as an evaluation harness writes it
+            rows = table.reset_index(names='doc_id').assign(target='x', doc=[{}] * len(table))
+            rows.rename(columns={'old': 'acc'}).to_json(name, orient='records', lines=True)
+        case 'json':
+            table.reset_index().to_json(name, orient='records')
+        case 'csv':
+            table.to_csv(name, sep=separator)
+    return table
+
+
+def test_json_lines_of_a_harness_are_told_the_option_that_reads_them():
+    table = written('harness.jsonl')
+    result = run('compare', 'harness.jsonl')
+    columns, _, option = result.stderr.rstrip().partition(', expected their roles, as ')
+    described = 'JSON lines with the columns doc_id, new, acc and 1 more'
+    assert columns == f'Error: harness.jsonl: found {described}'
+    read = compared('harness.jsonl', *option.split(), '--format', 'json').stdout
+    assert json.loads(read)['leaderboard'][0]['map'] == pytest.approx(table['old'].mean())
+
+
+@pytest.mark.parametrize('options', [(), ('--columns', 'item=item')])
+def test_other_forms_of_score_tables_are_told_to_change(options):
+    written('array.json')
+    written('tabs.csv', '\t')
+    for path, message in (
+        ('array.json', 'array.json: found an array of JSON, expected JSON lines, or CSV'),
+        ('tabs.csv', 'tabs.csv, line 1: found one column .* or tabs if the name .* ends in .tsv'),
+    ):
+        result = run('compare', path, *options)
+        assert result.exit_code == 1
+        assert re.fullmatch(f'Error: {message}\n', result.stderr)
+
+
+def test_standard_input_names_the_option_that_reads_it():
+    written('wide.csv')
+    content = Path('wide.csv').read_text()
+    result = run('compare', '-', input=content)
+    assert result.exit_code == 1
+    option = result.stderr.rstrip().rpartition(' needs --columns, as ')[2]
+    assert run('compare', '-', *option.split(), input=content).exit_code == 0
+
+
+def test_percent_beside_shares_is_named():
+    table = written('wide.csv')
+    for factor, advice in (100, "divide 'old' by 100 if it is in percent, name"), (2000, 'name'):
+        table.assign(old=table['old'] * factor).to_csv('percent.csv')
+        assert f"as 'new' has: {advice}" in run('compare', 'percent.csv').stderr
+
+
 USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
+    'new.csv task.csv': 'give tables of the same columns, as --columns is for all',
     'scores.csv --missing none': "'none' is not one of 'error', 'zero', 'skip'",
     'scores.csv --range 1,0': 'range: found (1.0, 0.0), expected two numbers',
     'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected item=task, in Py",
@@ -257,6 +310,7 @@ USAGE = {
 
 @pytest.mark.parametrize('arguments', USAGE)
 def test_errors_in_the_command_line(arguments):
+    Path('task.csv').write_text('task,f1\nq00,0.5\n')
     result = run('compare', *arguments.split())
     assert (result.exit_code, result.stdout) == (2, '')
     assert USAGE[arguments] in result.stderr
