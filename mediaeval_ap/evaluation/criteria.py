@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -94,24 +94,16 @@ def skipped_queries(
     return [WithoutRelevantWarning('without-relevant', about, note) for note in notes]
 
 
-class QueriesToScore(NamedTuple):
-    """The names to score, in order, with warnings about queries repeated and left out."""
-
-    names: list[str]
-    n_skipped: int
-    about_repeated: list[DataWarning]
-    about_skipped: list[DataWarning]
-
-
 def queries_or_default(
     queries: Table | None,
     default: Sequence[str],
     names: Collection[str],
     reference: str,
     skip_or_count: WithoutRelevant,
-) -> QueriesToScore:
+) -> tuple[list[str], int, list[DataWarning], list[DataWarning]]:
     """Return the given queries, or the default: the names of a reference without placeholders.
 
+    With them come the number of queries left out, and warnings about repeated ones and about these.
     `names` are all names of the reference; `reference` is the name of its file.
     """
     if queries is None:
@@ -123,7 +115,7 @@ def queries_or_default(
             if not names:
                 reason = 'no row of this reference is judged: all are dropped'
             raise ParameterError(f'{printable(reference)}: {reason}; give the queries to ask for')
-        return QueriesToScore(list(default), 0, [], [])
+        return list(default), 0, [], []
     n_skipped = 0
     about_skipped = []
     if skip_or_count == 'skip':
@@ -136,7 +128,7 @@ def queries_or_default(
         about_skipped = skipped_queries(source, reference, n_skipped, n_queries, cause=cause)
         queries = queries.select(is_in_reference)
     about_repeated = repeated_queries(queries)
-    return QueriesToScore(queries.texts('person_name'), n_skipped, about_repeated, about_skipped)
+    return queries.texts('person_name'), n_skipped, about_repeated, about_skipped
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,9 +156,10 @@ def likely_cause(ids: Collection[str], other_ids: Collection[str]) -> str:
             if (other := other_by_form.get(normal_form(text))) is not None:
                 return _cause(difference, text, other)
     if match := _common_affixes(ids, other_ids):
-        return _cause(match.affixes, match.longer, match.shorter)
+        return _cause(*match)
     if match := _common_affixes(other_ids, ids):
-        return _cause(match.affixes, match.shorter, match.longer)
+        affixes, there, here = match
+        return _cause(affixes, here, there)
     return ''
 
 
@@ -167,16 +167,8 @@ def _cause(difference: str, here: str, there: str) -> str:
     return f'equal but for {difference}: {shown(here)} here, {shown(there)} there'
 
 
-class AffixMatch(NamedTuple):
-    """The text around shorter ids within longer ones, and an example of both."""
-
-    affixes: str
-    longer: str
-    shorter: str
-
-
-def _common_affixes(longer: Sequence[str], shorter: Sequence[str]) -> AffixMatch | None:
-    """Return the affixes that half of a sample of longer ids add to shorter ones, if any do."""
+def _common_affixes(longer: Sequence[str], shorter: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return affixes that half of a sample of longer ids add to shorter ones, and an example."""
     known_ids = set(shorter)
     step = len(longer) // SAMPLED_IDS + 1
     sample = [text for text in longer[::step] if len(text) <= LONGEST_SAMPLED]
@@ -190,15 +182,13 @@ def _common_affixes(longer: Sequence[str], shorter: Sequence[str]) -> AffixMatch
     text = next(text for text, inner in inner_id.items() if before + inner + after == text)
     ends = ((before, 'at the beginning'), (after, 'at the end'))
     affixes = ' and '.join(f'{shown(affix)} {end}' for affix, end in ends if affix)
-    return AffixMatch(affixes, text, inner_id[text])
+    return affixes, text, inner_id[text]
 
 
 def _longest_within(text: str, ids: Collection[str]) -> str | None:
-    for length in range(len(text) - 1, 0, -1):
-        for begin in range(len(text) - length + 1):
-            if text[begin : begin + length] in ids:
-                return text[begin : begin + length]
-    return None
+    lengths = range(len(text) - 1, 0, -1)
+    parts = (text[i : i + size] for size in lengths for i in range(len(text) - size + 1))
+    return next(filter(ids.__contains__, parts), None)
 
 
 def likely_cause_in_tables(run: Ranking, reference: Table) -> str:

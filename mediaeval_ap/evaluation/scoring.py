@@ -16,13 +16,6 @@ from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import DataWarning, printable, shown
 from mediaeval_ap.evaluation import data_warnings
 from mediaeval_ap.evaluation.criteria import Criteria, in_subset, queries_or_default
-from mediaeval_ap.evaluation.data_warnings import (
-    likely_cause,
-    likely_cause_in_tables,
-    queries_above_one,
-    repeated_rows,
-    scores_above_one,
-)
 from mediaeval_ap.evaluation.judged import Judged, JudgedShots
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics import average_precision_of_hits
@@ -46,14 +39,6 @@ class Top(NamedTuple):
 
     def first(self, depth: int) -> Top:
         return Top(self.places[:depth], self.hits[self.hits < depth], self.distances)
-
-
-class ScoresAndJudged(NamedTuple):
-    """Average precision, numbers of relevant shots, and judged shares, by query and cutoff."""
-
-    ap: NDArray[np.float64]
-    n_relevant: NDArray[np.int64]
-    judged: NDArray[np.float64]
 
 
 class Scorer:
@@ -102,7 +87,9 @@ class Scorer:
         hits = [next(tops).hits if is_ranked else NO_HITS for is_ranked in needs_ranking]
         return self.score_hits(queries, hits)
 
-    def score_and_judged(self, queries: Sequence[str]) -> ScoresAndJudged:
+    def score_and_judged(
+        self, queries: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
         """Score queries as `score` does, and count the judged share of the first k, by cutoff.
 
         The share is over the whole ranking, with the shots that condensed lists leave out.
@@ -121,7 +108,7 @@ class Scorer:
             places = (top if whole_tops is tops else next(whole_tops)).places
             hits.append(top.hits)
             shares[row] = self.share_judged(query, places)
-        return ScoresAndJudged(*self.score_hits(queries, hits), shares)
+        return *self.score_hits(queries, hits), shares
 
     def share_judged(self, query: str, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the judged share of the first k places, by cutoff; NaN if nothing is returned."""
@@ -183,7 +170,9 @@ class PreparedRun:
         name = self.ranking.source.name
         n_hypotheses = len(self.ranking)
         warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses)
-        warnings += repeated_rows(name, n_hypotheses, self.ranking.n_repeated, are_kept=True)
+        warnings += data_warnings.repeated_rows(
+            name, n_hypotheses, self.ranking.n_repeated, are_kept=True
+        )
         warnings += about_queries
         reference = self.criteria.reference
         ranking = self.ranking
@@ -192,7 +181,7 @@ class PreparedRun:
             return warnings
         videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
         finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({videos})'
-        cause = likely_cause_in_tables(ranking, reference.table)
+        cause = data_warnings.likely_cause_in_tables(ranking, reference.table)
         return warnings + data_warnings.no_overlap(name, finding, cause)
 
     @cached_property
@@ -259,7 +248,9 @@ def select_queries(criteria: Criteria, queries: Table | None) -> SelectedQueries
         warnings += reference.about_unknown(distinct)
     else:
         finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
-        cause = likely_cause(distinct, reference.names) or nearest_spelling(distinct, reference)
+        cause = data_warnings.likely_cause(distinct, reference.names) or nearest_spelling(
+            distinct, reference
+        )
         warnings = data_warnings.no_overlap(queries.source.name, finding, cause) + warnings
     return SelectedQueries(names, n_skipped, warnings + about_skipped, queries.source)
 
@@ -334,9 +325,9 @@ def finish_evaluation(
         counts = {**counts, SKIPPED: n_skipped}
     reference = printable(inputs['reference'].name)
     run = inputs['hypothesis'].name
-    above_one = queries_above_one(evaluation.ap, evaluation.queries)
+    above_one = data_warnings.queries_above_one(evaluation.ap, evaluation.queries)
     about_values = [
-        *scores_above_one(above_one, len(evaluation.queries), run, definition),
+        *data_warnings.scores_above_one(above_one, len(evaluation.queries), run, definition),
         *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
     ]
     return replace(evaluation, counts=counts, warnings=(*warnings, *about_values))
