@@ -770,6 +770,30 @@ def test_sticky_heads_of_tables_stay_below_the_links(opened, campaign, state):
     assert tab.locator('.sections').bounding_box()['y'] == 0
 
 
+@pytest.mark.parametrize('width', [DESK, 768, PHONE.width])
+def test_names_of_runs_stay_in_sight_where_all_queries_are_shown(opened, campaign, width):
+    """A box that does not scroll would catch the sticky row of heads."""
+    tab = opened(campaign, State('all queries', width)).tab
+    tab.set_viewport_size({'width': width, 'height': 600})
+    tab.locator('.all:has(+ .scrolls > #per-query) input').check()
+    last_row = tab.locator('#per-query tbody tr').last
+    last_row.evaluate("(row) => row.scrollIntoView({ block: 'end' })")
+    head = tab.locator('#per-query thead th').last.bounding_box()
+    bar = tab.locator('.sections').bounding_box()
+    assert bar['y'] + bar['height'] - 1 <= head['y']
+    assert head['y'] + head['height'] <= last_row.bounding_box()['y']
+
+
+def test_a_row_keeps_its_colours_below_the_pointer(tab):
+    row = tab.locator('#per-query tbody tr', has=tab.locator('.q9')).first
+    styles = """(row) => ['Color', 'Image'].map((name) => [...row.cells].map((cell) =>
+      getComputedStyle(cell)[`background${name}`]))"""
+    colours, images = row.evaluate(styles)
+    row.hover()
+    assert row.evaluate(styles)[0] == colours
+    assert row.evaluate(styles)[1] != images
+
+
 LINES = """(all) => all.flatMap((each) => {
   const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
   const lines = [];

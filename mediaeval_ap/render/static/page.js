@@ -111,6 +111,7 @@ const Page = (() => {
   const fades = (box) => {
     const apply = () => {
       box.classList.toggle('goes-on', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+      box.classList.toggle('fits', box.scrollWidth <= box.clientWidth);
       box.classList.toggle('goes-down', box.scrollTop + box.clientHeight < box.scrollHeight - 1);
     };
     const observer = new ResizeObserver(apply);
@@ -188,6 +189,7 @@ const Page = (() => {
     document.querySelectorAll('table.sortable').forEach(sortable);
     document.querySelectorAll('.copy').forEach(copies);
     document.querySelectorAll('.scrolls, .sections ul').forEach(fades);
+    new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty('--bar', `${target.offsetHeight}px`)).observe(document.querySelector('.sections'));
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
     return JSON.parse(await unpacked('page-data'));
