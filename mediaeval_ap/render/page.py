@@ -245,7 +245,10 @@ def javascript_bundle() -> str:
 def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
     """Return a chart as ``svg`` (text), ``pdf`` or ``png`` (at twice its size)."""
     draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{format}')
-    return draw(spec_of(chart), **_version(), **({'scale': 2} if format == 'png' else {}))
+    spec = spec_of(chart)
+    if format == 'svg':  # room for viewers that have none of its fonts, but one with wider letters
+        spec['padding'] = {'left': 32, 'right': 32, 'top': 8, 'bottom': 8}
+    return draw(spec, **_version(), **({'scale': 2} if format == 'png' else {}))
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:

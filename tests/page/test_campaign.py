@@ -13,6 +13,8 @@ from page.pages import HOSTILE_NAMES, HOSTILE_RUN, LINKS, TITLE, column
 from page_text import data_of
 
 from mediaeval_ap.errors import printable
+from mediaeval_ap.render import figures
+from mediaeval_ap.render.page import render_chart
 
 PHONE = next(state for state in STATES if state.name == 'phone-light')
 
@@ -792,6 +794,16 @@ def test_a_row_keeps_its_colours_below_the_pointer(tab):
     row.hover()
     assert row.evaluate(styles)[0] == colours
     assert row.evaluate(styles)[1] != images
+
+
+def test_labels_of_image_files_stay_inside(browser):
+    """Widths are measured in one font, and drawn in another where that is not installed."""
+    names = ['hcmus-uit-uiuc_primary', 'nathanael_de_rincquesen as dominique_perrault']
+    chart = figures.leaderboard(names, [0.5, 0.4], [0.4, 0.3], [0.6, 0.5])
+    with Visit(browser) as visit:
+        visit.tab.set_content(render_chart(chart, 'svg'))
+        faults = visit.bad_labels()  # of contrast, too: these have no page behind them
+        assert [fault for fault in faults if 'leaves the figure' in fault] == []
 
 
 LINES = """(all) => all.flatMap((each) => {
