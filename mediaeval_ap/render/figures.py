@@ -574,6 +574,6 @@ def _finish(
         title=alt.TitleConfig(color=text, fontSize=14, fontWeight='normal', limit=WIDTH),
         text=alt.MarkConfig(color=text, fontSize=12),
         view=alt.ViewConfig(stroke=None),
-        font="'Liberation Sans', Arial, Helvetica, sans-serif",  # equally wide; measured in the first
+        font="'Liberation Sans', Arial, Helvetica, sans-serif",  # of equal widths
     )
     return finished
