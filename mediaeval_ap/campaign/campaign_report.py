@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 REPORT_SCHEMA = 'mediaeval-ap/report/1'
 MOST_DIFFERENT = 0.5  # share of letters; names that differ more are not marked
 ANOTHER_PERSON = 'another person'  # a kind of names that runs return instead of queries
+LEAST_POINTS = 3  # relevant shots of the query that is drawn first
 MOST_CONFUSED_ROWS = 150  # the page stays small, and nobody reads more
 WARNINGS_WITH_NOTES = ('score-above-one', 'without-relevant')  # notes count the same queries
 
@@ -263,13 +264,18 @@ class CampaignReport(Paged):
 
     @property
     def _first_query(self) -> int:
-        """Return the number of the query that both best runs hit, with the largest difference."""
+        """Return the number of the query that both best runs hit, with the largest difference.
+
+        A query with few relevant shots has few points, so three are required if any query has them.
+        """
         values = self.comparison.values[self.comparison.metrics[-1]]
         differences = abs(values[0] - values[min(1, len(values) - 1)])
         hits = zip(*self.rankings['hits'][:2], strict=True)
         both_hit = [number for number, steps in enumerate(hits) if all(steps)]
-        relevant = [number for number, n in enumerate(self._n_relevant) if n]
-        return max(both_hit or relevant[:1] or [0], key=differences.__getitem__)
+        n_relevant = self._n_relevant
+        many = [number for number in both_hit if n_relevant[number] >= LEAST_POINTS]
+        relevant = [number for number, n in enumerate(n_relevant) if n]
+        return max(many or both_hit or relevant[:1] or [0], key=differences.__getitem__)
 
     @property
     def _reference(self) -> str:
@@ -395,7 +401,7 @@ class CampaignPlot(ComparisonPlot):
         ----------
         query : str, optional
             A query with a relevant shot; by default the one where the two best runs differ most, of
-            those for which both have a hit.
+            those with at least three relevant shots for which both have a hit.
 
         Returns
         -------

@@ -126,7 +126,8 @@ def _read_markdown(path: str) -> str:
 @option_kinds.option(
     '--query',
     metavar='NAME',
-    help='Query of the figure precision_recall.  [default: where the two best runs differ most]',
+    help='Query of the figure precision_recall.  [default: where the two best runs differ most, of '
+    'those with 3 relevant shots]',
 )
 @option_kinds.file_format([PAGE_FORMAT, *FIGURE_FORMATS], note='  [default: by the suffix of -o]')
 @option_kinds.output(

@@ -534,7 +534,7 @@ def _colours(
     legend: bool = True,
 ) -> alt.Color:
     longest = max(map(len, names), default=0)
-    columns = max(1, min(4, int(WIDTH / (LETTER_WIDTH * longest + 30))))
+    columns = max(1, min(4, int(WIDTH / (LETTER_WIDTH * longest + 44))))
     entries = alt.Legend(
         title=title, orient='top', columns=columns, labelLimit=WIDTH, symbolType='square'
     )
@@ -570,7 +570,7 @@ def _finish(
     ).configure(
         background=_light('paper'),
         axis=alt.AxisConfig(**label_style, **line_style, titleLimit=HEIGHT, labelSeparation=8),
-        legend=alt.LegendConfig(**label_style),
+        legend=alt.LegendConfig(**label_style, columnPadding=24),
         title=alt.TitleConfig(color=text, fontSize=14, fontWeight='normal', limit=WIDTH),
         text=alt.MarkConfig(color=text, fontSize=12),
         view=alt.ViewConfig(stroke=None),

@@ -412,6 +412,18 @@ def test_precision_and_recall_are_those_of_the_query_where_the_best_runs_differ_
     assert one.plot.confused().to_dict()['title'] == 'Confused names of best'
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # few queries
+@pytest.mark.parametrize(('n_shots', 'query'), [(2, 'cat'), (3, 'dan')])
+def test_the_first_query_has_three_relevant_shots_if_any_has(n_shots, query):
+    """The runs differ more on cat (one shot, AP 1 and 1/2) than on dan (a wrong shot at rank 2)."""
+    reference = [('x', 'v', '0', 'cat'), *(('x', 'w', str(n), 'dan') for n in range(n_shots))]
+    right = [(*row, 0.5) for row in reference]
+    wrong = [('x', 'v', '9', 'cat', 0.9), ('x', 'v', '9', 'dan', 0.6)]
+    runs = {'best': right, 'second': [right[0], (*reference[1], 0.7), *right[2:], *wrong]}
+    report = AveragePrecision(reference, definition='trec').report(runs)
+    assert report.plot.precision_recall().to_dict()['title'] == query
+
+
 @pytest.mark.parametrize('query', ['nobody', 'never asked'])
 def test_no_precision_without_relevant_shots(report, query):
     with pytest.raises(ParameterError, match=f'^precision_recall: found {query!r}'):
