@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 ROLES = ('item', 'system', 'value', 'cluster')
 SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 SCORE_COLUMNS_REMEDY = (
-    '; name other columns by --columns item=…,system=…,value=…, in Python columns=, for all files'
+    '; name other columns by --columns item=…,system=…,value=… for all files, in Python columns='
 )
 SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
 REPEATED_REMEDY = (
