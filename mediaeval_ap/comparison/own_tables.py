@@ -90,8 +90,7 @@ def reason_without_videos(records: Records) -> str:
     by_role = records.layout.by_role
     if 'definition' not in by_role or records['definition'][0].as_py() != definitions.DEFAULT:
         return ''
-    remedy = 'compare the files of --format json --per-query, with the reference'
-    return f'tables do not tell their videos; {remedy}'
+    return 'tables tell no videos; compare files of --format json --per-query, with the reference'
 
 
 def without_means(records: Records) -> Records:

@@ -107,8 +107,7 @@ class TableInput:
             first = next(iter(value.values() if isinstance(value, Mapping) else value), None)
             is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
             if is_path or hasattr(first, 'columns'):
-                call = '{name: evaluate(run) for name, run in runs.items()}'
-                raise self.error(f'one table a call, as {call}')
+                raise self.error('one table: {name: evaluate(run) for name, run in runs.items()}')
         if isinstance(value, Mapping) and any(
             name in value and not isinstance(value[name], Mapping) for name in names
         ):
@@ -134,9 +133,8 @@ def remedy_of(value: object, names: Sequence[str] = ()) -> str:
     elif is_series(value) and len(names) == 2:
         call = f'.rename_axis({names[0]!r}).reset_index(name={names[1]!r})'
     elif isinstance(value, Mapping) and names:
-        columns = value.values()
         axis = '' if names[0] in value else f'.rename_axis({names[0]!r})'
-        is_nested = any(isinstance(column, Mapping) or is_series(column) for column in columns)
+        is_nested = any(isinstance(item, Mapping) or is_series(item) for item in value.values())
         if len(names) == 2 and not is_nested:
             call = f'pandas.DataFrame(….items(), columns={[*names]})'
         elif not value.keys().isdisjoint(names):
