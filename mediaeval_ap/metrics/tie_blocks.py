@@ -73,31 +73,22 @@ def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> T
     ([0, 1], [0, 1])
     """
 
-    def sort_range(edges: tuple[float, float]) -> _SortedRange:
+    def sort_range(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
         high, low = edges
         is_inside = (low <= confidence) & (confidence < high)
         right = confidence[is_inside & correct]
         wrong = confidence[is_inside & ~correct]
-        return _SortedRange(_sorted_blocks(right, wrong), len(right) + len(wrong), len(right))
+        return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
 
     sorted_ranges = on_all_cores(sort_range, list(pairwise(_edges(confidence))))
-    above = np.cumsum([0, *(part.n_predictions for part in sorted_ranges)])
-    correct_above = np.cumsum([0, *(part.n_correct for part in sorted_ranges)])
+    ranges, n_predictions, n_correct = zip(*sorted_ranges, strict=True)
+    above = np.cumsum([0, *n_predictions])  # by range: predictions in those before
+    correct_above = np.cumsum([0, *n_correct])
     shifted = [
-        part.blocks._replace(
-            above=part.blocks.above + n, correct_above=part.blocks.correct_above + n_correct
-        )
-        for part, n, n_correct in zip(sorted_ranges, above, correct_above, strict=False)
+        blocks._replace(above=blocks.above + n, correct_above=blocks.correct_above + n_right)
+        for blocks, n, n_right in zip(ranges, above, correct_above, strict=False)
     ]
     return TieBlocks(*map(np.concatenate, zip(*shifted, strict=True)))
-
-
-class _SortedRange(NamedTuple):
-    """The tie blocks of a range of confidences; `above` counts only predictions of the range."""
-
-    blocks: TieBlocks
-    n_predictions: int
-    n_correct: int
 
 
 def _edges(confidence: NDArray[np.float64]) -> list[float]:

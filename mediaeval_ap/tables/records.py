@@ -17,7 +17,7 @@ from itertools import chain
 from os.path import splitext
 from shutil import copyfileobj
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -273,18 +273,10 @@ def from_table(
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
 
 
-class ParsedCsv(NamedTuple):
-    """The columns of a CSV file, the layout that they fit, and the lines of rows."""
-
-    layout: RecordLayout
-    columns: pyarrow.Table  # of large strings and doubles
-    lines: LineNumbers
-
-
 def parse_csv(
     content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
-) -> ParsedCsv:
-    """Read CSV by the first layout that fits its columns."""
+) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
+    """Read CSV by the first layout that fits its columns: texts and numbers, and their lines."""
     content = content.removeprefix(BYTE_ORDER_MARK)
     is_cr_in_line_ends = content.count(b'\r') == content.count(b'\r\n')
     if not is_cr_in_line_ends or b'\0' in content or not is_utf8(content):
@@ -310,9 +302,9 @@ def parse_csv(
     if b'"' not in content and line == 1:
         columns = _prove_csv(content, header, layout, delimiter)
         if columns is not None:
-            return ParsedCsv(layout, columns, LineNumbers('line', first=1 + has_header))
+            return layout, columns, LineNumbers('line', first=1 + has_header)
     with _fields_of_any_length():
-        return ParsedCsv(layout, *_read_or_explain(records, header, layout, source))
+        return layout, *_read_or_explain(records, header, layout, source)
 
 
 def choose_layout(
