@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,32 +102,16 @@ def global_average_precision(
     0.5
     """
     metric = GlobalAveragePrecision(ties)
-    queries = metric._add(y_true, y_pred, confidence)
+    predicted, truth, rows, numbers, correct = metric._add(y_true, y_pred, confidence)
     gap = metric.compute()
     if not return_frame:
         return gap
     import pyarrow
 
-    rows = queries.rows
-    columns = [
-        queries.predicted.take(rows),
-        queries.confidence,
-        queries.truth.take(rows),
-        queries.correct,
-    ]
+    columns = [predicted.take(rows), numbers, truth.take(rows), correct]
     table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
     frame = table.to_pandas(integer_object_nulls=True).set_index(rows)
     return gap, in_rank_order(frame, metric.ties, metric.n_true)
-
-
-class _Queries(NamedTuple):
-    """Labels of all queries; row, confidence and correctness of queries with a prediction."""
-
-    predicted: Any  # pyarrow array, shape (n_queries,)
-    truth: Any  # pyarrow array, shape (n_queries,)
-    rows: NDArray[np.int64]  # shape (n_predictions,), like the next two
-    confidence: NDArray[np.float64]
-    correct: NDArray[np.bool_]
 
 
 class GlobalAveragePrecision(Accumulator):
@@ -184,8 +168,12 @@ class GlobalAveragePrecision(Accumulator):
 
     def _add(
         self, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
-    ) -> _Queries:
-        """Add queries, and return them."""
+    ) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Add queries, and return them.
+
+        Returns the predicted and true labels of all queries, and for queries with a prediction
+        their rows, confidences and correctness.
+        """
         from pyarrow import compute
 
         predicted, truth = same_kind(
@@ -208,7 +196,7 @@ class GlobalAveragePrecision(Accumulator):
         self.n_true += len(truth) - truth.null_count
         self._confidence.append(numbers)
         self._correct.append(correct)
-        return _Queries(predicted, truth, rows, numbers, correct)
+        return predicted, truth, rows, numbers, correct
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
