@@ -17,6 +17,7 @@ from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.result import return_or_write
+from mediaeval_ap.results.run_names import path_ends
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 BETTER = 'better than'
@@ -95,6 +96,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     metrics = data['metrics']
     parameters = compared['manifest']['parameters']
     last = metrics[-1]
+    inputs = data['manifest']['inputs']
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
@@ -117,7 +119,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         'remarks': [
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
-        'inputs': data['manifest']['inputs'],
+        'inputs': list(zip(inputs, path_ends([row['name'] for row in inputs]), strict=True)),
         **dict.fromkeys(('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'definition')),
         'missing': {},
     }

@@ -318,16 +318,21 @@ def test_small_campaigns_have_a_page(case, definition, monkeypatch):
     assert 'nan' not in page.lower().split('page-data')[0].split('</style>')[1].split()
 
 
-def test_no_folder_of_the_reference_is_published_in_the_header(tmp_path, monkeypatch):
+def test_no_folder_is_shown_where_names_of_files_differ(tmp_path, monkeypatch):
     """A published page would show the folders on the disk of its author."""
     monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
     (tmp_path / 'reference.txt').write_text('x v 1 ann\n')
-    average_precision = AveragePrecision(tmp_path / 'reference.txt')
-    report = average_precision.report({'one': [('x', 'v', '1', 'ann', 0.5)]}, ['ann'])
-    header, _, rest = report.to_html().partition('</header>')
-    assert '<dt>Reference</dt><dd>reference.txt</dd>' in header
-    assert str(tmp_path) not in header
-    assert str(tmp_path) in rest
+    runs = {name: tmp_path / name / 'run.txt' for name in ('a', 'b')}
+    for path in runs.values():
+        path.parent.mkdir()
+        path.write_text('x v 1 ann 0.5\n')
+    report = AveragePrecision(tmp_path / 'reference.txt').report(runs, ['ann'])
+    page = report.to_html()
+    assert '<dt>Reference</dt><dd>reference.txt</dd>' in page
+    for name in 'reference.txt', 'a/run.txt', 'b/run.txt':
+        assert f'<td>{name}</td>' in page
+    assert str(tmp_path) not in page
+    assert data_of(page)['manifest']['inputs'][0]['name'] == str(tmp_path / 'reference.txt')
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
