@@ -1,5 +1,6 @@
 """The report of a campaign: its numbers are those of the comparison, the diagnoses, the runs."""
 
+import html
 import json
 import random
 import re
@@ -22,7 +23,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     printable,
 )
-from mediaeval_ap.render.page import fixed_decimals
+from mediaeval_ap.render.page import COLOURS, fixed_decimals
 
 HOSTILE = '<script>alert(1)</script>'
 NAMES = ['ann', 'anne', 'bob_lee', 'bob_li', 'cat', HOSTILE, '"onload="x', 'zoë']
@@ -268,6 +269,22 @@ def test_hostile_names_stay_text(page):
     assert len(parsed.inside['script']) == len(['data', 'bundle', 'page.js', 'campaign.js'])
     assert HOSTILE in parsed.cells
     assert HOSTILE not in page
+
+
+def test_the_reading_of_the_board_does_not_repeat_its_first_row(report, page):
+    first, *further = report.to_dict()['lead']['sentences']
+    assert f'<p>{first}</p>' not in page
+    assert len(further) == sum(f'<p>{html.escape(sentence)}</p>' in page for sentence in further)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('n_runs', [8, 9])
+def test_grey_lines_are_explained_where_there_are_some(average_precision, n_runs, monkeypatch):
+    monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
+    runs = {f'team_{number}': RUNS['one'] for number in range(n_runs)}
+    report = average_precision.report(runs, QUERIES)
+    assert (COLOURS['silver'][0] in str(report.plot.map_by_k().to_dict())) == (n_runs == 9)
+    assert ('Grey: further runs of a team' in report.to_html()) == (n_runs == 9)
 
 
 def test_equal_inputs_give_equal_bytes(average_precision, page):
