@@ -126,14 +126,13 @@ class CampaignReport(Paged):
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
-        n_runs = len(self.comparison.runs)
-        size = with_noun(n_runs + len(self.missing), 'run', 'runs')
-        size = f'{n_runs} of {size}' if self.missing else size
+        of_all = f'{len(self.comparison.runs)} of ' if self.missing else ''
+        all_runs = with_noun(len(self.comparison.runs) + len(self.missing), 'run', 'runs')
         return {
             'schema': REPORT_SCHEMA,
             'version': __version__,
             'kind': 'report',
-            'title': f'{size} on {self._reference}',
+            'title': f'{of_all}{all_runs} on {self._reference}',
             'lead': self._lead,
             'runs': self.comparison.runs,
             'teams': self.teams,
@@ -264,10 +263,7 @@ class CampaignReport(Paged):
 
     @property
     def _first_query(self) -> int:
-        """Return the number of the query that both best runs hit, with the largest difference.
-
-        A query with few relevant shots has few points, so three are required if any query has them.
-        """
+        """Return the number of the query that both best runs hit, with the largest difference."""
         values = self.comparison.values[self.comparison.metrics[-1]]
         differences = abs(values[0] - values[min(1, len(values) - 1)])
         hits = zip(*self.rankings['hits'][:2], strict=True)

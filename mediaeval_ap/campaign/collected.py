@@ -33,6 +33,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import refuse_repeats, run_names, team_of
 from mediaeval_ap.tables import Table
 
+KEEP_GOING = '--keep-going makes the page from the other runs'
 MOST_ROWS = 10  # hypotheses of each ranking on the page
 LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
@@ -73,11 +74,11 @@ def make_report(
             _warn_once(evaluation.warnings, warnings)
         except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
             is_baseline = name == settings.baseline
-            if is_baseline == keep_going and len(runs) > 1:
+            is_wrong_call = isinstance(error, ParameterError)
+            if is_baseline == keep_going and len(runs) > 1 and not is_wrong_call:
                 no_page = f'--baseline {printable(name)}: has errors, so there is no page'
-                hint = '--keep-going makes the page from the other runs'
-                error.add_note(no_page if is_baseline else hint)
-            if not keep_going or is_baseline or isinstance(error, ParameterError):
+                error.add_note(no_page if is_baseline else KEEP_GOING)
+            if not keep_going or is_baseline or is_wrong_call:
                 raise
             errors[name] = error
             continue

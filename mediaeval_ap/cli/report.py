@@ -24,7 +24,6 @@ from mediaeval_ap.cli.compared_files import (
     read_result_file,
     sort_files,
 )
-from mediaeval_ap.cli.exit_status import is_lack_of_memory
 from mediaeval_ap.cli.output import (
     NEW_FILE_OR_FOLDER,
     STANDARD_STREAM,
@@ -35,7 +34,7 @@ from mediaeval_ap.cli.output import (
     write_figure,
 )
 from mediaeval_ap.cli.run_files import RunFile, runs_by_name, teams_by_run
-from mediaeval_ap.errors import DataWarning, FormatError, ReadError, printable, require, shown
+from mediaeval_ap.errors import FormatError, printable, require, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
 
@@ -202,17 +201,11 @@ def _report_on_runs(
     named_runs = runs_by_name(runs, settings['baseline'])
     for option in SCORE_TABLE_OPTIONS:
         settings.pop(option.removeprefix('--'), None)
-    try:
-        report = average_precision.report(
-            named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
-        )
-    except (FormatError, ReadError, DataWarning) as error:
-        if is_lack_of_memory(error) or not (notes := getattr(error, '__notes__', None)):
-            raise
-        separator = '\nError: ' if keep_going else '; '
-        raise click.ClickException(separator.join([str(error), *notes])) from error
-    for message in report.missing.values():
-        tell(f'Error: {message}')
+    report = average_precision.report(
+        named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
+    )
+    for error in report.missing.values():
+        tell(f'Error: {error}')
     return report
 
 

@@ -17,7 +17,7 @@ from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.result import return_or_write
-from mediaeval_ap.results.run_names import path_ends
+from mediaeval_ap.results.run_names import run_names
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 BETTER = 'better than'
@@ -97,6 +97,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     parameters = compared['manifest']['parameters']
     last = metrics[-1]
     inputs = data['manifest']['inputs']
+    file_names = run_names([*(row['name'] for row in inputs), ''])  # '' shares no suffix: all stay
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
@@ -119,7 +120,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         'remarks': [
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
-        'inputs': list(zip(inputs, path_ends([row['name'] for row in inputs]), strict=True)),
+        'inputs': list(zip(inputs, file_names[:-1], strict=True)),
         **dict.fromkeys(('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'definition')),
         'missing': {},
     }
@@ -179,14 +180,11 @@ def _distribution(
 
 
 def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str, Any]:
-    """Return a headline and sentences about the last metric, which claim no more than the test.
-
-    If `is_partial`, runs are missing: other runs are called scored runs.
-    """
+    """Return a headline and sentences about the last metric, which claim no more than the test."""
     counts = comparison['manifest']['counts']
     parameters = comparison['manifest']['parameters']
     terms = terms_of(parameters)
-    if is_partial:
+    if is_partial:  # a missing run may be better than all
         terms = terms._replace(run='scored run', runs='scored runs')
     if counts.get('queries_without_relevant') == counts['queries']:
         return _lead(

@@ -57,12 +57,6 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
-def path_ends(paths: Sequence[str]) -> list[str]:
-    """Return the last part of each path, with parent folders where last parts are equal."""
-    ends = _shortest_distinct_ends({PurePath(p): PurePath(p).parts or (p,) for p in paths})
-    return [ends[PurePath(path)] for path in paths]
-
-
 def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
     """Read the name and the team of each path from a file; empty texts for a path it lacks.
 
