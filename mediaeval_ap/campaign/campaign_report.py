@@ -126,13 +126,13 @@ class CampaignReport(Paged):
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
-        of_all = f'{len(self.comparison.runs)} of ' if self.missing else ''
+        begin = f'{len(self.comparison.runs)} of ' if self.missing else ''
         all_runs = with_noun(len(self.comparison.runs) + len(self.missing), 'run', 'runs')
         return {
             'schema': REPORT_SCHEMA,
             'version': __version__,
             'kind': 'report',
-            'title': f'{of_all}{all_runs} on {self._reference}',
+            'title': f'{begin}{all_runs} on {self._reference}',
             'lead': self._lead,
             'runs': self.comparison.runs,
             'teams': self.teams,

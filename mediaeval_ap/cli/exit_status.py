@@ -27,7 +27,7 @@ def raise_in_one_line(error: Exception) -> NoReturn:
     if is_lack_of_memory(error):
         raise click.ClickException(OUT_OF_MEMORY) from None
     if isinstance(error, Error | DataWarning):
-        notes = getattr(error, '__notes__', ())  # what to do, or further errors
+        notes = getattr(error, '__notes__', ())  # a remedy, or further errors
         raise click.ClickException('; '.join([str(error), *notes])) from error
     raise error
 
