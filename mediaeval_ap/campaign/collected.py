@@ -72,13 +72,14 @@ def make_report(
             run = prepare_run(criteria, hypothesis)
             evaluation = evaluate_run(run, selected).called(name)
             _warn_once(evaluation.warnings, warnings)
+        except ParameterError:  # the call is wrong, not the run
+            raise
         except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
             is_baseline = name == settings.baseline
-            is_wrong_call = isinstance(error, ParameterError)
-            if is_baseline == keep_going and len(runs) > 1 and not is_wrong_call:
+            if is_baseline == keep_going and len(runs) > 1:
                 no_page = f'--baseline {printable(name)}: has errors, so there is no page'
                 error.add_note(no_page if is_baseline else KEEP_GOING)
-            if not keep_going or is_baseline or is_wrong_call:
+            if is_baseline or not keep_going:
                 raise
             errors[name] = error
             continue
@@ -98,10 +99,7 @@ def make_report(
         if pooling is not None:
             pooling.add(name, run, [tops[query] for query in selected.names])
     if not evaluations:
-        first_error, *other_errors = errors.values()
-        for other_error in other_errors:
-            first_error.add_note(str(other_error))
-        raise first_error
+        raise _all_in_one(errors.values())
     pool = None if pooling is None else pooling.result()
     _warn_once(() if pool is None else pool.warnings, warnings)
     rows, subset = criteria.reference.table, criteria.subset
@@ -118,6 +116,14 @@ def make_report(
         pool,
         {run: str(error) for run, error in errors.items()},
     )
+
+
+def _all_in_one(errors: Iterable[Exception]) -> Exception:
+    """Return the first error, with the others as its notes."""
+    first_error, *other_errors = errors
+    for other_error in other_errors:
+        first_error.add_note(str(other_error))
+    return first_error
 
 
 def _warn_once(more_warnings: Iterable[DataWarning], warnings: dict[str, DataWarning]) -> None:

@@ -158,7 +158,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
         yield table.grid
     shows_differences = has_baseline or n_shown > 0
     end = [*comparison.notes, *procedure_of(comparison, shows_differences)]
-    n_shown = max(n_shown, n_runs == 2)  # the pair, or the difference to the baseline
+    n_shown = n_shown or int(n_runs == 2)  # the difference to the baseline is that of the pair
     if comparison.pairs and metrics[n_shown:]:
         hidden = join_names(metrics[n_shown:])
         end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]

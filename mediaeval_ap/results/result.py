@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 
 ALL_QUERIES = 'all'  # the query of the row of means, as in trec_eval and ir_measures
 N_QUERIES = 'n_queries'  # a column of that row: the number of queries in its means
+LABEL = 'tab:scores'
+ORDERS_OF_TIES = {
+    'expected': 'mean over all orders',
+    'stable': 'order of the file',
+    'best': 'correct ones first',
+    'worst': 'correct ones last',
+}
 SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
 NO_RELEVANT = 'have no relevant shot'
 NO_TRUE_LABEL = 'have no true label'
@@ -166,15 +173,6 @@ METRIC_KINDS: Mapping[str, MetricKind] = {
 def kind_of_metric(metric: str) -> MetricKind:
     """Return the kind of a metric by its name in results."""
     return METRIC_KINDS.get(metric, MetricKind())
-
-
-LABEL = 'tab:scores'
-ORDERS_OF_TIES = {
-    'expected': 'mean over all orders',
-    'stable': 'order of the file',
-    'best': 'correct ones first',
-    'worst': 'correct ones last',
-}
 
 
 def setting_in_words(name: str, value: Any) -> str:

@@ -50,10 +50,10 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     whole: PathParts = {path: (str(path),) for path in unnamed}
     for parts in _without_suffixes(unnamed), unnamed, whole:
         name_by_path = _shortest_distinct_ends(parts)
-        if not (clash := set(user_names).intersection(name_by_path.values())):
+        if set(user_names).isdisjoint(name_by_path.values()):
             break
     else:
-        refuse_repeats(sorted(clash) * 2)
+        refuse_repeats(sorted([*user_names, *name_by_path.values()]))
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
