@@ -110,7 +110,7 @@ def evaluate_gap(
         table = in_rank_order(table, metric.ties, metric.n_true)
     n_without = metric.n_queries - metric.n_true
     return files.score(
-        {'GAP': metric},
+        {'GAP': metric.compute},
         {'ties': metric.ties},
         {'confidence': confidence, 'correct': correct},
         {'predictions': metric.n_predictions, 'without_truth': n_without},

@@ -143,7 +143,7 @@ def evaluate_map(
     values = {f'AP@{k}': ap for k, (ap, _) in zip(cutoffs, values_by_metric, strict=True)}
     values['n_relevant'] = n_relevant
     return files.score(
-        {f'MAP@{metric.k}': metric for metric in metrics},
+        {f'MAP@{metric.k}': metric.compute for metric in metrics},
         {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0], 'definition': first.definition.name},
         values,
         {'without_truth': first.n_without_truth},
@@ -217,6 +217,6 @@ def evaluate_first_hit(
     files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits=has_hits)
     values = {f'RR@{k}': ranks for k, (ranks,) in zip(cutoffs, values_by_metric, strict=True)}
     table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
-    metric_by_name = {f'first-hit MAP@{metric.k}': metric for metric in metrics}
+    means = {f'first-hit MAP@{metric.k}': metric.compute for metric in metrics}
     settings = {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
-    return files.score(metric_by_name, settings, values, {}, table if per_query else None)
+    return files.score(means, settings, values, {}, table if per_query else None)

@@ -112,7 +112,7 @@ def evaluate_lrap(
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
     return files.score(
-        {'lwlrap' if label_weighted else 'LRAP': metric},
+        {'lwlrap' if label_weighted else 'LRAP': metric.compute},
         {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
         {'LRAP': values} | ({'n_labels': n_labels} if label_weighted else {}),
         {

@@ -16,7 +16,6 @@ from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text, t
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
-from mediaeval_ap.metrics import Accumulator
 from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.result import notes_of
@@ -241,7 +240,7 @@ class Files:
 
     def score(
         self,
-        metrics: Mapping[str, Accumulator],
+        means: Mapping[str, Callable[[], float]],
         parameters: Mapping[str, Any],
         values: Mapping[str, NDArray[Any]],
         counts: Mapping[str, int],
@@ -249,20 +248,25 @@ class Files:
         warnings: Sequence[errors.DataWarning] = (),
         notes: Sequence[str] = (),
         definition: Definition | None = None,
+        queries: pyarrow.Array | None = None,
     ) -> Score:
-        """Return the score, whose value is the mean by the last metric."""
+        """Compute the means; return the score, whose value is the last one.
+
+        `queries` have the values; by default they are the scored ids.
+        """
+        queries = self.ids if queries is None else queries
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
         warnings = (*self.warnings, *warnings)
         errors.warn_caller(warnings)  # before `compute`, which raises if a score is not defined
-        means = {name: metric.compute() for name, metric in metrics.items()}
-        last_metric = next(reversed(means))
+        mean_by_name = {name: compute() for name, compute in means.items()}
+        last_metric = next(reversed(mean_by_name))
         column_by_role = self.predictions.layout.by_role
         return Score(
             metric=last_metric,
-            value=means[last_metric],
+            value=mean_by_name[last_metric],
             parameters={
                 **parameters,
                 'missing': self.policy.missing,
@@ -270,7 +274,7 @@ class Files:
                 **self._columns,
             },
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
-            counts={'queries': len(self.ids), **counts, **self.counts},
+            counts={'queries': len(queries), **counts, **self.counts},
             table=table,
             notes=[
                 *self.truth.notes('the truth'),
@@ -283,10 +287,10 @@ class Files:
                 *notes,
             ],
             warnings=warnings,
-            queries=self.ids,
+            queries=queries,
             values=values,
             definition=definition,
-            means=means,
+            means=mean_by_name,
             run=self.name,
         )
 
