@@ -1,13 +1,14 @@
 """Published definitions of average precision at k, as named values in one registry.
 
-Each definition divides the same sum, down to its own depth, by its own denominator::
+Each definition divides a sum of precisions, down to its own depth, by its own denominator::
 
     AP(k) = S(depth) / denominator        S(d) = sum of P(i)·h(i) for i = 1 … d
 
-P(i) is the precision at rank i; h(i) is 1 if rank i is relevant, else 0. Depth and denominator are
-minima of some of these quantities: R (number of relevant shots), k (the cutoff), N (number of
-returned shots) and H (number of hits in the top k). A definition also gives the value of a query
-without relevant shots, and the rule for a shot that is returned again.
+P(i) is the precision at rank i; h(i) is 1 if rank i is relevant, else 0. The trapezoidal rule adds
+the mean of P(i - 1) and P(i) instead of P(i), with P(0) = 1; this sum is T(d). Depth and
+denominator are minima of some of these quantities: R (number of relevant shots), k (the cutoff), N
+(number of returned shots) and H (number of hits in the top k). A definition also gives the value of
+a query without relevant shots, and the rule for a shot that is returned again.
 
 A query with relevant shots and an empty ranking scores 0 by every definition. Uncut average
 precision has no cutoff: k is left out of each minimum.
@@ -23,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, shown
@@ -33,6 +34,7 @@ __all__ = [
     'DEFAULT',
     'Cutoff',
     'Definition',
+    'Precision',
     'Repeats',
     'get',
     'names',
@@ -43,6 +45,8 @@ __all__ = [
 CUTOFFS = (1, 10, 100, 1000)
 LARGEST_CUTOFF = 2**63 - 1  # ranks are integers of 64 bits
 Cutoff: TypeAlias = int | Literal['all']
+Precision: TypeAlias = Literal['at', 'trapezoid']
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 ALL: Literal['all'] = 'all'
 OR_ALL = " or 'all'"
 _REGISTRY: dict[str, Definition] = {}  # keys are names without case
@@ -79,6 +83,9 @@ class Definition:
         The value of a query without relevant shots (R = 0), from 0 to 1.
     repeats : Repeats
         The rule for a shot that is returned again.
+    precision : {'at', 'trapezoid'}
+        The addend of a hit: the precision at its rank; or the mean of this and the precision just
+        before, which is 1 before rank 1.
 
     Examples
     --------
@@ -93,6 +100,7 @@ class Definition:
     without_relevant: float
     repeats: Repeats
     source: str
+    precision: Precision = 'at'
 
     def __post_init__(self) -> None:
         value = self.without_relevant
@@ -108,6 +116,7 @@ class Definition:
             ('without_relevant', is_number and 0 <= value <= 1, 'a number from 0 to 1'),
             ('repeats', isinstance(self.repeats, Repeats), 'one of Repeats'),
             ('source', is_text(self.source), TEXT),
+            ('precision', self.precision in PRECISIONS, f'one of {", ".join(PRECISIONS)}'),
         ]
         for field, is_right, expected in checks:
             if not is_right:
@@ -141,9 +150,10 @@ class Definition:
     @property
     def formula(self) -> str:
         """The formula of a query with relevant and returned shots."""
+        total = 'S' if self.precision == 'at' else 'T'
         if self.depth == self.denominator != ('k',):
-            return f"S(k') / k', k' = {_minimum(self.depth)}"
-        return f'S({_minimum(self.depth)}) / {_minimum(self.denominator)}'
+            return f"{total}(k') / k', k' = {_minimum(self.depth)}"
+        return f'{total}({_minimum(self.depth)}) / {_minimum(self.denominator)}'
 
     def upper_bound(self, k: Cutoff, n_relevant: int, n_returned: int) -> float:
         """Return an upper bound of average precision.
@@ -201,7 +211,8 @@ class Definition:
         ----------
         described : mapping of str to list, str or float
             A dict that `to_dict` returned. Earlier versions did not write ``depth`` and
-            ``denominator``: without them, the registered definition of that name is returned.
+            ``denominator``: without them, the registered definition of that name is returned. Nor
+            did they write ``precision``: without it, it is ``'at'``.
 
         Returns
         -------
@@ -221,6 +232,7 @@ class Definition:
         for quantities in 'depth', 'denominator':
             if isinstance(fields[quantities], list):
                 fields[quantities] = tuple(fields[quantities])
+        fields['precision'] = described.get('precision', 'at')
         fields['repeats'] = {rule.value: rule for rule in Repeats}.get(str(fields['repeats']))
         return cls(**fields)
 
@@ -355,7 +367,7 @@ def registered() -> Iterator[Definition]:
 
 
 for _definition in (
-    # name, depth, denominator, without_relevant, repeats, source
+    # name, depth, denominator, without_relevant, repeats, source, precision
     Definition('mediaeval-2016', ('k',), ('R', 'k', 'N'), 1.0, Repeats.COUNT,
                'MediaEval 2016 Person Discovery, metric as published in May 2016'),
     Definition('mediaeval-2016-final', ('R', 'k'), ('R', 'k'), 1.0, Repeats.COUNT,
@@ -366,5 +378,9 @@ for _definition in (
     Definition('by-k', ('k',), ('k',), 0.0, Repeats.IRRELEVANT, 'RecTools MAP, divide_by_k=True'),
     Definition('hits', ('k',), ('H',), 0.0, Repeats.IRRELEVANT,
                'torchmetrics retrieval_average_precision, top_k'),
+    Definition('oxford', ('k',), ('R',), 0.0, Repeats.DROP,
+               'compute_ap of Oxford Buildings, Paris, revisitop and Market-1501', 'trapezoid'),
+    Definition('map-at-r', ('R', 'k'), ('R',), 0.0, Repeats.DROP,
+               'MAP@R of pytorch-metric-learning and CodeXGLUE'),
 ):  # fmt: skip
     register(_definition)

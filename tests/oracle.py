@@ -98,43 +98,45 @@ REPEATS = {
     'kaggle': 'irrelevant',
     'by-k': 'irrelevant',
     'hits': 'irrelevant',
+    'oxford': 'dropped',
+    'map-at-r': 'dropped',
 }
 
 
-def average_precision(h, n_relevant, k, definition):
-    """Apply the table of definitions, row by row; `h` is 1 or 0 by rank."""
+def addend(n, rank, definition):
+    """Return the addend of the n-th hit, alone at its rank."""
+    if definition != 'oxford':
+        return Fraction(n, rank)
+    return (Fraction(n, rank) + (Fraction(n - 1, rank - 1) if rank > 1 else 1)) / 2
+
+
+def average_precision(h, n_relevant, k, definition, blocks=None):
+    """Apply the table of definitions; `h` is 1 or 0 by rank, in blocks by threshold."""
     R, N = n_relevant, len(h)
     if R == 0 or N == 0:
         return Fraction(R == 0 and definition.startswith('mediaeval-2016'))
     if k == 'all':
-        return uncut_average_precision(h, R, N, definition)
-    S = sum_of_precisions(h[:k])
-    if definition == 'mediaeval-2016':
-        return S / min(R, k, N)
-    if definition == 'mediaeval-2016-final':
-        return sum_of_precisions(h[: min(R, k)]) / min(R, k)
-    if definition == 'trec':
-        return S / R
-    if definition == 'kaggle':
-        return S / min(R, k)
-    if definition == 'by-k':
-        return S / k
-    if definition == 'hits':
-        return S / sum(h[:k]) if sum(h[:k]) else Fraction(0)
-    raise ValueError(definition)
-
-
-def uncut_average_precision(h, R, N, definition):
-    """Apply the table without a cutoff, where something is relevant and something is returned."""
-    depth = R if definition == 'mediaeval-2016-final' else N
+        k = max(R, N)
+    hits, addends = [], []
+    for block in blocks or [[hit] for hit in h]:
+        above, before = len(hits), sum(hits)
+        hits += [0] * (len(block) - 1) + [sum(block)]
+        addend = Fraction(sum(hits), len(hits))
+        if definition == 'oxford':
+            addend = (addend + (Fraction(before, above) if above else 1)) / 2
+        addends += [0] * (len(block) - 1) + [sum(block) * addend]
+    depth = min(R, k) if definition in {'mediaeval-2016-final', 'map-at-r'} else k
     denominator = {
-        'mediaeval-2016': min(R, N),
-        'mediaeval-2016-final': R,
+        'mediaeval-2016': min(R, k, N),
+        'mediaeval-2016-final': min(R, k),
         'trec': R,
-        'kaggle': R,
-        'hits': sum(h),
+        'kaggle': min(R, k),
+        'by-k': k,
+        'hits': sum(hits[:k]) or 1,
+        'oxford': R,
+        'map-at-r': R,
     }[definition]
-    return sum_of_precisions(h[:depth]) / Fraction(denominator or 1)
+    return Fraction(sum(addends[:depth])) / denominator
 
 
 def evaluate(reference, hypotheses, query, K, definition, subset=None, judged=None):
@@ -213,6 +215,10 @@ def global_average_precision(predicted, confidence, truth, ties):
         'stable': sum_of_precisions([h for _, h in rows]),
         'best': max(values),
         'worst': min(values),
+        'threshold': sum(
+            sum(block) * Fraction(sum(map(sum, blocks[:i])), sum(map(len, blocks[:i])))
+            for i, block in enumerate(blocks, 1)
+        ),
     }[ties]
     return value / sum(t is not None for t in truth)
 
@@ -323,8 +329,10 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=
         for _, block in groupby(rows, key=lambda row: row[0])
     ]
     orders = list(product(*map(permutations, blocks))) if ties == 'expected' else [blocks]
-    values = [
-        [average_precision([h for b in order for h in b], len(relevant), k, definition) for k in K]
-        for order in orders
-    ]
+    by_threshold = blocks if ties == 'threshold' else None
+    values = []
+    for order in orders:
+        h = [hit for block in order for hit in block]
+        arguments = definition, by_threshold
+        values.append([average_precision(h, len(relevant), k, *arguments) for k in K])
     return [sum(column) / Fraction(len(values)) for column in zip(*values, strict=True)]

@@ -44,6 +44,8 @@ def test_formulas():
         'kaggle': 'S(k) / min(R, k)',
         'by-k': 'S(k) / k',
         'hits': 'S(k) / H',
+        'oxford': 'T(k) / R',
+        'map-at-r': 'S(min(R, k)) / R',
     }
 
 
@@ -74,6 +76,7 @@ NO_SHARES = [-0.5, 1.5, float('nan'), 10**5000, True, '1', None, 1j, Unshown()]
         ('denominator', NO_QUANTITIES, 'a tuple of some of R, k, N, H, each once'),
         ('without_relevant', NO_SHARES, 'a number from 0 to 1'),
         ('repeats', ['DROP', 1, None, Unshown()], 'one of Repeats'),
+        ('precision', ['AT', '', None, ['at'], Unshown()], 'one of at, trapezoid'),
     ],
 )
 def test_every_field_of_a_definition_is_checked(field, wrong, expected):
@@ -96,6 +99,7 @@ OF_ANY_KIND = st.builds(
     without_relevant=st.just(0.5),
     repeats=st.sampled_from(definitions.Repeats),
     source=st.just('a test'),
+    precision=st.sampled_from(definitions.PRECISIONS),
 )
 
 

@@ -61,7 +61,7 @@ def evaluate_gap(
     truth, predictions : str, path-like, file object, DataFrame or pyarrow table
         The truth has ``id,landmark_id``: the label of each query, or nothing. The predictions have
         ``id,landmarks``: a label and its confidence separated by white space, or nothing.
-    ties : {'expected', 'stable', 'best', 'worst'}
+    ties : {'expected', 'threshold', 'stable', 'best', 'worst'}
         As for `metrics.global_average_precision`.
     columns : mapping of str to str or int, optional
         Other names, or positions, of the columns ``'id'``, ``'label'`` and ``'confidence'``, as for

@@ -19,7 +19,7 @@ LEGEND = """\
 R  relevant shots          P(i)  precision at rank i
 k  the cutoff              h(i)  1 where rank i is relevant, 0 elsewhere
 N  returned hypotheses     S(k)  sum of P(i)·h(i) for i = 1 … min(k, N)
-H  hits in the top k
+H  hits in the top k       T(k)  the same with (P(i-1) + P(i)) / 2 for P(i), P(0) = 1
 
 If R > 0 and nothing is returned, AP@k is 0 by every definition.
 """

@@ -21,7 +21,12 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 
 # Relative error of two sums of the same terms: rounding differs by some units in the last place.
 ROUNDING = 1e-12
-FIELDS = ('repeats', 'depth', 'denominator', 'without_relevant')  # definitions differ in these
+# Definitions differ in these.
+FIELDS = ('repeats', 'depth', 'denominator', 'precision', 'without_relevant')
+ADDENDS = {
+    'at': 'adds the precision at each hit alone',
+    'trapezoid': 'adds the mean of the precisions before and at each hit',
+}
 RULES = {
     Repeats.COUNT: 'counts a shot each time it is returned',
     Repeats.IRRELEVANT: 'counts a shot once; its repeats keep their ranks',
@@ -242,6 +247,8 @@ def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -
         other_divisor = _smallest(other.denominator, other_quantities)
         divisor = _smallest(in_use.denominator, quantities)
         reasons.append(f'divides by {other_divisor} instead of {divisor}')
+    if 'precision' in fields:
+        reasons.append(ADDENDS[other.precision])
     return '; '.join(reasons)
 
 

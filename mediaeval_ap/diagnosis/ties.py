@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, first_equal, first_occurrences, ranges, run_starts
-from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.definitions import Definition, Precision, Repeats
 from mediaeval_ap.errors import Note
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
@@ -202,10 +202,10 @@ def tie_bounds(
     earliest = hits.above + np.arange(len(hits.above)) - first.repeat(n_hits) + 1
     latest = earliest + hits.size - n_hits.repeat(n_hits)
     worst, best = (
-        _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking))
+        _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking, definition.precision))
         for ranks in (latest, earliest)
     )
-    mean = _expected_terms(ranking, blocks, max(K))
+    mean = _expected_terms(ranking, blocks, max(K), definition.precision)
     divides_by_hits = 'H' in definition.denominator
     bounds = []
     for k in K:
@@ -238,11 +238,13 @@ def tie_bounds(
     return bounds
 
 
-def _expected_terms(ranking: NDArray[np.int64], blocks: TieBlocks, depth: int) -> _Terms:
+def _expected_terms(
+    ranking: NDArray[np.int64], blocks: TieBlocks, depth: int, precision: Precision
+) -> _Terms:
     """Return the mean term of each rank over all orders, down to a depth."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
     blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
     ranking = ranking[n_ranks > 0]
     n_ranks = n_ranks[n_ranks > 0]
-    values = expected_precisions(blocks, n_ranks)
+    values = expected_precisions(blocks, n_ranks, precision)
     return _Terms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)

@@ -137,15 +137,21 @@ class ExpectedAP:
         (self._k,) = depths(pairs.criteria.K[-1:])
         starts = run_starts([self._ranking])
         self._start = starts.repeat(np.diff(starts, append=len(self._ranking)))
+        # A hit at rank i with n hits above adds `own + n·by_hit_above` to the sum of precisions.
+        self._own = self._by_hit_above = 1 / self._rank
+        if pairs.criteria.definition.precision == 'trapezoid':
+            self._own = np.where(self._rank == 1, 1, self._own / 2)
+            self._by_hit_above = (1 / self._rank + 1 / np.maximum(self._rank - 1, 1)) / 2
 
     def derivatives(self, p: Floats) -> Floats:
         """Return ∂E[S]/∂p over the expected denominator, shape (n_runs, n_pairs)."""
         is_scored, denominators = self.scored_ranks(p)
         scored_p = np.where(is_scored, p[self._pair], 0)
-        shares = scored_p / self._rank
+        shares = scored_p * self._by_hit_above
         total = self._per_ranking(shares).reshape(-1)[self._ranking]
-        slopes = (1 + self._sum_above(scored_p)) / self._rank  # of the pair's own precision
-        slopes += total - self._sum_above(shares) - shares  # of the precisions below it
+        # The slope of the pair's own precision, then of the precisions below it.
+        slopes = self._own + self._sum_above(scored_p) * self._by_hit_above
+        slopes += total - self._sum_above(shares) - shares
         scale = denominators.reshape(-1)[self._ranking]
         derivatives = np.zeros((self._shape[0], len(self._pairs)))
         derivatives[self._run, self._pair] = is_scored * slopes / np.where(scale > 0, scale, 1)

@@ -9,13 +9,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import Definition, Precision
 
 Counts: TypeAlias = NDArray[np.integer] | int
 
 
 def precision_at_hits(
-    ranks: NDArray[np.integer], rankings: NDArray[np.integer] | None = None
+    ranks: NDArray[np.integer],
+    rankings: NDArray[np.integer] | None = None,
+    precision: Precision = 'at',
 ) -> NDArray[np.float64]:
     """Return the precision at the rank of each hit.
 
@@ -26,11 +28,14 @@ def precision_at_hits(
     rankings : ndarray of int, shape (n_hits,), optional
         The index of the ranking of each hit, from 0, ascending. By default, all hits belong to one
         ranking.
+    precision : {'at', 'trapezoid'}
+        As for `Definition`.
 
     Returns
     -------
     ndarray of float64, shape (n_hits,)
-        The share of hits among the ranks from 1 to the rank of the hit.
+        The share of hits among the ranks from 1 to the rank of the hit; with ``'trapezoid'``, the
+        mean of this and the share just before.
 
     Examples
     --------
@@ -38,12 +43,27 @@ def precision_at_hits(
 
     >>> precision_at_hits(np.array([1, 4, 4]), np.array([0, 0, 2])).tolist()
     [1.0, 0.5, 0.25]
+    >>> precision_at_hits(np.array([1, 4]), precision='trapezoid').round(3).tolist()
+    [1.0, 0.417]
     """
     numbers = np.arange(1, len(ranks) + 1)
     if rankings is not None and len(ranks):
         n_hits = np.bincount(rankings)
         numbers -= (n_hits.cumsum() - n_hits)[rankings]
-    return numbers / ranks
+    precisions: NDArray[np.float64] = numbers / ranks
+    return precisions if precision == 'at' else trapezoids(precisions, numbers - 1, ranks - 1)
+
+
+def trapezoids(
+    precisions: NDArray[np.float64],
+    hits_before: NDArray[np.number],
+    ranks_before: NDArray[np.integer],
+) -> NDArray[np.float64]:
+    """Return the means of precisions and of those just before, which are 1 before rank 1."""
+    ones = np.ones(len(precisions))
+    before = np.divide(hits_before, ranks_before, out=ones, where=ranks_before > 0)
+    means: NDArray[np.float64] = (before + precisions) / 2
+    return means
 
 
 def average_precision_of_hits(
@@ -82,7 +102,7 @@ def average_precision_of_hits(
     >>> average_precision_of_hits(*hits, np.array([3]), 4, [2, 3], definitions.get('kaggle'))
     array([[0.5       , 0.55555556]])
     """
-    terms = precision_at_hits(ranks, rankings)
+    terms = precision_at_hits(ranks, rankings, definition.precision)
     return average_precision_of_terms(rankings, ranks, terms, n_relevant, n_returned, K, definition)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
@@ -60,9 +61,10 @@ def global_average_precision(
         Predicted label of each query; missing if the query has no prediction.
     confidence : sequence of float, shape (n_queries,)
         Confidence of each prediction; ignored for queries without a prediction.
-    ties : {'expected', 'stable', 'best', 'worst'}
-        The rule for equal confidences: the mean over all orders, the order of the input, correct
-        predictions first, or correct predictions last.
+    ties : {'expected', 'threshold', 'stable', 'best', 'worst'}
+        The rule for equal confidences: the mean over all orders, the precision at their last rank
+        (as in scikit-learn), the order of the input, correct predictions first, or correct
+        predictions last.
     return_frame : bool
         Return the ranked list, too.
 
@@ -73,8 +75,7 @@ def global_average_precision(
         queries with a true label.
     frame : pandas.DataFrame
         With `return_frame`: the predictions in rank order, indexed by their position in the input.
-        The terms add up to the value; with ``ties='expected'``, each precision is the mean over all
-        orders.
+        The terms add up to the value; each precision is by the rule for equal confidences.
 
     Raises
     ------
@@ -119,7 +120,7 @@ class GlobalAveragePrecision(Accumulator):
 
     Parameters
     ----------
-    ties : {'expected', 'stable', 'best', 'worst'}
+    ties : {'expected', 'threshold', 'stable', 'best', 'worst'}
         As for `global_average_precision`.
 
     Attributes
@@ -201,7 +202,7 @@ class GlobalAveragePrecision(Accumulator):
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
         if self.ties == 'stable':
-            reason = "needs the input order across parts; use 'expected', 'best' or 'worst'"
+            reason = 'needs the input order across parts; use another order of ties'
             raise ParameterError(f"merge: ties='stable' {reason}")
 
     def compute(self) -> float:
@@ -238,4 +239,8 @@ def in_rank_order(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pan
         precision = mean_precisions(confidence[order], correct)
     else:
         precision = correct.cumsum() / np.arange(1, len(correct) + 1)
+    if ties == 'threshold':
+        starts = run_starts([confidence[order]])
+        size = np.diff(starts, append=len(order))
+        precision = precision[starts + size - 1].repeat(size)
     return predictions.iloc[order].assign(precision=precision, term=correct * precision / n_true)

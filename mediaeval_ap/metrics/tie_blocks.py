@@ -1,7 +1,7 @@
-"""Ties in one ranked list, for global AP: mean precisions over all orders of ties.
+"""Ties in one ranked list: precisions at its blocks of equal confidence.
 
 A *tie block* is a set of predictions of equal confidence. Only blocks with a correct prediction add
-to global AP, so `tie_blocks` returns only these. In this list of four predictions, it returns the
+to AP, so `tie_blocks` returns only these. In this list of four predictions, it returns the
 blocks of 0.9 and 0.5::
 
     rank         1     2     3     4
@@ -9,7 +9,9 @@ blocks of 0.9 and 0.5::
     correct      yes   one of two  no
 
 Rank 2 is correct in half of the orders, with precision 2/2: it adds 1/2. Rank 3 is correct in the
-other half, with precision 2/3: it adds 1/3. So the expected sum is 1 + 1/2 + 1/3.
+other half, with precision 2/3: it adds 1/3. So the expected sum is 1 + 1/2 + 1/3. By threshold, all
+predictions of a block are retrieved together: the correct one has precision 2/3, and the sum is
+1 + 2/3.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import ranges, run_starts
 from mediaeval_ap.choices import Ties
 from mediaeval_ap.cores import on_all_cores, own_cores
-from mediaeval_ap.metrics.ap_of_hits import precision_at_hits
+from mediaeval_ap.definitions import Precision
+from mediaeval_ap.metrics.ap_of_hits import precision_at_hits, trapezoids
 
 WORTH_SHARING = 1 << 16  # predictions; one core sorts fewer in a few milliseconds
 SAMPLE_SIZE = 1000  # with half or twice as many, sorting takes as long
@@ -33,13 +36,15 @@ MOST_RANGES = 4  # not more, as each core has to read all predictions to find it
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
-    """Return the terms of global AP: the (expected) precision at each rank that can be correct."""
+    """Return the terms of AP: the (expected) precision at each rank that can be correct."""
     if ties == 'stable':
         order = np.argsort(-confidence, kind='stable')
         return precision_at_hits(np.flatnonzero(correct[order]) + 1)
     blocks = tie_blocks(confidence, correct)
     if ties == 'expected':
         return expected_precisions(blocks)
+    if ties == 'threshold':
+        return threshold_precisions(blocks)
     wrong_above = blocks.above - blocks.correct_above
     if ties == 'worst':
         wrong_above += blocks.size - blocks.n_correct
@@ -120,13 +125,13 @@ def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> Ti
 
 
 def expected_precisions(
-    blocks: TieBlocks, n_ranks: NDArray[np.int64] | None = None
+    blocks: TieBlocks, n_ranks: NDArray[np.int64] | None = None, precision: Precision = 'at'
 ) -> NDArray[np.float64]:
     """Return the mean of precision × relevance over all orders of ties, at each rank of the blocks.
 
     In a block of n predictions, r of them correct, a rank is correct in r/n of the orders. In these
     orders, each earlier rank of the block is correct with probability (r - 1)/(n - 1). `n_ranks`
-    limits the result to the first ranks of each block.
+    limits the result to the first ranks of each block. `precision` is as for `Definition`.
 
     Examples
     --------
@@ -142,8 +147,30 @@ def expected_precisions(
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
     hits = np.repeat(blocks.correct_above + 1, n_ranks) + before * np.repeat(share, n_ranks)
     ranks = np.repeat(blocks.above + 1, n_ranks) + before
-    precisions: NDArray[np.float64] = hits / ranks * np.repeat(blocks.n_correct / size, n_ranks)
+    precisions: NDArray[np.float64] = hits / ranks
+    if precision == 'trapezoid':
+        precisions = trapezoids(precisions, hits - 1, ranks - 1)
+    precisions *= np.repeat(blocks.n_correct / size, n_ranks)
     return precisions
+
+
+def threshold_precisions(blocks: TieBlocks, precision: Precision = 'at') -> NDArray[np.float64]:
+    """Return, for each correct prediction, the precision at the end of its block.
+
+    These are the terms of scikit-learn's ``average_precision_score``. With ``'trapezoid'``, the
+    precision just before is the one at the end of the block above.
+
+    Examples
+    --------
+    >>> blocks = tie_blocks(np.array([0.9, 0.5, 0.5]), np.array([True, False, True]))
+    >>> threshold_precisions(blocks).round(3).tolist()  # 1/1 and 2/3
+    [1.0, 0.667]
+    """
+    ends = blocks.above + blocks.size
+    precisions: NDArray[np.float64] = (blocks.correct_above + blocks.n_correct) / ends
+    if precision == 'trapezoid':
+        precisions = trapezoids(precisions, blocks.correct_above, blocks.above)
+    return precisions.repeat(blocks.n_correct)
 
 
 def mean_precisions(

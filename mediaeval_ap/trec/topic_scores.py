@@ -20,7 +20,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs, depths
+from mediaeval_ap.definitions import Cutoff, Definition, Precision, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
     Note,
@@ -52,10 +52,11 @@ from mediaeval_ap.trec.entries import (
     is_large,
     read_entries,
 )
-from mediaeval_ap.trec.expected_over_ties import PrecisionTerms, expected_terms
 from mediaeval_ap.trec.other_tools import file_in
+from mediaeval_ap.trec.tied_scores import PrecisionTerms, terms_of_blocks
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
+UNORDERED = ('expected', 'threshold')  # ties that are not put in an order
 
 
 def evaluate_trec(
@@ -93,11 +94,12 @@ def evaluate_trec(
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
     definition : str or Definition
         AP definition: a name that `mediaeval_ap.definitions` knows.
-    ties : {'trec_eval', 'trec_eval-9', 'expected', 'best', 'worst'}
+    ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
         their bytes, as in trec_eval 10. ``'trec_eval-9'``: the same, but scores are compared in
         single precision, as in trec_eval 9, pytrec_eval and ir_measures; all others compare in
-        double precision. ``'expected'``: the mean over all orders of ties. ``'best'`` and
+        double precision. ``'expected'``: the mean over all orders of ties. ``'threshold'``:
+        relevant documents count at the last rank of their tie, as in scikit-learn. ``'best'`` and
         ``'worst'``: relevant documents first, or last.
     relevance_level : int
         The least relevance at which a document is relevant.
@@ -108,8 +110,9 @@ def evaluate_trec(
         How to treat topics of the run that the qrels lack: raise an error, or leave them out.
     measures : str or iterable of str
         Measures of ir_measures to add, separated by spaces or commas, such as ``'nDCG@10 P@5 RR'``.
-        They use graded relevance, and `ties`, which may not be ``'expected'``. A measure that needs
-        documents judged not relevant, such as Bpref, is refused if the qrels have none.
+        They use graded relevance, and `ties`, which may not be ``'expected'`` or ``'threshold'``. A
+        measure that needs documents judged not relevant, such as Bpref, is refused if the qrels
+        have none.
     queries_without_relevant : {'count', 'skip'}
         As for `AveragePrecision`, for topics without a relevant document.
     unjudged : {'nonrelevant', 'skip'}
@@ -133,9 +136,9 @@ def evaluate_trec(
         topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures need rows
         that the qrels lack.
     ParameterError, MissingExtraError
-        When a parameter has another value; when ties are ``'expected'`` and there are measures, or
-        the definition divides by hits; when measures need the extra ``trec``, and it is not
-        installed.
+        When a parameter has another value; when there are measures, and ties have no order; when
+        ties are ``'expected'``, and the definition divides by hits; when measures need the extra
+        ``trec``, and it is not installed.
     UndefinedScoreError
         When no topic is left to score.
 
@@ -228,7 +231,7 @@ def _score_entries(
     condenses = criteria.unjudged == 'skip'
     ranked = _judged_rows(judged, rows, criteria.level) if condenses else rows
     ap = average_precision_of_terms(
-        *precision_terms(ranked, criteria.ties),
+        *precision_terms(ranked, criteria.ties, criteria.definition.precision),
         n_relevant,
         ranked.n_by_topic,
         depths(criteria.cutoffs),
@@ -321,9 +324,9 @@ def _check_measures(
 ) -> list[Any]:
     if not measures:
         return []
-    if ties == 'expected':
+    if ties in UNORDERED:
         raise ParameterError(
-            "measures: use another order of ties; with ties='expected', measures of ir_measures "
+            f'measures: use another order of ties; with ties={ties!r}, measures of ir_measures '
             'have no values'
         )
     from mediaeval_ap.trec.measures import check_columns, check_levels, parse_measures
@@ -397,8 +400,8 @@ def _warnings_about_topics(
     return warnings
 
 
-def precision_terms(rows: MatchedRows, ties: TrecTies) -> PrecisionTerms:
-    """Return the precision at each hit, by topic and rank; with expected ties, its mean."""
+def precision_terms(rows: MatchedRows, ties: TrecTies, precision: Precision) -> PrecisionTerms:
+    """Return the addend of each hit, by topic and rank; with expected ties, its mean."""
     returned, topic, is_hit, n_by_topic = rows
     score = comparable_scores(returned.number, ties)
     order = None
@@ -413,8 +416,8 @@ def precision_terms(rows: MatchedRows, ties: TrecTies) -> PrecisionTerms:
     ties_with_last[1:] = (topic[1:] == topic[:-1]) & (score[1:] == score[:-1])
     # Rows of unjudged topics, -1, come first.
     topic_starts = len(topic) - n_by_topic[::-1].cumsum()[::-1]
-    if ties == 'expected':
-        return expected_terms(topic, is_hit, ties_with_last, topic_starts)
+    if ties in UNORDERED:
+        return terms_of_blocks(topic, is_hit, ties_with_last, topic_starts, ties, precision)
     is_tied = ties_with_last.copy()
     is_tied[:-1] |= ties_with_last[1:]
     tied = is_tied.nonzero()[0]
@@ -428,4 +431,4 @@ def precision_terms(rows: MatchedRows, ties: TrecTies) -> PrecisionTerms:
     hits = is_hit_at_rank.nonzero()[0]
     topic = topic[hits]
     ranks = hits - topic_starts[topic] + 1
-    return PrecisionTerms(topic, ranks, precision_at_hits(ranks, topic))
+    return PrecisionTerms(topic, ranks, precision_at_hits(ranks, topic, precision))

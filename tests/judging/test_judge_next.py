@@ -134,14 +134,14 @@ def labellings(pairs):
         yield labels, math.prod(p if h else 1 - p for h, p in zip(labels, P, strict=False))
 
 
-def sums_of_precision(pairs, labels, run, query):
+def sums_of_precision(pairs, labels, run, query, definition):
     at = [
         (rank, labels[pair])
         for r, q, pair, rank in zip(*map(np.ndarray.tolist, pairs.ranked), strict=True)
         if (r, q) == (run, query)
     ]
     return sum(
-        Fraction(sum(h for _, h in at[: number + 1]), rank)
+        oracle.addend(sum(h for _, h in at[: number + 1]), rank, definition)
         for number, (rank, hit) in enumerate(at)
         if hit
     )
@@ -155,16 +155,17 @@ def expectation(pairs, value):
     return sum(weight * value(labels) for labels, weight in labellings(pairs))
 
 
+@pytest.mark.parametrize('definition', ['trec', 'oxford'])
 @pytest.mark.parametrize('K', [1, 2, 3])
-def test_derivatives_by_all_labels(K):
+def test_derivatives_by_all_labels(K, definition):
     """The gain of the sum of precisions by a label, over E[R | R > 0]."""
-    pairs = pairs_of(K=K)
+    pairs = pairs_of(definition, K)
     p = np.array(list(map(float, P[: len(pairs)])))
     derivatives = ExpectedAP(pairs).derivatives(p)
     for run, query in product(range(len(RUNS)), range(len(pairs.queries))):
 
         def total(labels, run=run, query=query):
-            return sums_of_precision(pairs, labels, run, query)
+            return sums_of_precision(pairs, labels, run, query, definition)
 
         none = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q) == 0)
         mean = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q)) / (1 - none)
@@ -186,9 +187,9 @@ def test_derivatives_by_all_labels(K):
 @given(strategies.reference_rows, runs, st.integers(1, 5))
 @strategies.examples(1 / 5)
 def test_derivatives_at_known_labels(definition, reference, runs, k):
-    """Where no shot is returned again; each hit adds its precision, and 1/rank to those behind.
+    """Where no shot is returned again; a hit adds its own term, and a part to those behind.
 
-    So over all hits they add up to AP twice, but for what each hit gives to itself.
+    So over all hits they add up to AP twice, without the terms of hits that are alone.
     """
     runs = {name: list({row[:3]: row for row in rows}.values()) for name, rows in runs.items()}
     reference = list(dict.fromkeys(reference))
@@ -217,8 +218,11 @@ def test_derivatives_at_known_labels(definition, reference, runs, k):
                 & (pairs.query[pairs.ranked.pair] == query)
                 & (pairs.ranked.rank <= min(at[each] for each in depth))
             ]
-            sums = (np.arange(1, len(hits) + 1) / hits).sum()
-            expected = ap * (2 - (1 / hits).sum() / sums) if len(hits) else 0
+            alone = sum(oracle.addend(1, rank, definition) for rank in hits.tolist())
+            total = sum(
+                oracle.addend(n, rank, definition) for n, rank in enumerate(hits.tolist(), 1)
+            )
+            expected = ap * (2 - float(alone / total)) if len(hits) else 0
             assert got[number, pairs.query == query].sum() == pytest.approx(expected, abs=1e-12)
 
 

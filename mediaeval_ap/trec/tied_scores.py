@@ -1,4 +1,4 @@
-"""The expected AP of a TREC list over all orders of equal scores, as terms by rank."""
+"""Terms of AP, by rank, of a TREC list whose equal scores are not put in an order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges
-from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
+from mediaeval_ap.choices import TrecTies
+from mediaeval_ap.definitions import Precision
+from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions, threshold_precisions
 
 
 class PrecisionTerms(NamedTuple):
@@ -19,13 +21,18 @@ class PrecisionTerms(NamedTuple):
     value: NDArray[np.float64]
 
 
-def expected_terms(
+def terms_of_blocks(
     topic: NDArray[np.int32],
     is_hit: NDArray[np.bool_],
     ties_with_last: NDArray[np.bool_],
     topic_starts: NDArray[np.int64],
+    ties: TrecTies,
+    precision: Precision,
 ) -> PrecisionTerms:
-    """Return the mean addend of each rank of the tie blocks that hold a hit.
+    """Return the addends of the tie blocks that hold a hit.
+
+    With ``'expected'`` ties, each rank of a block has the mean of its addend over all orders. With
+    ``'threshold'`` ties, each hit counts at the last rank of its block.
 
     Rows are sorted by topic and descending score; `ties_with_last` marks a row with the topic and
     score of the row before it. `topic_starts` has the first row of each topic.
@@ -34,11 +41,13 @@ def expected_terms(
     precision 1 or 1/2, each in one of the two orders:
 
     >>> topic = np.zeros(3, dtype=np.int32)
-    >>> terms = expected_terms(
-    ...     topic, np.array([True, False, False]), np.array([False, True, False]), np.array([0])
-    ... )
+    >>> columns = topic, np.array([True, False, False]), np.array([False, True, False])
+    >>> terms = terms_of_blocks(*columns, np.array([0]), 'expected', 'at')
     >>> terms.rank.tolist(), terms.value.tolist()
     ([1, 2], [0.5, 0.25])
+    >>> terms = terms_of_blocks(*columns, np.array([0]), 'threshold', 'at')
+    >>> terms.rank.tolist(), terms.value.tolist()
+    ([2], [0.5])
     """
     starts = (~ties_with_last).nonzero()[0]
     size = np.diff(starts, append=len(is_hit))
@@ -51,5 +60,9 @@ def expected_terms(
     by_topic = np.bincount(topic, weights=n_hits, minlength=len(topic_starts)).astype(np.int64)
     hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
     above = starts - topic_starts[topic]
-    values = expected_precisions(TieBlocks(size, n_hits, above, hits_above))
+    blocks = TieBlocks(size, n_hits, above, hits_above)
+    if ties == 'threshold':
+        values = threshold_precisions(blocks, precision)
+        return PrecisionTerms(topic.repeat(n_hits), (above + size).repeat(n_hits), values)
+    values = expected_precisions(blocks, precision=precision)
     return PrecisionTerms(topic.repeat(size), ranges(above + 1, size), values)
