@@ -39,6 +39,7 @@ N_QUERIES = 'n_queries'  # a column of that row: the number of queries in its me
 LABEL = 'tab:scores'
 ORDERS_OF_TIES = {
     'expected': 'mean over all orders',
+    'threshold': 'precision at their last rank',
     'stable': 'order of the file',
     'best': 'correct ones first',
     'worst': 'correct ones last',

@@ -58,7 +58,8 @@ def test_warnings_are_one_line_each(folder):
     assert result.stderr == (
         'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept\n'
         'Warning: run.txt: 1 of 2 queries have an AP above 1: mediaeval-2016 counts a shot each '
-        'time it is returned; trec, kaggle, by-k, hits count it once: ann\n'
+        'time it is returned; trec, kaggle, by-k, hits, oxford, map-at-r '
+        'count it once: ann\n'
     )
 
 

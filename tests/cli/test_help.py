@@ -98,18 +98,18 @@ def test_help_of_nothing_known(topic, near):
     assert f'{expected}{near}' in result.stderr
 
 
-HITS = """
-hits
-    AP@k            S(k) / H
+LAST = """
+map-at-r
+    AP@k            S(min(R, k)) / R
     R = 0           0
-    repeated shots  not relevant, keeps its rank
-    source          torchmetrics retrieval_average_precision, top_k
+    repeated shots  dropped, rank and all
+    source          MAP@R of pytorch-metric-learning and CodeXGLUE
 """
 
 
 def test_definitions():
     text = run('help', 'definitions').stdout
-    assert text.endswith(HITS)
+    assert text.endswith(LAST)
     assert 'mediaeval-2016 (default)\n    AP@k            S(k) / min(R, k, N)\n' in text
     described = json.loads(run('help', 'definitions', '--format', 'json').stdout)
     assert described == [definition.to_dict() for definition in definitions.registered()]
