@@ -9,6 +9,7 @@ from .campaign.campaign_report import CampaignReport as CampaignReport
 from .challenges import evaluate_first_hit as evaluate_first_hit
 from .challenges import evaluate_gap as evaluate_gap
 from .challenges import evaluate_lrap as evaluate_lrap
+from .challenges import evaluate_macro_ap as evaluate_macro_ap
 from .challenges import evaluate_map as evaluate_map
 from .comparison.comparison import Comparison as Comparison
 from .comparison.comparison import compare as compare

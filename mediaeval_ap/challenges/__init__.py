@@ -7,6 +7,7 @@ function               challenge                                   value
 `evaluate_map`         H&M Personalized Fashion Recommendations    MAP@12
 `evaluate_gap`         Google Landmark Recognition                 global average precision (GAP)
 `evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
+`evaluate_macro_ap`    Emotions and Themes in Music                macro AP (PR-AUC-macro)
 =====================  ==========================================  ==============================
 
 Each function reads a truth and predictions (from other columns, if you name them), matches their
@@ -16,5 +17,12 @@ rows by id, updates a metric of `mediaeval_ap.metrics` piece by piece, and retur
 from mediaeval_ap.challenges.gap import evaluate_gap
 from mediaeval_ap.challenges.lists_of_labels import evaluate_first_hit, evaluate_map
 from mediaeval_ap.challenges.lrap import evaluate_lrap
+from mediaeval_ap.challenges.macro_ap import evaluate_macro_ap
 
-__all__ = ['evaluate_first_hit', 'evaluate_gap', 'evaluate_lrap', 'evaluate_map']
+__all__ = [
+    'evaluate_first_hit',
+    'evaluate_gap',
+    'evaluate_lrap',
+    'evaluate_macro_ap',
+    'evaluate_map',
+]

@@ -57,7 +57,7 @@ def columns_left_out(files: Files) -> list[str]:
 
 
 def matched_labels(
-    files: Files, classes: list[str], *, skip: bool
+    files: Files, classes: list[str], *, skip: bool = False
 ) -> tuple[pyarrow.LargeListArray, int]:
     """Match the samples; return the labels of the scored ones, and the number of skipped ones."""
     import pyarrow

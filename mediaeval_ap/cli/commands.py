@@ -38,7 +38,7 @@ GROUPS = {  # of commands, by task
     'Score': 'validate evaluate compare',
     'Understand': 'report explain rank pool judge-next',
     'Large runs': 'index stream',
-    'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap',
+    'Other challenges': 'evaluate-2015 evaluate-trec export-trec map gap lrap macro-ap',
     'Help': 'help',
 }
 NO_BREAK_HYPHEN = '\N{NON-BREAKING HYPHEN}'
@@ -201,6 +201,7 @@ def main() -> None:
 
     Each line of a file is a row of fields, separated by spaces or tabs. A REFERENCE has corpus_id
     video_id shot_id person_name; a RUN has these and a confidence. NAME=FILE gives a RUN its name
-    in tables. The commands map, gap and lrap read CSV with a header. Files may be compressed (gzip,
-    bzip2, xz, Zstandard) or Parquet; their names do not matter. - is standard input.
+    in tables. The commands map, gap, lrap and macro-ap read CSV with a header. Files may be
+    compressed (gzip, bzip2, xz, Zstandard) or Parquet; their names do not matter. - is standard
+    input.
     """

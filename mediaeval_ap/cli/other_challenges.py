@@ -304,3 +304,28 @@ def lrap_command(reporting: Reporting, per_class: bool, **settings: Any) -> None
     from mediaeval_ap.challenges import evaluate_lrap
 
     _score_runs(reporting, evaluate=evaluate_lrap, per_class=per_class, **settings)
+
+
+@main.command(
+    'macro-ap',
+    examples=[
+        'mediaeval-ap macro-ap sounds_truth.csv sounds_scores.csv --per-query',
+        'mediaeval-ap macro-ap sounds_truth.csv sounds_scores.csv --ties expected -o macro.json',
+    ],
+)
+@_challenge_inputs(
+    'SCORES', 'id, and in TRUTH labels (several in a field) or label (one in each row)'
+)
+@option_kinds.choice('--ties', choices.TIES, 'threshold', 'Order of equal scores: {words}.')
+@reporting_options
+def macro_ap_command(**settings: Any) -> None:
+    """Score one number per sample and class: mean AP over classes.
+
+    The samples are ranked by the score of each class, whose AP counts as that of a query. TRUTH has
+    fname,labels with the labels separated by commas, in quotes, or fname and a column of 0 and 1
+    per class. SCORES has fname and one column per class. --columns names the columns of other
+    files.
+    """
+    from mediaeval_ap.challenges import evaluate_macro_ap
+
+    _score_runs(evaluate=evaluate_macro_ap, **settings)

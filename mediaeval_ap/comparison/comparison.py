@@ -250,7 +250,7 @@ def compare(
         inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
         power=powers(settings, runs, tested.pairs, tested.units),
         verdicts=verdicts,
-        warnings=tuple(_data_warnings(settings, tested.units, n_needed)),
+        warnings=tuple(_data_warnings(settings, runs, tested.units, n_needed)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -562,10 +562,12 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
     return notes
 
 
-def _data_warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[DataWarning]:
+def _data_warnings(
+    settings: Settings, runs: Runs, units: Units, n_needed: int
+) -> Iterator[DataWarning]:
     """Warn if clusters are too few or too large, or units too few for a verdict."""
     sizes = units.sizes
-    queries = terms_of(vars(settings)).queries
+    queries = terms_of(vars(settings), runs.metrics[-1]).queries
     if settings.cluster != 'none':
         share = sizes.max() / sizes.sum()
         n_effective = sizes.sum() ** 2 / np.square(sizes).sum()
@@ -578,7 +580,7 @@ def _data_warnings(settings: Settings, units: Units, n_needed: int) -> Iterator[
             )
             yield DataWarning('few-clusters', '', finding)
     if n_needed:
-        _, plural = names_of_units(vars(settings))
+        _, plural = names_of_units(vars(settings), runs.metrics[-1])
         outcome = 'pass' if settings.require_better else 'fail'
         finding = (
             f'no run could {outcome} at this limit on {len(sizes)} {plural}: {n_needed} or more '

@@ -102,7 +102,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
         **{name: parameters[name] for name in ('baseline', 'cluster')},
-        'terms': terms_of(parameters),
+        'terms': terms_of(parameters, last),
         'value': value_names.pop() if len(value_names) == 1 else 'value',
         'last_values': value_name(last),
         'facts': facts,
@@ -128,7 +128,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
 
 def value_name(metric: str) -> str:
     """Return the name of a metric's values by query, such as AP@10 for MAP@10."""
-    return re.sub(r'\bMAP\b', 'AP', metric)
+    return re.sub(r'\b(MAP|macro AP)\b', 'AP', metric)
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str
     """Return a headline and sentences about the last metric, which claim no more than the test."""
     counts = comparison['manifest']['counts']
     parameters = comparison['manifest']['parameters']
-    terms = terms_of(parameters)
+    terms = terms_of(parameters, comparison['metrics'][-1])
     if is_partial:  # a missing run may be better than all
         terms = terms._replace(run='scored run', runs='scored runs')
     if counts.get('queries_without_relevant') == counts['queries']:
@@ -310,7 +310,7 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     """Name the test, its family, its units, and the p from which two runs differ."""
     parameters = comparison['manifest']['parameters']
     counts = comparison['manifest']['counts']
-    terms = terms_of(parameters)
+    terms = terms_of(parameters, comparison['metrics'][-1])
     n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
     family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''
     if n_pairs > 1 and parameters['baseline'] is not None:

@@ -79,7 +79,7 @@ class ComparisonData:
 
     @property
     def terms(self) -> Terms:
-        return terms_of(self.parameters)
+        return terms_of(self.parameters, self.metrics[-1])
 
 
 def grid_of(comparison: ComparisonData, table: str) -> Grid:
@@ -102,7 +102,7 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
     """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
-    unit, units = names_of_units(settings)
+    unit, units = names_of_units(settings, comparison.metrics[-1])
     subject = 'Means over' if comparison.values else f'{comparison.metrics[-1]} of'
     subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
     if settings['cluster'] != 'none':
@@ -377,7 +377,7 @@ def _requested_tables(comparison: ComparisonData) -> Iterator[TitledTable]:
 def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the numbers of queries for a difference, if requested."""
     if comparison.power:
-        _, units = names_of_units(comparison.parameters)
+        _, units = names_of_units(comparison.parameters, comparison.metrics[-1])
         difference = f'a difference of {comparison.parameters["power"]:g}'
         title = f'{comparison.metrics[-1]}: {units} to tell {difference} at 80 %'
         rows = [(pair.a, pair.b, pair.sd, pair.n_queries) for pair in comparison.power]

@@ -29,7 +29,8 @@ from mediaeval_ap.comparison.sign_flips import flip_test
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import ParameterError, printable, require, shown, with_noun
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.render.document import RESULT_TERMS, Terms
+from mediaeval_ap.render.document import Terms
+from mediaeval_ap.results.result import kind_of_metric
 
 VerdictWord = Literal['passed', 'not shown to be worse', 'worse', 'not better']
 FAILING: tuple[VerdictWord, ...] = ('worse', 'not better')
@@ -86,10 +87,11 @@ def words_of_test(correction: str) -> str:
     return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
 
 
-def terms_of(parameters: Mapping[str, Any]) -> Terms:
+def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:
     """Return the terms for runs and queries; score tables, which have a range, have their own."""
     if (bounds := parameters.get('range')) is None:
-        return RESULT_TERMS
+        kind = kind_of_metric(metric)
+        return Terms(query=kind.query, queries=kind.queries)
     return Terms('system', 'systems', 'item', 'items', *bounds)
 
 
@@ -257,28 +259,28 @@ def _range_of_values(runs: Runs, values: Floats) -> Range | None:
     return (low, high) if low <= values.min() and values.max() <= high else None
 
 
-def _why_no_interval(settings: Settings, units: Units) -> str:
+def _why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
     n_units = len(units.sizes)
-    reason = f'{_units_phrase(settings, n_units)}: an interval needs {FEWEST}'
+    reason = f'{_units_phrase(settings, n_units, runs)}: an interval needs {FEWEST}'
     return reason if n_units < FEWEST else ''
 
 
-def names_of_units(parameters: Mapping[str, Any]) -> tuple[str, str]:
+def names_of_units(parameters: Mapping[str, Any], metric: str) -> tuple[str, str]:
     """Return the word for one unit, and for several: a query, or a cluster."""
-    terms = terms_of(parameters)
+    terms = terms_of(parameters, metric)
     is_single = parameters['cluster'] == 'none'
     return (terms.query, terms.queries) if is_single else ('cluster', 'clusters')
 
 
-def _units_phrase(settings: Settings, n_units: int) -> str:
-    return with_noun(n_units, *names_of_units(vars(settings)))
+def _units_phrase(settings: Settings, n_units: int, runs: Runs) -> str:
+    return with_noun(n_units, *names_of_units(vars(settings), runs.metrics[-1]))
 
 
 def _interval_of_mean(
     settings: Settings, units: Units, runs: Runs, metric_number: int, run: int
 ) -> Interval:
     values = runs.values[metric_number][run]
-    why_none = _why_no_interval(settings, units)
+    why_none = _why_no_interval(settings, units, runs)
     if np.ptp(values) <= units.rounding(run, run):
         why_none = f'all values are {values[0]:g}'
     if why_none:
@@ -291,7 +293,7 @@ def _interval_of_difference(
     settings: Settings, units: Units, differences: Floats, runs: Runs, values: Floats
 ) -> Interval:
     """Return the interval of the difference of two runs; no other run matters."""
-    if why_none := _why_no_interval(settings, units):
+    if why_none := _why_no_interval(settings, units, runs):
         return Interval(None, None, why_none)
     bounds = _range_of_values(runs, values)
     low, high = bounds or (0.0, 1.0)
@@ -348,7 +350,7 @@ def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) 
         n_queries = None
         reason = ''
         if n_units == 1:
-            reason = f'{_units_phrase(settings, 1)} has no standard deviation'
+            reason = f'{_units_phrase(settings, 1, runs)} has no standard deviation'
         elif (observed_sd := math.sqrt(sum_of_squares / (n_units - 1))) <= units.rounding(a, b):
             reason = f'all differences are {pair.difference:g}'
         else:
@@ -534,7 +536,9 @@ def verdicts_of(
         low = interval.low
         high = interval.high
         if low is None or high is None:
-            n_units, needed = (_units_phrase(settings, n) for n in (len(units.sizes), n_needed))
+            n_units, needed = (
+                _units_phrase(settings, n, runs) for n in (len(units.sizes), n_needed)
+            )
             raise ParameterError(
                 f'baseline: found {n_units}, expected {needed} or more for a verdict; '
                 f'{printable(standing.run)} is not shown to be worse or better'

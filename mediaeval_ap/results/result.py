@@ -153,6 +153,8 @@ class MetricKind:
 
     unit: str = 'query'
     units: str = 'queries'
+    query: str = 'query'  # the words for those that have values
+    queries: str = 'queries'
     over: str = 'queries'  # their key in `Result.counts`
     no_mean: str = ''  # the reason, if the value is not a mean over queries
     is_one_list: bool = False  # ranks all predictions in one list; a table has a row for each
@@ -167,7 +169,8 @@ METRIC_KINDS: Mapping[str, MetricKind] = {
         is_one_list=True,
     ),
     'LRAP': MetricKind(scores_all=True),
-    'lwlrap': MetricKind('label', 'labels', 'labels', no_mean='it is a mean over labels'),
+    'lwlrap': MetricKind('label', 'labels', over='labels', no_mean='it is a mean over labels'),
+    'macro AP': MetricKind('class', 'classes', 'class', 'classes'),
 }
 
 
@@ -295,6 +298,11 @@ class Result(Described):
         """The noun for the items that means average over: singular and plural."""
         return 'query', 'queries'
 
+    @property
+    def _terms(self) -> tuple[str, str]:
+        """The noun for the items that have values: singular and plural."""
+        return 'query', 'queries'
+
     @abstractmethod
     def sort_value(self) -> float:
         """Return the mean by which runs are sorted.
@@ -393,7 +401,7 @@ class Result(Described):
 
     def __repr__(self) -> str:
         settings = f' ({self._subtitle()})' if self._subtitle() else ''
-        n_queries = with_noun(self.counts['queries'], 'query', 'queries')
+        n_queries = with_noun(self.counts['queries'], *self._terms)
         means = self._means()
         counts = self.mean_counts
         width = max(map(len, means))
@@ -493,6 +501,11 @@ def _exact_grid(columns: NamedColumns) -> Grid:
     return Grid(list(columns), rows, EXACT)
 
 
+def _grid_for_people(result: Result, detail: NamedColumns) -> Grid:
+    names = {'query': result._terms[0]}
+    return _exact_grid({names.get(name, name): column for name, column in detail.items()})
+
+
 def results_document(
     results: Iterable[Result],
     *,
@@ -551,7 +564,7 @@ def _merge_notes(results: Sequence[Result]) -> list[str]:
 def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Block]:
     yield Heading(result.run, result._subtitle())
     if detail is not None:
-        yield _exact_grid(detail)
+        yield _grid_for_people(result, detail)
     if result._counts_note:
         yield f'{result._counts_note}\n'
     means = result._means()
@@ -578,7 +591,7 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
     for result in results:
         if (detail := result._detail(per_query)) is not None:
             yield Heading(result.run, result._subtitle())
-            yield _exact_grid(detail)
+            yield _grid_for_people(result, detail)
     scope, grid = _scope_and_grid(results)
     means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
     best = ' Best in bold.' if len(results) > 1 else ''
@@ -604,7 +617,7 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
     n_items = {
         with_noun(n, *result._unit) for result in results for n in result.mean_counts.values()
     }
-    scope = n_items.pop() if len(n_items) == 1 else 'different queries'
+    scope = n_items.pop() if len(n_items) == 1 else f'different {results[0]._terms[1]}'
     if n_items and not (_counts_notes(results) and shared.keys() >= {*counts}):
         counts = []
     if words := [setting_in_words(name, shared[name]) for name in settings if name != 'metric']:

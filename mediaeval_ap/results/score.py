@@ -58,7 +58,8 @@ class Score(Result):
         The ids of the truth, in its order; not part of `to_dict`, nor are `values`.
     values : mapping of str to ndarray, shape (n_queries,)
         Values of each query: ``RR@k``; ``AP@k`` and ``n_relevant``; ``LRAP``, for lwlrap with
-        ``n_labels``; for GAP ``confidence`` (NaN without prediction) and ``correct``.
+        ``n_labels``; for GAP ``confidence`` (NaN without prediction) and ``correct``; for macro AP
+        the `queries` are the classes, with ``AP`` (NaN without a positive) and ``n_relevant``.
     definition : Definition or None
         Definition of average precision, if the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
@@ -104,6 +105,10 @@ class Score(Result):
     @property
     def _unit(self) -> tuple[str, str]:
         return self.metric_kind.unit, self.metric_kind.units
+
+    @property
+    def _terms(self) -> tuple[str, str]:
+        return self.metric_kind.query, self.metric_kind.queries
 
     @property
     def mean_counts(self) -> dict[str, int]:

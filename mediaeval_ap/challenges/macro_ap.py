@@ -1,0 +1,133 @@
+"""Macro AP, the metric of music and sound tagging: AP of each class over the samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.challenges.classes_of_samples import CLASSES, columns_left_out, matched_labels
+from mediaeval_ap.challenges.task import Columns, Files
+from mediaeval_ap.choices import TIES, Missing, Ties, Unknown, check_policy
+from mediaeval_ap.errors import Note, UndefinedScoreError
+from mediaeval_ap.metrics.tie_blocks import precisions_at_correct
+from mediaeval_ap.progress import shows_progress, tracked
+from mediaeval_ap.results.result import mean
+from mediaeval_ap.results.score import Score
+from mediaeval_ap.tables.table import Frame
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@shows_progress
+def evaluate_macro_ap(
+    truth: Frame | NDArray[Any],
+    scores: Frame,
+    *,
+    ties: Ties = 'threshold',
+    columns: Columns | None = None,
+    truth_columns: Columns | None = None,
+    missing: Missing = 'error',
+    unknown: Unknown = 'error',
+    per_query: bool = False,
+    progress: bool = False,
+    name: str | None = None,
+) -> Score:
+    """Score classes by the average precision of their samples (macro AP, PR-AUC-macro).
+
+    Parameters
+    ----------
+    truth, scores : str, path-like, file object, DataFrame or pyarrow table
+        As for `evaluate_lrap`: the true classes of each sample, and a number for each sample and
+        class.
+    ties : {'threshold', 'expected', 'best', 'worst', 'stable'}
+        As for `metrics.global_average_precision`: the rule for equal scores of a class. Stable is
+        the order of the scores.
+    columns, truth_columns
+        As for `evaluate_lrap`.
+    missing : {'error', 'zero', 'skip'}
+        A sample without a row in the scores is an error; is in no ranking, but a positive of its
+        classes; or is left out.
+    unknown, progress, name
+        As for `evaluate_map`.
+    per_query : bool
+        Keep a table of classes: ``id``, ``AP`` and ``n_relevant``, the number of positives.
+
+    Returns
+    -------
+    Score
+        Macro AP; its queries are the classes. Classes without a positive have no AP (NaN), are left
+        out of the mean, and counted in ``without_truth``.
+
+    Raises
+    ------
+    ReadError, FormatError, ParameterError, UndefinedScoreError
+        As for `evaluate_lrap`; undefined when no class has a positive.
+
+    Notes
+    -----
+    The samples are ranked by the score of the class. With R positives, P(i) the precision at rank i
+    and rel(i) 1 for a positive, AP = (1/R) Σ P(i)·rel(i). By default P(i) is taken at the last rank
+    with the score of rank i, as in ``average_precision_score(y_true, y_score, average='macro')`` of
+    scikit-learn, by which MediaEval 2019 to 2021 ranked "Emotions and Themes in Music"
+    (PR-AUC-macro).
+
+    Examples
+    --------
+    >>> score = evaluate_macro_ap('samples/sounds_truth.csv', 'samples/sounds_scores.csv')
+    >>> score.metric, round(score.value, 3), score.counts['without_truth']
+    ('macro AP', 0.828, 1)
+    """
+    import pyarrow
+
+    check_policy('ties', ties, TIES)
+    files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
+    left_out = columns_left_out(files)
+    classes = [column for column in files.classes if column not in left_out]
+    labels, _ = matched_labels(files, classes)
+    ap, n_relevant = _ap_of_classes(files, labels, classes, ties)
+    has_positive = n_relevant > 0
+    n_without = len(classes) - int(np.count_nonzero(has_positive))
+
+    def macro_ap() -> float:
+        if (value := mean(ap[has_positive])) is None:
+            reason = f'none of {len(classes)} classes has a positive in {files.truth_name}'
+            raise UndefinedScoreError(f'macro AP: {reason}')
+        return value
+
+    values = {'AP': ap, 'n_relevant': n_relevant}
+    note = Note('have no positive, and are left out', n_without, len(classes), 'classes')
+    return files.score(
+        {'macro AP': macro_ap},
+        {'ties': ties},
+        values,
+        {'samples': len(files.ids), 'labels': int(n_relevant.sum()), 'without_truth': n_without},
+        {'id': classes, **values} if per_query else None,
+        notes=[note] * (n_without > 0),
+        queries=pyarrow.array(classes),
+    )
+
+
+def _ap_of_classes(
+    files: Files, labels: pyarrow.LargeListArray, classes: list[str], ties: Ties
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the AP and the number of positives of each class."""
+    from pyarrow import compute
+
+    class_of_label = labels.flatten().to_numpy()
+    rows_by_class = files.rows[compute.list_parent_indices(labels).to_numpy()]
+    rows_by_class = rows_by_class[class_of_label.argsort(kind='stable')]
+    n_relevant = np.bincount(class_of_label, minlength=len(classes))
+    ends = n_relevant.cumsum()
+    ranked = np.sort(files.rows[files.rows >= 0])  # in the order of the file, for stable ties
+    ap = np.full(len(classes), np.nan)
+    for number in tracked(np.flatnonzero(n_relevant), 'scoring', ' classes'):
+        positives = rows_by_class[ends[number] - n_relevant[number] : ends[number]]
+        is_positive = np.zeros(len(files.predictions), dtype=np.bool_)
+        is_positive[positives[positives >= 0]] = True  # a sample without scores is in no ranking
+        correct = is_positive[ranked]
+        confidence = files.predictions.columns[classes[number]].to_numpy()[ranked]
+        ap[number] = precisions_at_correct(confidence, correct, ties).sum() / n_relevant[number]
+    return ap, n_relevant
