@@ -128,7 +128,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
 
 def value_name(metric: str) -> str:
     """Return the name of a metric's values by query, such as AP@10 for MAP@10."""
-    return re.sub(r'\b(MAP|macro AP)\b', 'AP', metric)
+    return re.sub(r'\bMAP\b|\bmacro AP\b', 'AP', metric)
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ Page.ready.then((data) => {
   const chosen = { ...begin };
   const metric = () => metrics[chosen.cutoff];
   const values = () => data.values[metric()];
-  const apName = () => metric().replace(/\bMAP\b/, 'AP');
+  const apName = () => metric().replace(/\bMAP\b|\bmacro AP\b/, 'AP');
   const cells = (row, list) => list.forEach(([text, kind]) => row.append(element('td', text, kind ? { class: kind } : {})));
 
   /* A figure of other rows, with only those entries of its legend that it shows. */
