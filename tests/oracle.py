@@ -223,6 +223,16 @@ def global_average_precision(predicted, confidence, truth, ties):
     return value / sum(t is not None for t in truth)
 
 
+def class_average_precision(y_true, y_score, ties):
+    """Return the AP of each class, as GAP of samples that are all predicted to have the class."""
+    values = []
+    for true, scores in zip(zip(*y_true, strict=True), zip(*y_score, strict=True), strict=True):
+        truth = [1 if label else None for label in true]
+        predicted = [1] * len(truth)
+        values.append(any(true) and global_average_precision(predicted, scores, truth, ties))
+    return [float('nan') if value is False else value for value in values]
+
+
 def label_precisions(true, scores):
     """Return |L| / rank at each true label of a sample, by class; 0 without scores (None)."""
     if scores is None:

@@ -6,6 +6,7 @@
 - Global AP: `global_average_precision`, `GlobalAveragePrecision`.
 - Label ranking AP: `label_ranking_average_precision`, its weighted form
   `label_weighted_label_ranking_average_precision`, `LabelRankingAveragePrecision`.
+- AP of each class over the samples, for macro AP: `class_average_precision`.
 - AP from the ranks of hits: `average_precision_of_hits`, `precision_at_hits`.
 """
 

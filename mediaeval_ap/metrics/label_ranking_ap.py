@@ -179,7 +179,7 @@ class LabelRankingAveragePrecision(Accumulator):
         ndarray of float64, shape (n_samples,)
             Label ranking average precision of each sample; 1 if it has no true label.
         """
-        truth, scores = _matrices(y_true, y_score)
+        truth, scores = matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('give sample_weight or label_weighted, not both')
         weights = _weights(sample_weight, len(scores))
@@ -194,9 +194,8 @@ class LabelRankingAveragePrecision(Accumulator):
             block_scores = scores[block]
             if is_sparse(block_truth):
                 block_truth = block_truth.toarray()
-            not_finite = ~np.isfinite(block_scores)
-            _refuse_cells(block_scores, not_finite, begin, 'y_score', 'a finite number')
-            _refuse_labels(block_truth, begin)
+            refuse_scores(block_scores, begin)
+            refuse_labels(block_truth, begin)
             rows, classes = (block_truth != 0).nonzero()  # faster on booleans than on integers
             precisions = _precisions(block_scores, rows, classes)
             n_labels = np.bincount(rows, minlength=len(block_scores))
@@ -221,7 +220,7 @@ class LabelRankingAveragePrecision(Accumulator):
         """
         truth = _with_classes(dense_numbers(y_true, 'y_true', 2, 'biuf'))
         piece = self._piece(truth)
-        _refuse_labels(truth)
+        refuse_labels(truth)
         piece.n_samples = len(truth)
         piece.n_without_label = int(np.count_nonzero(~truth.any(axis=1)))
         piece._n_labels += np.count_nonzero(truth, axis=0)
@@ -293,7 +292,7 @@ def _with_classes(truth: Any) -> Any:
     return truth
 
 
-def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+def matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
     """Return both arguments as matrices of one shape; a sparse truth stays sparse."""
     if is_sparse(y_true):
         if y_true.ndim != 2 or y_true.dtype.kind not in 'biuf':
@@ -324,17 +323,30 @@ def _weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.floa
     return weights
 
 
-def _refuse_labels(truth: NDArray[Any], begin: int = 0) -> None:
-    """Refuse labels other than 0 and 1; the first row of `truth` is row `begin` of the input."""
-    _refuse_cells(truth, (truth != 0) & (truth != 1), begin, 'y_true', '0 or 1')
+def refuse_labels(truth: NDArray[Any], first_row: int = 0, first_column: int = 0) -> None:
+    """Refuse labels other than 0 and 1; errors count from the first row and column of `truth`."""
+    is_wrong = (truth != 0) & (truth != 1)
+    _refuse_cells(truth, is_wrong, 'y_true', '0 or 1', first_row, first_column)
+
+
+def refuse_scores(scores: NDArray[Any], first_row: int = 0, first_column: int = 0) -> None:
+    """Refuse scores that are not finite; errors count from the first row and column of `scores`."""
+    is_wrong = ~np.isfinite(scores)
+    _refuse_cells(scores, is_wrong, 'y_score', 'a finite number', first_row, first_column)
 
 
 def _refuse_cells(
-    values: NDArray[Any], is_wrong: NDArray[np.bool_], begin: int, name: str, expected: str
+    values: NDArray[Any],
+    is_wrong: NDArray[np.bool_],
+    name: str,
+    expected: str,
+    first_row: int,
+    first_column: int,
 ) -> None:
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
-        actual = f'{values[row, column]} in row {begin + row}, column {column}'
+        place = f'row {first_row + row}, column {first_column + column}'
+        actual = f'{values[row, column]} in {place}'
         raise ParameterError(f'{name}: found {actual}, expected {expected}')
 
 
