@@ -32,7 +32,7 @@ def names_of(tool):
         return {'ranx': pytest.importorskip('ranx', reason='the extra benchmarks installs it')}
     if tool == 'scikit-learn':
         return vars(pytest.importorskip('sklearn.metrics'))
-    pytest.skip(f'{tool} is large, or needs an older numpy')
+    pytest.skip(f'{tool} is large, or no package, or needs an older numpy')
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def files(tmp_path, monkeypatch):
 def test_every_tool_has_a_row():
     assert {tool for tool, *_ in ROWS} == {
         *('trec_eval', 'pytrec_eval', 'ir_measures', 'ranx', 'torchmetrics', 'scikit-learn'),
-        'RecTools',
+        *('RecTools', 'revisitop', 'pytorch-metric-learning'),
     }
     assert PAGE.count('` | `') == len(ROWS), 'a row that is not read'
 
