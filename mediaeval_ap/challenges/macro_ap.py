@@ -39,27 +39,23 @@ def evaluate_macro_ap(
 
     Parameters
     ----------
-    truth, scores : str, path-like, file object, DataFrame or pyarrow table
-        As for `evaluate_lrap`: the true classes of each sample, and a number for each sample and
-        class.
+    truth, scores, columns, truth_columns
+        As for `evaluate_lrap`: the true classes of each sample, and a number for each class.
     ties : {'threshold', 'expected', 'best', 'worst', 'stable'}
-        As for `metrics.global_average_precision`: the rule for equal scores of a class. Stable is
-        the order of the scores.
-    columns, truth_columns
-        As for `evaluate_lrap`.
+        The rule for samples of equal score, as for `metrics.global_average_precision`.
     missing : {'error', 'zero', 'skip'}
-        A sample without a row in the scores is an error; is in no ranking, but a positive of its
-        classes; or is left out.
+        A sample without a row in the scores is an error; is in no ranking, but counts in R; or is
+        left out.
     unknown, progress, name
         As for `evaluate_map`.
     per_query : bool
-        Keep a table of classes: ``id``, ``AP`` and ``n_relevant``, the number of positives.
+        Keep a table of classes: ``id``, ``AP`` and ``n_relevant`` (R).
 
     Returns
     -------
     Score
-        Macro AP; its queries are the classes. Classes without a positive have no AP (NaN), are left
-        out of the mean, and counted in ``without_truth``.
+        The mean AP of the classes with a positive sample. The classes are its queries; those
+        without a positive have no AP (NaN), and are counted in ``without_truth``.
 
     Raises
     ------
@@ -68,11 +64,10 @@ def evaluate_macro_ap(
 
     Notes
     -----
-    The samples are ranked by the score of the class. With R positives, P(i) the precision at rank i
-    and rel(i) 1 for a positive, AP = (1/R) Σ P(i)·rel(i). By default P(i) is taken at the last rank
-    with the score of rank i, as in ``average_precision_score(y_true, y_score, average='macro')`` of
-    scikit-learn, by which MediaEval 2019 to 2021 ranked "Emotions and Themes in Music"
-    (PR-AUC-macro).
+    AP = (1/R) Σ P(i)·rel(i) over the samples by descending score of the class. R counts the
+    positives, rel(i) is 1 for a positive, and P(i) is the precision at rank i; by default, at the
+    last rank of its tie. This is ``average_precision_score(y_true, y_score, average='macro')`` of
+    scikit-learn, and PR-AUC-macro of "Emotions and Themes in Music" (MediaEval 2019 to 2021).
 
     Examples
     --------
@@ -88,13 +83,11 @@ def evaluate_macro_ap(
     classes = [column for column in files.classes if column not in left_out]
     labels, _ = matched_labels(files, classes)
     ap, n_relevant = _ap_of_classes(files, labels, classes, ties)
-    has_positive = n_relevant > 0
-    n_without = len(classes) - int(np.count_nonzero(has_positive))
+    n_without = len(classes) - int(np.count_nonzero(n_relevant))
 
     def macro_ap() -> float:
-        if (value := mean(ap[has_positive])) is None:
-            reason = f'none of {len(classes)} classes has a positive in {files.truth_name}'
-            raise UndefinedScoreError(f'macro AP: {reason}')
+        if (value := mean(ap[n_relevant > 0])) is None:
+            raise UndefinedScoreError(f'macro AP: no class has a positive in {files.truth_name}')
         return value
 
     values = {'AP': ap, 'n_relevant': n_relevant}
@@ -105,7 +98,7 @@ def evaluate_macro_ap(
         values,
         {'samples': len(files.ids), 'labels': int(n_relevant.sum()), 'without_truth': n_without},
         {'id': classes, **values} if per_query else None,
-        notes=[note] * (n_without > 0),
+        notes=[note] if n_without else [],
         queries=pyarrow.array(classes),
     )
 
@@ -117,17 +110,16 @@ def _ap_of_classes(
     from pyarrow import compute
 
     class_of_label = labels.flatten().to_numpy()
-    rows_by_class = files.rows[compute.list_parent_indices(labels).to_numpy()]
-    rows_by_class = rows_by_class[class_of_label.argsort(kind='stable')]
+    rows = files.rows[compute.list_parent_indices(labels).to_numpy()]
     n_relevant = np.bincount(class_of_label, minlength=len(classes))
-    ends = n_relevant.cumsum()
+    rows_by_class = np.split(rows[class_of_label.argsort(kind='stable')], n_relevant.cumsum())
     ranked = np.sort(files.rows[files.rows >= 0])  # in the order of the file, for stable ties
     ap = np.full(len(classes), np.nan)
     for number in tracked(np.flatnonzero(n_relevant), 'scoring', ' classes'):
-        positives = rows_by_class[ends[number] - n_relevant[number] : ends[number]]
+        positives = rows_by_class[number]
         is_positive = np.zeros(len(files.predictions), dtype=np.bool_)
         is_positive[positives[positives >= 0]] = True  # a sample without scores is in no ranking
-        correct = is_positive[ranked]
         confidence = files.predictions.columns[classes[number]].to_numpy()[ranked]
-        ap[number] = precisions_at_correct(confidence, correct, ties).sum() / n_relevant[number]
+        precisions = precisions_at_correct(confidence, is_positive[ranked], ties)
+        ap[number] = precisions.sum() / n_relevant[number]
     return ap, n_relevant

@@ -321,8 +321,8 @@ def lrap_command(reporting: Reporting, per_class: bool, **settings: Any) -> None
 def macro_ap_command(**settings: Any) -> None:
     """Score one number per sample and class: mean AP over classes.
 
-    The samples are ranked by the score of each class, whose AP counts as that of a query. TRUTH has
-    fname,labels with the labels separated by commas, in quotes, or fname and a column of 0 and 1
+    The samples are ranked by the score of each class; the classes are the queries. TRUTH has
+    fname,labels with the labels separated by commas, in quotes, or fname and one column of 0 and 1
     per class. SCORES has fname and one column per class. --columns names the columns of other
     files.
     """

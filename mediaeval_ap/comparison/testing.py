@@ -90,8 +90,7 @@ def words_of_test(correction: str) -> str:
 def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:
     """Return the terms for runs and queries; score tables, which have a range, have their own."""
     if (bounds := parameters.get('range')) is None:
-        kind = kind_of_metric(metric)
-        return Terms(query=kind.query, queries=kind.queries)
+        return Terms('run', 'runs', *kind_of_metric(metric).query)
     return Terms('system', 'systems', 'item', 'items', *bounds)
 
 

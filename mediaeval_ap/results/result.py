@@ -151,26 +151,23 @@ class MetricKind:
     such metrics need no entry in `METRIC_KINDS`.
     """
 
-    unit: str = 'query'
-    units: str = 'queries'
-    query: str = 'query'  # the words for those that have values
-    queries: str = 'queries'
+    unit: tuple[str, str] = ('query', 'queries')  # the nouns for one and for several
     over: str = 'queries'  # their key in `Result.counts`
     no_mean: str = ''  # the reason, if the value is not a mean over queries
     is_one_list: bool = False  # ranks all predictions in one list; a table has a row for each
     scores_all: bool = False  # the mean includes queries without a true label, which are not at 0
+    query: tuple[str, str] = ('query', 'queries')  # the nouns for the items that have values
 
 
 METRIC_KINDS: Mapping[str, MetricKind] = {
     'GAP': MetricKind(
-        'query with a true label',
-        'queries with a true label',
+        ('query with a true label', 'queries with a true label'),
         no_mean='the rank of a prediction depends on those of all queries',
         is_one_list=True,
     ),
     'LRAP': MetricKind(scores_all=True),
-    'lwlrap': MetricKind('label', 'labels', over='labels', no_mean='it is a mean over labels'),
-    'macro AP': MetricKind('class', 'classes', 'class', 'classes'),
+    'lwlrap': MetricKind(('label', 'labels'), over='labels', no_mean='it is a mean over labels'),
+    'macro AP': MetricKind(('class', 'classes'), query=('class', 'classes')),
 }
 
 
@@ -294,14 +291,9 @@ class Result(Described):
     _means: Callable[[], dict[str, float | None]]
 
     @property
-    def _unit(self) -> tuple[str, str]:
-        """The noun for the items that means average over: singular and plural."""
-        return 'query', 'queries'
-
-    @property
-    def _terms(self) -> tuple[str, str]:
-        """The noun for the items that have values: singular and plural."""
-        return 'query', 'queries'
+    def metric_kind(self) -> MetricKind:
+        """The items that the last metric averages over, and its traits that follow from them."""
+        return kind_of_metric([*self._means()][-1])
 
     @abstractmethod
     def sort_value(self) -> float:
@@ -401,13 +393,13 @@ class Result(Described):
 
     def __repr__(self) -> str:
         settings = f' ({self._subtitle()})' if self._subtitle() else ''
-        n_queries = with_noun(self.counts['queries'], *self._terms)
+        n_queries = with_noun(self.counts['queries'], *self.metric_kind.query)
         means = self._means()
         counts = self.mean_counts
         width = max(map(len, means))
         lines = [f'{type(self).__name__} of {shown(self.run)}{settings}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
-            n_items = with_noun(counts[name], *self._unit)
+            n_items = with_noun(counts[name], *self.metric_kind.unit)
             over = '' if n_items == n_queries else f' over {n_items}'
             lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}{over}')
         n_more = len(means) - MEANS_IN_REPR
@@ -502,7 +494,7 @@ def _exact_grid(columns: NamedColumns) -> Grid:
 
 
 def _grid_for_people(result: Result, detail: NamedColumns) -> Grid:
-    names = {'query': result._terms[0]}
+    names = {'query': result.metric_kind.query[0]}
     return _exact_grid({names.get(name, name): column for name, column in detail.items()})
 
 
@@ -572,11 +564,11 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
     is_map = all(name.startswith('MAP') for name in means)
     title = 'MEAN AVERAGE PRECISION' if is_map else 'METRIC'
     if len(set(counts.values())) == 1:
-        n_items = with_noun(next(iter(counts.values())), *result._unit)
+        n_items = with_noun(next(iter(counts.values())), *result.metric_kind.unit)
         yield Grid([title, n_items], list(means.items()))
     else:
         rows = [[name, mean, counts[name]] for name, mean in means.items()]
-        yield Grid([title, 'mean', result._unit[1]], rows)
+        yield Grid([title, 'mean', result.metric_kind.unit[1]], rows)
     if notes := _notes_below_means(result):
         yield ''.join(f'{note}\n' for note in notes)
 
@@ -615,9 +607,11 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
     settings = [name for name in results[0]._settings() if name in shared]
     counts = list(results[0]._count_columns())
     n_items = {
-        with_noun(n, *result._unit) for result in results for n in result.mean_counts.values()
+        with_noun(n, *result.metric_kind.unit)
+        for result in results
+        for n in result.mean_counts.values()
     }
-    scope = n_items.pop() if len(n_items) == 1 else f'different {results[0]._terms[1]}'
+    scope = n_items.pop() if len(n_items) == 1 else f'different {results[0].metric_kind.query[1]}'
     if n_items and not (_counts_notes(results) and shared.keys() >= {*counts}):
         counts = []
     if words := [setting_in_words(name, shared[name]) for name in settings if name != 'metric']:

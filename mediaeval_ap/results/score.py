@@ -14,10 +14,8 @@ from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
 from mediaeval_ap.results.result import (
     Compared,
-    MetricKind,
     NamedColumns,
     Result,
-    kind_of_metric,
     setting_in_words,
 )
 from mediaeval_ap.tables import Provenance
@@ -96,19 +94,6 @@ class Score(Result):
         # Only a table has the rank of each query among all predictions.
         per_query = not self.metric_kind.is_one_list or self.table is not None
         return self._json_object(per_query)
-
-    @property
-    def metric_kind(self) -> MetricKind:
-        """The items that the metric averages over, and its traits that follow from them."""
-        return kind_of_metric(self.metric)
-
-    @property
-    def _unit(self) -> tuple[str, str]:
-        return self.metric_kind.unit, self.metric_kind.units
-
-    @property
-    def _terms(self) -> tuple[str, str]:
-        return self.metric_kind.query, self.metric_kind.queries
 
     @property
     def mean_counts(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The commands `map`, `gap` and `lrap`: what they print where, and with what exit code."""
+"""The commands `map`, `gap`, `lrap` and `macro-ap`: what they print where, and with what exit code."""
 
 import csv
 import json
@@ -20,12 +20,14 @@ COMMANDS = {
     'first-hit': ('map', 'whales_truth.csv', 'whales_predictions.csv', '--first-hit'),
     'gap': ('gap', 'landmarks_truth.csv', 'landmarks_predictions.csv'),
     'lrap': ('lrap', 'sounds_truth.csv', 'sounds_scores.csv'),
+    'macro-ap': ('macro-ap', 'sounds_truth.csv', 'sounds_scores.csv'),
 }
 FUNCTIONS = {
     'map': challenges.evaluate_map,
     'first-hit': challenges.evaluate_first_hit,
     'gap': challenges.evaluate_gap,
     'lrap': challenges.evaluate_lrap,
+    'macro-ap': challenges.evaluate_macro_ap,
 }
 
 
@@ -55,6 +57,7 @@ def test_scores_are_those_of_python(name):
         ('map', ['--definition', 'trec'], {'definition': 'trec'}),
         ('first-hit', ['--cutoffs', '1'], {'k': 1}),
         *(('gap', ['--ties', ties], {'ties': ties}) for ties in TIES),
+        *(('macro-ap', ['--ties', ties], {'ties': ties}) for ties in TIES),
         ('lrap', ['--label-weighted'], {'label_weighted': True}),
         ('lrap', ['--per-class'], {'per_class': True}),
     ],
@@ -62,7 +65,7 @@ def test_scores_are_those_of_python(name):
 def test_options(name, arguments, options):
     result = run(*COMMANDS[name], *arguments, '--format', 'json')
     assert result.stdout == render(results_document([score(name, **options)]), 'json')
-    is_default = options == {'ties': 'expected'}
+    is_default = options == {'ties': 'threshold' if name == 'macro-ap' else 'expected'}
     assert is_default == (result.stdout == render(results_document([score(name)]), 'json'))
 
 

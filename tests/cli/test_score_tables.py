@@ -98,6 +98,7 @@ OWN = {  # and a column of values of each
     f'evaluate-2015 S/discovery_2015/{OF_2015}': 'AP',
     'map bought.csv S/fashion_predictions.csv 2_fashion_predictions.csv -K 5,12': 'AP@12',
     'lrap S/sounds_truth.csv S/sounds_scores.csv 2_sounds_scores.csv': 'value',
+    'macro-ap S/sounds_truth.csv S/sounds_scores.csv 2_sounds_scores.csv': 'value',
 }
 
 

@@ -50,10 +50,11 @@ def every_kind():
     landmarks = 'landmarks_truth', 'landmarks_predictions'
     yield sample(challenges.evaluate_gap, *landmarks, per_query=True)
     yield sample(challenges.evaluate_lrap, 'sounds_truth', 'sounds_scores', per_class=True)
+    yield sample(challenges.evaluate_macro_ap, 'sounds_truth', 'sounds_scores')
 
 
 KINDS = [*every_kind()]
-IDS = 'measures trec 2015-evidence 2015 map first-hit gap lrap'.split()
+IDS = 'measures trec 2015-evidence 2015 map first-hit gap lrap macro-ap'.split()
 
 
 @pytest.mark.parametrize('result', KINDS, ids=IDS)

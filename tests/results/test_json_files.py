@@ -52,6 +52,7 @@ RESULTS = {
     'first hit': lambda: challenge(challenges.evaluate_first_hit, 'whales'),
     'lrap': lambda: challenge(challenges.evaluate_lrap, 'sounds'),
     'lwlrap': lambda: challenge(challenges.evaluate_lrap, 'sounds', label_weighted=True),
+    'macro-ap': lambda: challenge(challenges.evaluate_macro_ap, 'sounds'),
     'gap': lambda: challenge(challenges.evaluate_gap, 'landmarks'),
 }
 
