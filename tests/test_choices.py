@@ -9,7 +9,7 @@ from mediaeval_ap.errors import ParameterError
 def test_a_choice_that_does_not_exist():
     with pytest.raises(ParameterError) as caught:
         check_policy('ties', 'random', TIES)
-    expected = "ties: found 'random', expected one of expected, stable, best, worst"
+    expected = "ties: found 'random', expected one of expected, threshold, stable, best, worst"
     assert str(caught.value) == expected
 
 
