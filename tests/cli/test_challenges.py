@@ -1,4 +1,4 @@
-"""The commands `map`, `gap`, `lrap` and `macro-ap`: what they print where, and with what exit code."""
+"""The commands of other challenges: output, errors and exit codes."""
 
 import csv
 import json

@@ -1,0 +1,220 @@
+"""Macro AP: AP of each class over the samples, on the files of label ranking."""
+
+import math
+
+import numpy as np
+import oracle
+import pandas
+import pytest
+from challenge_inputs import SAMPLES, table, written
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import CLOSE
+
+from mediaeval_ap import compare, evaluate_macro_ap
+from mediaeval_ap.choices import TIES
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, UndefinedScoreError
+
+FILES = SAMPLES / 'sounds_truth.csv', SAMPLES / 'sounds_scores.csv'
+SAMPLE = st.tuples(
+    st.lists(st.booleans(), min_size=3, max_size=3),
+    st.none() | st.lists(st.sampled_from([-1.0, 0.5, 0.75]), min_size=3, max_size=3),
+)
+
+
+def frames(samples):
+    """Return a truth of 0 and 1, and the scores of the samples that have some."""
+    truth = {f's{number}': labels for number, (labels, _) in enumerate(samples)}
+    scores = {f's{number}': row for number, (_, row) in enumerate(samples) if row is not None}
+    return [
+        pandas.DataFrame.from_dict(rows, orient='index', columns=list('xyz'))
+        .rename_axis('fname')
+        .reset_index()
+        for rows in (truth, scores)
+    ]
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('ties', TIES)
+@given(st.lists(SAMPLE, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_is_the_mean_of_the_oracle_over_classes_with_a_positive(ties, samples, random):
+    """A sample without scores is in no ranking, but counts as a positive of its classes."""
+    samples[0] = [True, False, False], [0.5, 0.5, 0.5]
+    expected = [math.nan] * 3
+    for number in range(3):
+        truth = [1 if labels[number] else None for labels, _ in samples]
+        predicted = [None if row is None else 1 for _, row in samples]
+        scores = [0 if row is None else row[number] for _, row in samples]
+        if any(truth):
+            value = oracle.global_average_precision(predicted, scores, truth, ties)
+            expected[number] = float(value)
+    truth, scores = frames(samples)
+    truth = truth.sample(frac=1, random_state=random.randrange(99))
+    score = evaluate_macro_ap(truth, scores, ties=ties, missing='zero')
+    assert score.values['AP'].tolist() == pytest.approx(expected, nan_ok=True, **CLOSE)
+    assert score.value == pytest.approx(np.nanmean(expected), **CLOSE)
+    positives = [sum(labels[number] for labels, _ in samples) for number in range(3)]
+    assert score.values['n_relevant'].tolist() == positives
+    assert score.counts['without_truth'] == positives.count(0)
+    if ties != 'stable':
+        again = evaluate_macro_ap(
+            truth,
+            scores.sample(frac=1, random_state=random.randrange(99)),
+            ties=ties,
+            missing='zero',
+        )
+        assert again.value == score.value
+        assert again.values['AP'].tobytes() == score.values['AP'].tobytes()
+
+
+def test_equals_scikit_learn_on_scores_full_of_ties():
+    from sklearn.metrics import average_precision_score
+
+    random = np.random.default_rng(5)  # any samples would do
+    y_true = random.random((300, 40)) < random.random(40) / 3
+    y_true[0] = True
+    y_score = random.integers(0, 9, y_true.shape) / 8
+    classes = [f'tag{number}' for number in range(40)]
+    ids = pandas.Series([f's{number}' for number in range(300)], name='fname')
+    truth, scores = (pandas.DataFrame(y, ids, classes).reset_index() for y in (y_true, y_score))
+    score = evaluate_macro_ap(truth, scores[::-1])
+    peer = average_precision_score(y_true, y_score, average=None)
+    assert score.values['AP'].tolist() == pytest.approx(peer.tolist(), abs=1e-12)
+    assert score.value == pytest.approx(peer.mean(), abs=1e-12)  # another order of sums
+
+
+# x is true for a and c. Of three samples, a and b are tied at the top, so c is at rank 3.
+TRUTH = table('fname,labels', ('a', 'x'), ('b', ''), ('c', 'x'))
+SCORES = pandas.DataFrame({'fname': [*'bac'], 'x': [0.5, 0.5, 0.25], 'y': [0.1, 0.2, 0.3]})
+
+
+@pytest.mark.parametrize(
+    ('ties', 'value'),
+    [
+        ('threshold', (1 / 2 + 2 / 3) / 2),
+        ('expected', ((1 + 1 / 2) / 2 + 2 / 3) / 2),
+        ('best', (1 + 2 / 3) / 2),
+        ('worst', (1 / 2 + 2 / 3) / 2),
+        ('stable', (1 / 2 + 2 / 3) / 2),
+    ],
+)
+def test_by_hand(ties, value):
+    score = evaluate_macro_ap(TRUTH, SCORES, ties=ties, per_query=True)
+    assert score.value == pytest.approx(value, **CLOSE)
+    assert score.metric == 'macro AP'
+    assert list(score.notes) == ['1 of 2 classes have no positive, and are left out']
+    assert score.table['id'].tolist() == ['x', 'y']
+    assert score.table['n_relevant'].tolist() == [2, 0]
+    sizes = {'queries': 2, 'samples': 3, 'labels': 2, 'without_truth': 1}
+    assert score.counts == sizes | {'missing': 0, 'unknown': 0}
+    assert f'{score!r}'.splitlines()[0].endswith('2 classes')
+
+
+def test_stable_ties_are_in_the_order_of_the_scores():
+    best_first = evaluate_macro_ap(TRUTH, SCORES.iloc[[1, 0, 2]], ties='stable')
+    assert best_first.value == pytest.approx((1 + 2 / 3) / 2, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    'truth',
+    [
+        table('fname,label', ('c', 'x'), ('a', 'x'), ('b', '')),
+        pandas.DataFrame({'fname': [*'cab'], 'y': [0, 0, 0], 'x': [1, 1, 0]}),
+        pandas.DataFrame({'fname': [*'cab'], 'labels': [['x'], ['x'], []]}),
+        np.array([[False, False], [True, False], [True, False]]),
+    ],
+    ids=['label', 'columns', 'lists', 'array'],
+)
+def test_every_shape_of_a_truth(truth):
+    columns = {'label': 'label'} if 'label' in getattr(truth, 'columns', ()) else None
+    score = evaluate_macro_ap(truth, SCORES, truth_columns=columns)
+    assert score.value == evaluate_macro_ap(TRUTH, SCORES).value
+
+
+def test_samples_without_scores():
+    """The top of x is a alone without b; c is a positive that is never returned."""
+    with pytest.warns(DataWarning, match='no row for 1 of 3 ids of <truth>, scored as if nothing'):
+        score = evaluate_macro_ap(TRUTH, SCORES[SCORES.fname != 'c'], missing='zero')
+    assert (score.value, score.counts['missing']) == (1 / 4, 1)
+    with pytest.warns(DataWarning, match='no row for 1 of 3 ids of <truth>, left out'):
+        score = evaluate_macro_ap(TRUTH, SCORES[SCORES.fname != 'c'], missing='skip')
+    assert (score.value, score.counts['samples']) == (1 / 2, 2)
+    with pytest.warns(DataWarning, match='1 of 3 rows have an id that <truth> lacks'):
+        score = evaluate_macro_ap(TRUTH[TRUTH.fname != 'b'], SCORES, unknown='drop')
+    assert score.value == 1
+
+
+ONE_HOT = 'fname,x,y\na,1,0\nb,0,1\n'
+NUMBERS = 'fname,x,y\na,0.5,0.1\nb,0.2,0.3\n'
+ADVICE = (
+    "score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'",
+    "leave others out by --unknown drop, in Python unknown='drop'",
+)
+
+
+@pytest.mark.parametrize(
+    ('truth', 'scores', 'message'),
+    [
+        (ONE_HOT[:-2] + '2\n', NUMBERS, 'truth.csv, line 3, y: found 2, expected 0 or 1'),
+        (
+            *(ONE_HOT, NUMBERS.replace('y', 'z')),
+            "truth.csv: found a column 'y', expected one for each class of predictions.csv",
+        ),
+        (
+            *('fname,labels\na,x\nb,z\n', NUMBERS),
+            "truth.csv, line 3, labels: found 'z', expected classes of predictions.csv",
+        ),
+        (
+            *(ONE_HOT, NUMBERS.replace('0.3', 'nan')),
+            "predictions.csv, line 3, y: found 'nan', expected a finite decimal number",
+        ),
+        (
+            *(ONE_HOT, NUMBERS.replace('0.3', '')),
+            "predictions.csv, line 3, y: found '', expected a finite decimal number",
+        ),
+        (
+            *(ONE_HOT, NUMBERS.replace('b,0.2,0.3\n', '')),
+            "predictions.csv, fname: found no row for 'b', expected one for each id of truth.csv; "
+            + ADVICE[0],
+        ),
+        (
+            *(ONE_HOT.replace('b,0,1\n', ''), NUMBERS),
+            "predictions.csv, line 3, fname: found 'b', which truth.csv lacks, expected an id of "
+            'the truth; ' + ADVICE[1],
+        ),
+        (
+            *('fname,labels\na,\nb,\n', NUMBERS),
+            'macro AP: no class has a positive in truth.csv',
+        ),
+    ],
+)
+def test_wrong_data_is_one_line(truth, scores, message, tmp_path, monkeypatch):
+    written(tmp_path, truth, scores)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((FormatError, UndefinedScoreError)) as caught:
+        evaluate_macro_ap('truth.csv', 'predictions.csv')
+    assert str(caught.value) == message
+
+
+def test_unknown_ties():
+    with pytest.raises(ParameterError, match=r"^ties: found 'first', expected one of expected, th"):
+        evaluate_macro_ap(*FILES, ties='first')
+
+
+def test_classes_are_compared_as_queries():
+    """Without the class that has no positive; in groups by the number of positives."""
+    low = pandas.read_csv(FILES[1]).assign(Rain=0.5, Bark=0.5)
+    runs = {'sounds': evaluate_macro_ap(*FILES), 'low': evaluate_macro_ap(FILES[0], low)}
+    comparison = compare(runs, by='relevant')
+    assert len(comparison.queries) == 7
+    assert 'Whistle' not in comparison.queries
+    assert [standing.map for standing in comparison.leaderboard] == [
+        run.value for run in runs.values()
+    ]
+    ((pair),) = comparison.pairs
+    assert (pair.wins, pair.ties, pair.losses) == (2, 5, 0)
+    sizes = {mean.group: mean.n_queries for mean in comparison.groups_by}
+    assert sizes == {'2–5': 1, '6–20': 6}
+    text = repr(comparison)
+    assert 'Means over 7 classes' in text
+    assert 'quer' not in text
