@@ -33,7 +33,7 @@ SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
 @shows_progress
 def evaluate_lrap(
     truth: Frame | NDArray[Any],
-    scores: Frame,
+    scores: Frame | NDArray[Any],
     *,
     label_weighted: bool = False,
     columns: Columns | None = None,
@@ -50,11 +50,12 @@ def evaluate_lrap(
 
     Parameters
     ----------
-    truth, scores : str, path-like, file object, DataFrame or pyarrow table
+    truth, scores : str, path-like, file object, DataFrame, pyarrow table or array
         The truth has ``fname,labels``: the labels of each sample, separated by commas. The scores
         have ``fname`` and one column of numbers for each class, under its name. The truth may also
         have such columns, of 0 and 1; or be an array of 0 and 1, with rows and columns in the order
-        of the scores.
+        of the scores. Two arrays have one shape, (n_samples, n_classes), and ids 0, 1, … for
+        samples and classes. An array may be a .npy file.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     columns : mapping of str to str or int, optional
@@ -94,6 +95,9 @@ def evaluate_lrap(
     --------
     >>> evaluate_lrap('samples/sounds_truth.csv', 'samples/sounds_scores.csv').metric
     'LRAP'
+    >>> import numpy
+    >>> evaluate_lrap(numpy.array([[1, 0, 0]]), numpy.array([[0.75, 0.5, 1]])).value
+    0.5
     """
     if per_query and per_class:
         raise ParameterError('give per_query or per_class, not both: a score has one table')

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @shows_progress
 def evaluate_macro_ap(
     truth: Frame | NDArray[Any],
-    scores: Frame,
+    scores: Frame | NDArray[Any],
     *,
     ties: Ties = 'threshold',
     columns: Columns | None = None,

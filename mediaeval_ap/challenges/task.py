@@ -55,7 +55,7 @@ class Task:
 
     If a shape has only an id, each further column holds the numbers of one class. A truth of this
     shape has 0 and 1, and the same classes as the predictions. It may be an array of 0 and 1, with
-    rows and columns in the order of the predictions.
+    rows and columns in the order of the predictions; these may be an array, too, without ids.
     """
 
     truth: Sequence[Shape]
@@ -82,15 +82,16 @@ class Files:
         self.policy = IdPolicy(missing, unknown)
         role = 'scores' if prediction_layouts[0].other_numbers else 'predictions'
         if prediction_layouts[0].other_numbers:  # read first: a truth of 0 and 1 has its classes
-            self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
+            scores = TableInput.of(on_cpu(predictions, role), role)
+            self.predictions = read_records(scores, prediction_layouts, allow_arrays=True)
             classes = frozenset(self.classes)
             truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
-            truth = on_cpu(truth, 'truth')
-            if isinstance(truth, np.ndarray):
-                truth_layouts = truth_layouts[-1:]
-                truth = self._with_ids(truth, truth_layouts[0].by_role['id'])
-        self.truth = read_records(TableInput.of(truth, 'truth'), truth_layouts)
-        if not prediction_layouts[0].other_numbers:
+            truth_input = TableInput.of(on_cpu(truth, 'truth'), 'truth')
+            self.truth = read_records(
+                truth_input, truth_layouts, allow_arrays=True, like=self.predictions
+            )
+        else:
+            self.truth = read_records(TableInput.of(truth, 'truth'), truth_layouts)
             self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
         for records in self.truth, self.predictions:
             first_id = records['id'][0].as_py()
@@ -110,19 +111,7 @@ class Files:
     @property
     def classes(self) -> list[str]:
         """The columns of the predictions, except the id."""
-        names: list[str] = self.predictions.columns.column_names
-        return [name for name in names if name not in self.predictions.layout.texts]
-
-    def _with_ids(self, truth: NDArray[Any], id_column: str) -> pyarrow.Table:
-        """Make a table of an array of 0 and 1, with the ids and classes of the predictions."""
-        import pyarrow
-
-        expected = len(self.predictions), len(self.classes)
-        if truth.shape != expected:
-            actual = f'an array of shape {truth.shape}'
-            raise ParameterError(f'truth: found {actual}, expected {expected}, as of the scores')
-        columns = dict(zip(self.classes, truth.T, strict=True))
-        return pyarrow.table({id_column: self.predictions['id'], **columns})
+        return self.predictions.number_columns
 
     def match(
         self,

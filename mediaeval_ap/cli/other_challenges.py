@@ -297,7 +297,8 @@ def lrap_command(reporting: Reporting, per_class: bool, **settings: Any) -> None
     """Score one number per sample and class: label ranking AP.
 
     TRUTH has fname,labels with the labels separated by commas, in quotes. SCORES has fname and
-    one column per class. --columns names the columns of other files.
+    one column per class. --columns names the columns of other files. Both may be .npy arrays with
+    a row per sample and a column per class.
     """
     if per_class and reporting.per_query:
         raise click.UsageError('--per-class and --per-query exclude each other')
@@ -324,7 +325,7 @@ def macro_ap_command(**settings: Any) -> None:
     The samples are ranked by the score of each class; the classes are the queries. TRUTH has
     fname,labels with the labels separated by commas, in quotes, or fname and one column of 0 and 1
     per class. SCORES has fname and one column per class. --columns names the columns of other
-    files.
+    files. Both may be .npy arrays with a row per sample and a column per class.
     """
     from mediaeval_ap.challenges import evaluate_macro_ap
 

@@ -6,13 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.choices import TIES, Ties, check_policy
-from mediaeval_ap.metrics.label_ranking_ap import (
-    doubles,
-    is_sparse,
-    matrices,
-    refuse_labels,
-    refuse_scores,
-)
+from mediaeval_ap.metrics.label_ranking_ap import doubles, is_sparse, matrices, refuse_cells
 from mediaeval_ap.metrics.tie_blocks import precisions_at_correct
 from mediaeval_ap.tables.table import Matrix
 
@@ -24,13 +18,10 @@ def class_average_precision(
 
     Parameters
     ----------
-    y_true : array or sparse matrix of 0 and 1, shape (n_samples, n_classes)
-        1 for each true label of each sample.
-    y_score : array of float, shape (n_samples, n_classes)
-        The score of each class for each sample.
+    y_true, y_score
+        As for `label_ranking_average_precision`, which lists the errors, too.
     ties : {'threshold', 'expected', 'stable', 'best', 'worst'}
-        The rule for equal scores of a class: all of them get the precision at the last of them, or
-        as for `global_average_precision`.
+        The rule for equal scores of a class, as for `global_average_precision`.
 
     Returns
     -------
@@ -38,11 +29,6 @@ def class_average_precision(
         For each class (1/R) Σ P(i)·rel(i) over the samples by descending score, where R is the
         number of samples with this class; NaN if there is none. `numpy.nanmean` of them is the
         macro mean.
-
-    Raises
-    ------
-    ParameterError
-        When shapes differ, a label is not 0 or 1, a score is not finite, or `ties` is unknown.
 
     Notes
     -----
@@ -63,13 +49,12 @@ def class_average_precision(
     if is_sparse(truth):
         truth = truth.tocsc()
     values = np.full(scores.shape[1], np.nan)
-    # Only one class is copied and checked at a time; the matrices may fill the memory.
-    for index in range(len(values)):
+    for index in range(len(values)):  # one copy at a time, as the matrices may fill the memory
         labels = truth[:, [index]]
         labels = labels.toarray() if is_sparse(labels) else labels
         class_scores = scores[:, [index]]
-        refuse_labels(labels, first_column=index)
-        refuse_scores(class_scores, first_column=index)
+        refuse_cells('y_true', labels, first_column=index)
+        refuse_cells('y_score', class_scores, first_column=index)
         if class_scores.dtype.kind in 'iu':
             class_scores = doubles(class_scores, 'y_score')
         is_true = labels[:, 0] != 0

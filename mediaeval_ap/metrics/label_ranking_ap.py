@@ -194,8 +194,8 @@ class LabelRankingAveragePrecision(Accumulator):
             block_scores = scores[block]
             if is_sparse(block_truth):
                 block_truth = block_truth.toarray()
-            refuse_scores(block_scores, begin)
-            refuse_labels(block_truth, begin)
+            refuse_cells('y_score', block_scores, begin)
+            refuse_cells('y_true', block_truth, begin)
             rows, classes = (block_truth != 0).nonzero()  # faster on booleans than on integers
             precisions = _precisions(block_scores, rows, classes)
             n_labels = np.bincount(rows, minlength=len(block_scores))
@@ -220,7 +220,7 @@ class LabelRankingAveragePrecision(Accumulator):
         """
         truth = _with_classes(dense_numbers(y_true, 'y_true', 2, 'biuf'))
         piece = self._piece(truth)
-        refuse_labels(truth)
+        refuse_cells('y_true', truth)
         piece.n_samples = len(truth)
         piece.n_without_label = int(np.count_nonzero(~truth.any(axis=1)))
         piece._n_labels += np.count_nonzero(truth, axis=0)
@@ -323,31 +323,19 @@ def _weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.floa
     return weights
 
 
-def refuse_labels(truth: NDArray[Any], first_row: int = 0, first_column: int = 0) -> None:
-    """Refuse labels other than 0 and 1; errors count from the first row and column of `truth`."""
-    is_wrong = (truth != 0) & (truth != 1)
-    _refuse_cells(truth, is_wrong, 'y_true', '0 or 1', first_row, first_column)
-
-
-def refuse_scores(scores: NDArray[Any], first_row: int = 0, first_column: int = 0) -> None:
-    """Refuse scores that are not finite; errors count from the first row and column of `scores`."""
-    is_wrong = ~np.isfinite(scores)
-    _refuse_cells(scores, is_wrong, 'y_score', 'a finite number', first_row, first_column)
-
-
-def _refuse_cells(
-    values: NDArray[Any],
-    is_wrong: NDArray[np.bool_],
-    name: str,
-    expected: str,
-    first_row: int,
-    first_column: int,
+def refuse_cells(
+    name: Literal['y_true', 'y_score'],
+    cells: NDArray[Any],
+    first_row: int = 0,
+    first_column: int = 0,
 ) -> None:
+    """Refuse labels other than 0 and 1, or scores that are not finite."""
+    is_wrong = (cells != 0) & (cells != 1) if name == 'y_true' else ~np.isfinite(cells)
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
         place = f'row {first_row + row}, column {first_column + column}'
-        actual = f'{values[row, column]} in {place}'
-        raise ParameterError(f'{name}: found {actual}, expected {expected}')
+        expected = '0 or 1' if name == 'y_true' else 'a finite number'
+        raise ParameterError(f'{name}: found {cells[row, column]} in {place}, expected {expected}')
 
 
 def _precisions(

@@ -14,7 +14,7 @@ from mediaeval_ap.errors import ParameterError, printable, shown
 
 STANDARD_INPUT_NAME = '<stdin>'
 FILE_SUFFIXES = {
-    *'.txt .csv .tsv .json .parquet .arrow .store .run .label'.split(),
+    *'.txt .csv .tsv .json .parquet .arrow .npy .store .run .label'.split(),
     *COMPRESSED_SUFFIXES,
 }
 

@@ -17,14 +17,14 @@ from itertools import chain
 from os.path import splitext
 from shutil import copyfileobj
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
-from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shortened, shown
 from mediaeval_ap.tables.columnar import (
     holds_any,
     holds_integers,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 COPIED_BYTES = 1 << 20  # copying takes far less time than reading
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
+NPY_START = b'\x93NUMPY'
 FORBIDDEN_IN_LINES = '\0|\r(?:[^\n]|$)'
 MAX_FIELD_LENGTH = 2**31 - 1  # fits a C long on every platform
 _FIELD_LIMIT_LOCK = Lock()  # the `csv` module has one limit for all threads
@@ -85,6 +86,7 @@ class Records(NumberedRows):
     source: Provenance
     lines: LineNumbers = ROW_BY_ROW
     integers: frozenset[str] = frozenset()
+    has_ids: bool = True  # False for an array, whose rows and columns are numbered
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -92,6 +94,11 @@ class Records(NumberedRows):
     def __getitem__(self, role: str) -> pyarrow.Array:
         (column,) = self.columns[self.layout.by_role[role]].chunks
         return column
+
+    @property
+    def number_columns(self) -> list[str]:
+        """The names of the columns, except the text columns."""
+        return [name for name in self.columns.column_names if name not in self.layout.texts]
 
     def error(
         self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
@@ -146,8 +153,18 @@ def _matching_rows(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
     return np.flatnonzero(is_match.to_numpy(zero_copy_only=False))
 
 
-def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
-    """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
+def read_records(
+    origin: Any,
+    layouts: Sequence[RecordLayout],
+    *,
+    allow_arrays: bool = False,
+    like: Records | None = None,
+) -> Records:
+    """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns.
+
+    With `allow_arrays`, read an array or a .npy file, too, by the last layout. It has the ids and
+    columns of `like`, in order; without `like`, these are numbers.
+    """
     columns = {name for layout in layouts for name in layout.by_role.values()}
     table_input = TableInput.of(origin).with_columns(columns)
     is_table = table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME)
@@ -155,9 +172,18 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
         positions = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {positions}, expected the names of its columns')
     value, name = table_input.value, table_input.name
+    source = Provenance(name)
+    content = value
+    if table_input.kind is InputKind.TEXT:
+        content, source = _read_content(value, allow_arrays)
+    if allow_arrays and isinstance(content, np.ndarray):
+        return _from_array(content, layouts[-1], source, like)
+    if like is not None and not like.has_ids:
+        expected = f'an array or a .npy file, as {like.source.name} has no ids'
+        raise FormatError(name, '', '', 'a table with ids', expected)
     match table_input.kind:
-        case InputKind.TEXT:
-            return _read_csv_file(value, layouts)
+        case InputKind.TEXT if isinstance(content, bytes):
+            return _from_csv(content, layouts, source)
         case InputKind.COLUMNAR:
             table, source = read_columns(
                 value, lambda schema: _columns_to_read(schema.names, layouts, name), name
@@ -175,18 +201,73 @@ def read_records(origin: Any, layouts: Sequence[RecordLayout]) -> Records:
     raise table_input.error('a path, an open file or a table', names)
 
 
-def _read_csv_file(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
-    import pyarrow
-
+def _read_content(source: ByteSource, allow_array: bool) -> tuple[bytes | NDArray[Any], Provenance]:
+    """Read all of a file: text, or with `allow_array` the array of a .npy file."""
     content = io.BytesIO()
     with source.open() as stream:
+        if allow_array and stream.peek(len(NPY_START)).startswith(NPY_START):
+            return _read_npy(stream, source.name), source.provenance()
         copyfileobj(stream, content, COPIED_BYTES)
+    return content.getvalue(), source.provenance()
+
+
+def _read_npy(stream: BinaryIO, name: str) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):
+            raise ValueError('more bytes after the array')
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # numpy evaluates the header, so a damaged one may raise any error
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if 'pickle' in reason:
+            reason = 'objects are never unpickled; save numbers, as array.astype(float)'
+        raise ReadError(name, f'not readable as .npy: {reason}') from None
+    return array
+
+
+def _from_array(
+    array: NDArray[Any], layout: RecordLayout, source: Provenance, like: Records | None
+) -> Records:
+    """Read an array with the ids and columns of `like`, else with numbers; errors count from 0."""
+    import pyarrow
+
+    def wrong(actual: str, expected: str, place: str = '', field: str = '') -> FormatError:
+        return FormatError(source.name, place, field, actual, expected)
+
+    kinds = 'biuf' if layout.classes else 'iuf'
+    if array.ndim != 2 or array.dtype.kind not in kinds or array.itemsize > 8:
+        kind = shortened(str(array.dtype))
+        raise wrong(f'{array.ndim} dimensions of {kind}', '2 of numbers')
+    ids, names = ([*map(str, range(size))] for size in array.shape)
+    if like is not None:
+        ids, names = like['id'], like.number_columns
+        if array.shape != (len(ids), len(names)):
+            expected = f'{(len(ids), len(names))} as {like.source.name} has'
+            raise wrong(f'shape {array.shape}', expected)
+    dtype = np.float64 if array.dtype.kind == 'f' else array.dtype.newbyteorder('=')
+    columns = {layout.by_role['id']: pyarrow.array(ids, pyarrow.large_string())}
+    for index, name in enumerate(names):  # four times as fast as to copy the transposed array
+        column = np.ascontiguousarray(array[:, index], dtype)
+        is_wrong = (column != 0) & (column != 1) if layout.classes else ~np.isfinite(column)
+        if is_wrong.any():
+            row = int(is_wrong.argmax())
+            expected = '0 or 1' if layout.classes else FINITE_DECIMAL
+            raise wrong(str(column[row]), expected, f'row {row}', f'column {index}')
+        columns[name] = pyarrow.array(column)
+    records = from_table(pyarrow.table(columns), [layout], source)
+    return replace(records, has_ids=like is not None and like.has_ids)
+
+
+def _from_csv(content: bytes, layouts: Sequence[RecordLayout], source: Provenance) -> Records:
+    import pyarrow
+
     stem, suffix = splitext(source.name.lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = splitext(stem)[1]
     delimiter = '\t' if suffix == '.tsv' else ','
-    layout, columns, lines = parse_csv(content.getvalue(), layouts, source.name, delimiter)
-    records = Records(layout, columns.combine_chunks(), source.provenance(), lines)
+    layout, columns, lines = parse_csv(content, layouts, source.name, delimiter)
+    records = Records(layout, columns.combine_chunks(), source, lines)
     for role, name in layout.by_role.items():
         if name in layout.numbers:
             position = columns.column_names.index(name)

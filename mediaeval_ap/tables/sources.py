@@ -258,7 +258,7 @@ class ByteSource:
         return Provenance(self.name, self._hash.hexdigest() if has_name else None)
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[io.BufferedReader]:
         """Open the stream of decompressed bytes."""
         self._hash = hashlib.sha256()
         with opening(self.name), self.open_stored() as stored:

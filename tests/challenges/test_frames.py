@@ -167,8 +167,6 @@ def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
         ),
         ({'x': [1, 0], 'y': [0, NAN]}, FormatError, '<truth>, row 2, y: found nothing, exp'),
         ({'tag': ['x', 'y']}, FormatError, '<truth>: found no column labels .* name other'),
-        (np.zeros((2, 3)), ParameterError, r'truth: found an array of shape \(2, 3\), .* \(2, 2\)'),
-        (np.full((2, 2), 0.5), FormatError, '<truth>, row 1, x: found 0.5, expected 0 or 1'),
     ],
 )
 def test_a_truth_of_other_numbers(truth, error, message):

@@ -23,6 +23,7 @@ NAMES = {
     'runs/a.txt': 'a',
     'runs/a.v1.txt.gz': 'a.v1',
     'run.store/': 'run',
+    'runs/a.npy': 'a',
     '.txt': '.txt',
     'runs/a.txt runs/b.txt': 'a b',
     'a_0.5 b_0.5': 'a_0.5 b_0.5',
