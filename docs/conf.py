@@ -82,6 +82,7 @@ EXPLAINED = {
     'figures-of-2016': 'MediaEval 2016',
     'global-ap': 'GAP',
     'label-ranking': 'LRAP, lwlrap',
+    'macro-ap': 'macro AP, PR-AUC-macro',
     'map-at-k': 'MAP@12, first-hit MAP',
     'migration': 'pytrec_eval, ranx, BEIR, MTEB',
     'store': 'store',

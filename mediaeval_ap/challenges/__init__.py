@@ -7,7 +7,7 @@ function               challenge                                   value
 `evaluate_map`         H&M Personalized Fashion Recommendations    MAP@12
 `evaluate_gap`         Google Landmark Recognition                 global average precision (GAP)
 `evaluate_lrap`        Freesound Audio Tagging 2019                LRAP, and lwlrap
-`evaluate_macro_ap`    Emotions and Themes in Music                macro AP (PR-AUC-macro)
+`evaluate_macro_ap`    Emotion and Theme Recognition in Music      macro AP (PR-AUC-macro)
 =====================  ==========================================  ==============================
 
 Each function reads a truth and predictions (from other columns, if you name them), matches their

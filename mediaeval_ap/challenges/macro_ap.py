@@ -66,8 +66,8 @@ def evaluate_macro_ap(
     -----
     AP = (1/R) Σ P(i)·rel(i) over the samples by descending score of the class. R counts the
     positives, rel(i) is 1 for a positive, and P(i) is the precision at rank i; by default, at the
-    last rank of its tie. This is ``average_precision_score(y_true, y_score, average='macro')`` of
-    scikit-learn, and PR-AUC-macro of "Emotions and Themes in Music" (MediaEval 2019 to 2021).
+    last rank of its tie, as in ``average_precision_score`` of scikit-learn. The mean is
+    PR-AUC-macro of "Emotion and Theme Recognition in Music" (MediaEval 2019 to 2021).
 
     Examples
     --------
