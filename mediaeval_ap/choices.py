@@ -37,6 +37,7 @@ Missing = Literal['error', 'zero', 'skip']
 Unknown = Literal['error', 'drop']
 WithoutRelevant = Literal['count', 'skip']
 Unjudged = Literal['nonrelevant', 'skip']
+Repeated = Literal['error', 'first']
 Ties = Literal['expected', 'threshold', 'stable', 'best', 'worst']
 TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
@@ -49,6 +50,7 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 WITHOUT_RELEVANT: tuple[WithoutRelevant, ...] = get_args(WithoutRelevant)
 UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
+REPEATED: tuple[Repeated, ...] = get_args(Repeated)
 TIES: tuple[Ties, ...] = get_args(Ties)
 TREC_TIES: tuple[TrecTies, ...] = get_args(TrecTies)
 CAMPAIGNS: tuple[Campaign, ...] = get_args(Campaign)
@@ -59,6 +61,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 JUDGED_BY: tuple[JudgedBy, ...] = get_args(JudgedBy)
 
 UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
+REPEATED_REMEDY = "; keep its better place by --repeated first, in Python repeated='first'"
 MISSING_REMEDY = (
     "; score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
 )

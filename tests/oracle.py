@@ -317,14 +317,17 @@ def in_single_precision(number):
         return float('inf') if number > 0 else float('-inf')
 
 
-def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=False):
+def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=False, ignored=()):
     """Return AP of a topic at each cutoff, over the orders of equal scores that `ties` asks for.
 
-    Rows are (topic, document, relevance) and (topic, document, score).
+    Rows are (topic, document, relevance) and (topic, document, score); of a document that the run
+    lists again, the highest score counts.
     """
     judged = {row[1]: row[2] for row in qrels if row[0] == topic}
-    relevant = {document for document, relevance in judged.items() if relevance >= level}
-    rows = [(row[2], row[1]) for row in run if row[0] == topic]
+    junk = {document for document, relevance in judged.items() if relevance in ignored}
+    relevant = {document for document, relevance in judged.items() if relevance >= level} - junk
+    score_of = {row[1]: row[2] for row in sorted(run, key=lambda row: row[2]) if row[0] == topic}
+    rows = [(score, document) for document, score in score_of.items() if document not in junk]
     if skips_unjudged:  # nor is what has a negative relevance judged, unless that is relevant
         rows = [row for row in rows if judged.get(row[1], -9) >= min(0, level)]
     if ties == 'trec_eval-9':

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FAILED = 3  # no error: errors exit with 1 and 2
 GATE_OPTIONS = ('--fail-if-worse', '--require-better')
 OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-rows', '--range')
-REMEDIES_OF_EVALUATE_TREC = re.compile('(--unknown drop|--part SUBSET/SPLIT), in Python')
+REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in Python')
 
 
 @main.command(

@@ -83,6 +83,8 @@ def export_trec_command(
 @option_kinds.definition('trec')
 @options.trec_ties_option
 @options.relevance_level_option
+@options.ignore_option
+@options.repeated_option
 @option_kinds.unmatched_ids('Topics', 'a RUN', 'QRELS')
 @options.queries_without_relevant_option
 @options.unjudged_option

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import ParameterError, printable, shown
+from mediaeval_ap.errors import ParameterError, merge_notes, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.result import (
     NO_RELEVANT,
@@ -37,7 +37,8 @@ SHARED_INPUTS = (
     'consensus',
     'evidence_reference',
 )
-DEFAULT_SETTINGS = {'queries_without_relevant': 'count'}  # which a manifest may leave out
+# A manifest may leave out these.
+DEFAULT_SETTINGS = {'queries_without_relevant': 'count', 'ignore': 'none', 'repeated': 'error'}
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
     'Python, name them by a mapping: '
@@ -304,7 +305,11 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
     lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_TRUE_LABEL
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
-    notes += notes_of_judged(result.manifest_settings()['parameters'], result.counts)
+    notes_by_run = [
+        notes_of_judged(result.manifest_settings()['parameters'], result.counts)
+        for result in (run.results[0] for run in runs)
+    ]
+    notes += map(merge_notes, zip(*notes_by_run, strict=False))
     if n_repeated := len(compared.queries) - len(set(compared.queries)):
         notes.append(f'{n_repeated} repeated queries count again, as if they were other queries')
     inputs = [item for run in runs for item in run.results[0].inputs.items()]

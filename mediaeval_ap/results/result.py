@@ -224,7 +224,7 @@ def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
 
 
 def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) -> list[str]:
-    """Return notes on the treatment of unjudged shots, and on dropped rows of the reference."""
+    """Return notes on unjudged shots, ignored documents, and dropped rows of the reference."""
     note_by_policy = {
         'nonrelevant': 'Returned shots that are not judged count as not relevant',
         'skip': 'Returned shots that are not judged leave the ranking (condensed lists)',
@@ -234,6 +234,9 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
     if n_dropped := counts.get('reference_rows_dropped', 0):
         rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')
+    if ignored := parameters.get('ignore'):
+        finding = f'are ignored (relevance {ignored.replace(",", ", ")})'
+        notes.append(Note(finding, counts['ignored'], counts['hypotheses'], 'returned documents'))
     return notes
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD, find, width_for, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD, combine, find, width_for, words_at
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
@@ -117,13 +117,26 @@ class Entries(NumberedRows):
             lines=self.lines.select(rows),
         )
 
-    def refuse_repeated(self) -> None:
-        """Raise FormatError if a topic has a document twice."""
+    def _perhaps_repeated(self) -> NDArray[np.int64]:
+        """Return the rows whose key another row has: all repeated rows, and hardly any others."""
         keys = np.sort(self._keys)
         repeated = keys[1:][keys[1:] == keys[:-1]]
-        if not len(repeated):
-            return
-        rows = np.flatnonzero(np.isin(self._keys, repeated))
+        return np.flatnonzero(np.isin(self._keys, repeated)) if len(repeated) else NO_ROWS
+
+    def without_repeated(self) -> Entries:
+        """Keep the row with the highest number if a topic has a document twice."""
+        rows = self._perhaps_repeated()
+        rows = rows[(-self.number[rows]).argsort(kind='stable')]
+        document = np.unique(self.document[rows], return_inverse=True)[1]
+        pairs = combine([self.topic.codes[rows], document])
+        is_kept = np.ones(len(self), dtype=np.bool_)
+        is_kept[rows] = False
+        is_kept[rows[np.unique(pairs, return_index=True)[1]]] = True
+        return self.select(is_kept)
+
+    def refuse_repeated(self, remedy: str = '') -> None:
+        """Raise FormatError if a topic has a document twice."""
+        rows = self._perhaps_repeated()
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
         topics = self.topic.values
         seen: set[tuple[int, str]] = set()
@@ -131,7 +144,8 @@ class Entries(NumberedRows):
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
                 repeated_document = f'{shown(text)} again for topic {shown(topics[topic])}'
-                raise self.error([row], DOCUMENT, repeated_document, 'each document once')
+                expected = f'each document once{remedy}'
+                raise self.error([row], DOCUMENT, repeated_document, expected)
             seen.add((topic, text))
 
     def expect_nonrelevant(self, level: int, purpose: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.choices import (
     Missing,
+    Repeated,
     TrecTies,
     Unjudged,
     Unknown,
@@ -23,9 +24,11 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
+    FormatError,
     Note,
     ParameterError,
     UndefinedScoreError,
+    abridged,
     printable,
     shown,
     warn_caller,
@@ -72,6 +75,8 @@ def evaluate_trec(
     measures: str | Iterable[str] = (),
     queries_without_relevant: WithoutRelevant = 'count',
     unjudged: Unjudged = 'nonrelevant',
+    ignore: int | Iterable[int] = (),
+    repeated: Repeated = 'error',
     name: str | None = None,
     part: str | None = None,
 ) -> Evaluation:
@@ -118,6 +123,12 @@ def evaluate_trec(
     unjudged : {'nonrelevant', 'skip'}
         As for `AveragePrecision`. A document is unjudged if the qrels lack it for the topic, or
         give it a negative relevance.
+    ignore : int or iterable of int
+        Documents with one of these relevances leave the ranking before ranks are counted, and are
+        not relevant, whatever `relevance_level`.
+    repeated : {'error', 'first'}
+        How to treat a document that the run lists again for a topic: raise an error, or keep the
+        row with the higher score.
     name : str, optional
         As for `AveragePrecision.evaluate`.
     part : str, optional
@@ -133,8 +144,8 @@ def evaluate_trec(
     ------
     ReadError, FormatError
         When a file cannot be read, a relevance is not an integer, a topic has a document twice, a
-        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures need rows
-        that the qrels lack.
+        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures or
+        `ignore` need rows that the qrels lack.
     ParameterError, MissingExtraError
         When a parameter has another value; when there are measures, and ties have no order; when
         ties are ``'expected'``, and the definition divides by hits; when measures need the extra
@@ -145,7 +156,8 @@ def evaluate_trec(
     Warns
     -----
     DataWarning, NoOverlapWarning, WithoutRelevantWarning
-        As `AveragePrecision.evaluate`; when topics are missing or unknown, and this is no error.
+        As `AveragePrecision.evaluate`; when topics are missing or unknown, or documents repeated,
+        and this is no error.
 
     Notes
     -----
@@ -158,6 +170,8 @@ def evaluate_trec(
     [0.25]
     >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
     [0.5]
+    >>> evaluate_trec({'7': {'d1': 1, 'd2': -1}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10, ignore=-1).map
+    array([1.])
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
@@ -169,11 +183,13 @@ def evaluate_trec(
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     run_name = check_name(name)
     skip_or_count = check_without_relevant(queries_without_relevant)
-    level = _check_level(relevance_level)
+    level = _check_level('relevance_level', relevance_level)
     unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
+    repeated = check_policy('repeated', repeated, choices.REPEATED)
+    ignored = _check_ignored(ignore)
     parsed = _check_measures(measures, cutoffs, ties, level)
     criteria = _TrecCriteria(
-        definition, cutoffs, ties, level, policy, skip_or_count, unjudged, parsed
+        definition, cutoffs, ties, level, policy, skip_or_count, unjudged, ignored, repeated, parsed
     )
     run_input = TableInput.of(file_in(run), 'run')
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
@@ -192,6 +208,8 @@ class _TrecCriteria(NamedTuple):
     policy: IdPolicy
     skip_or_count: WithoutRelevant
     unjudged: Unjudged
+    ignored: list[int]  # levels of relevance, ascending
+    repeated: Repeated
     measures: list[Any]  # of ir_measures
 
     @property
@@ -203,19 +221,24 @@ class _TrecCriteria(NamedTuple):
             'unknown': self.policy.unknown,
             **parameter_of_skipped(self.skip_or_count),
             **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
+            **({'ignore': ','.join(map(str, self.ignored))} if self.ignored else {}),
+            **({'repeated': self.repeated} if self.repeated == 'first' else {}),
         }
 
 
 def _score_entries(
     criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str
 ) -> Evaluation:
+    returned, warnings = _each_document_once(returned, criteria.repeated)
+    is_ignored = _find_ignored(judged, criteria.ignored)
+    counted = judged.select(~is_ignored) if criteria.ignored else judged
     if criteria.measures:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
-        check_judged(criteria.measures, judged)
+        check_judged(criteria.measures, counted)
     topics = judged.topic.values
     judged_name = judged.source.name
-    is_relevant = judged.number >= criteria.level
+    is_relevant = (judged.number >= criteria.level) & ~is_ignored
     n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
     rows = _matched_rows(judged, returned, is_relevant)
     skips = criteria.skip_or_count == 'skip'
@@ -226,10 +249,14 @@ def _score_entries(
         judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
-    warnings = [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
+    warnings += [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
     warnings += _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
-    condenses = criteria.unjudged == 'skip'
-    ranked = _judged_rows(judged, rows, criteria.level) if condenses else rows
+    ranked = rows
+    if criteria.ignored:
+        ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
+    n_ignored = len(returned) - len(ranked.entries)
+    if criteria.unjudged == 'skip':
+        ranked = _judged_rows(counted, ranked, criteria.level)
     ap = average_precision_of_terms(
         *precision_terms(ranked, criteria.ties, criteria.definition.precision),
         n_relevant,
@@ -246,7 +273,7 @@ def _score_entries(
     values_by_measure = {}
     if criteria.measures:
         values_by_measure = measures_of_files(
-            criteria.measures, judged, ranked.entries, ranked.topic, scored, criteria.ties
+            criteria.measures, counted, ranked.entries, ranked.topic, scored, criteria.ties
         )
     return Evaluation(
         [topics[code] for code in scored.tolist()],
@@ -265,6 +292,7 @@ def _score_entries(
             'relevant': int(n_relevant.sum()),
             'relevant_returned': int(np.count_nonzero(ranked.is_hit)),
             **({SKIPPED: n_skipped} if skips else {}),
+            **({'ignored': n_ignored} if criteria.ignored else {}),
         },
         values_by_measure,
         criteria.parameters,
@@ -281,6 +309,37 @@ class MatchedRows(NamedTuple):
     is_hit: NDArray[np.bool_]  # of each row
     n_by_topic: NDArray[np.int64]  # rows of each judged topic
 
+    def select(self, rows: NDArray[np.int64], *, keep: bool) -> MatchedRows:
+        """Keep these rows alone, or leave them out."""
+        is_kept = np.full(len(self.topic), not keep)
+        is_kept[rows] = keep
+        topic = self.topic[is_kept]
+        n_by_topic = np.bincount(topic + 1, minlength=len(self.n_by_topic) + 1)[1:]
+        return MatchedRows(self.entries.select(is_kept), topic, self.is_hit[is_kept], n_by_topic)
+
+
+def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries, list[DataWarning]]:
+    if repeated == 'error':
+        returned.refuse_repeated(choices.REPEATED_REMEDY)
+        return returned, []
+    distinct = returned.without_repeated()
+    if not (n_dropped := len(returned) - len(distinct)):
+        return returned, []
+    finding = 'list a document again for its topic, and are dropped: its better place stays'
+    note = Note(finding, n_dropped, len(returned), 'rows')
+    return distinct, [DataWarning('repeated-rows', printable(returned.source.name), note)]
+
+
+def _find_ignored(judged: Entries, ignored: Sequence[int]) -> NDArray[np.bool_]:
+    """Mark the rows to ignore; raise FormatError if no row has one of these relevances."""
+    for relevance in ignored:
+        if relevance not in judged.number:
+            levels = [str(int(level)) for level in np.unique(judged.number)]
+            lack = f'no row of {relevance} to ignore'
+            expected = f'one of those that occur: {abridged(levels, 9)}'
+            raise FormatError(judged.source.name, '', str(QRELS.number), lack, expected)
+    return np.isin(judged.number, ignored)
+
 
 def _matched_rows(
     judged: Entries, returned: Entries, is_relevant: NDArray[np.bool_]
@@ -296,12 +355,8 @@ def _matched_rows(
 def _judged_rows(judged: Entries, rows: MatchedRows, level: int) -> MatchedRows:
     """Keep the rows whose document is judged: as in trec_eval, with a relevance from 0."""
     judged.expect_nonrelevant(level, 'to leave out those that are not judged')
-    returned = rows.entries
-    is_judged = np.zeros(len(returned), dtype=np.bool_)
-    is_judged[returned.rows_of(judged, np.flatnonzero(judged.number >= min(level, 0)))] = True
-    topic = rows.topic[is_judged]
-    n_by_topic = np.bincount(topic + 1, minlength=len(rows.n_by_topic) + 1)[1:]
-    return MatchedRows(returned.select(is_judged), topic, rows.is_hit[is_judged], n_by_topic)
+    judged_rows = np.flatnonzero(judged.number >= min(level, 0))
+    return rows.select(rows.entries.rows_of(judged, judged_rows), keep=True)
 
 
 def _nothing_to_score(judged: Entries, returned: Entries, n_skipped: int) -> UndefinedScoreError:
@@ -311,12 +366,17 @@ def _nothing_to_score(judged: Entries, returned: Entries, n_skipped: int) -> Und
     return UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
 
 
-def _check_level(level: Any) -> int:
+def _check_level(name: str, level: Any) -> int:
     is_integer = isinstance(level, Integral) and not isinstance(level, bool)
     if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
         return int(level)
     expected = 'an integer from -2**53 to 2**53'
-    raise ParameterError(f'relevance_level: found {shown(level)}, expected {expected}')
+    raise ParameterError(f'{name}: found {shown(level)}, expected {expected}')
+
+
+def _check_ignored(ignore: Any) -> list[int]:
+    is_one = isinstance(ignore, str) or not isinstance(ignore, Iterable)
+    return sorted({_check_level('ignore', level) for level in ([ignore] if is_one else ignore)})
 
 
 def _check_measures(
@@ -347,7 +407,6 @@ def _read_files(qrels: TableInput, run: TableInput, part: str | None) -> tuple[E
     returned = read_entries(run, RUN, in_blocks=is_large(qrels), part=part)
     consistent(judged, returned)
     judged.refuse_repeated()
-    returned.refuse_repeated()
     return judged, returned
 
 

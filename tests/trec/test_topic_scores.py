@@ -100,13 +100,13 @@ def test_parameters_that_there_are_not(parameters):
         evaluate_trec(QRELS, RUN, **parameters)
 
 
-def rows_of(numbers):
+def rows_of(numbers, **settings):
     documents = st.sampled_from(['d1', 'd10', 'D2', 'é', 'd/3', 'x'])
     row = st.tuples(st.sampled_from(['7', 'b', 'ü']), documents, numbers)
-    return st.lists(row, min_size=1, max_size=12, unique_by=lambda row: row[:2])
+    return st.lists(row, min_size=1, max_size=12, **settings)
 
 
-qrels = rows_of(st.integers(-1, 3))
+qrels = rows_of(st.integers(-1, 3), unique_by=lambda row: row[:2])
 # In single precision some of these are equal.
 runs = rows_of(st.sampled_from([-1e300, -1.0, 0.0, 2.5, 1e-300, 1e39, 1e300, 0.5, 0.5 + 1e-12]))
 K = [1, 2, 'all', 3, 100]
@@ -121,10 +121,21 @@ DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'ex
 @quiet
 @pytest.mark.parametrize(('definition', 'ties'), sorted(DEFINED))
 @strategies.examples(1 / 2)
-@given(judged=qrels, returned=runs, level=st.integers(0, 2), unjudged=st.sampled_from(UNJUDGED))
-def test_like_every_order_of_equal_scores(ties, definition, judged, returned, level, unjudged):
+@given(
+    judged=qrels,
+    returned=runs,
+    level=st.integers(0, 2),
+    unjudged=st.sampled_from(UNJUDGED),
+    ignored=st.sets(st.integers(-1, 3), max_size=2),
+)
+def test_like_every_order_of_equal_scores(
+    ties, definition, judged, returned, level, unjudged, ignored
+):
+    """With relevances that are ignored, and documents that a topic lists again."""
     skips = unjudged == 'skip'
-    assume(not skips or any(0 <= relevance < level for *_, relevance in judged))
+    ignored &= {relevance for *_, relevance in judged}
+    assume(not skips or any(0 <= rel < level and rel not in ignored for *_, rel in judged))
+    repeats = len({row[:2] for row in returned}) < len(returned)
     K_allowed = strategies.allowed(K, definition)
     evaluation = evaluate_trec(
         judged,
@@ -134,12 +145,14 @@ def test_like_every_order_of_equal_scores(ties, definition, judged, returned, le
         ties=ties,
         relevance_level=level,
         unjudged=unjudged,
+        ignore=ignored,
+        repeated='first' if repeats else 'error',
         **LENIENT,
     )
     assert evaluation.queries == list(dict.fromkeys(row[0] for row in judged))
     for topic, ap in zip(evaluation.queries, evaluation.ap.tolist(), strict=True):
         expected = oracle.evaluate_trec(
-            judged, returned, topic, K_allowed, definition, ties, level, skips
+            judged, returned, topic, K_allowed, definition, ties, level, skips, ignored
         )
         assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
 
