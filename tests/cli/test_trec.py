@@ -192,12 +192,13 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
 
 
 @quiet
-@pytest.mark.parametrize('option', ['--unknown drop', '--part SUBSET/SPLIT'])
+@pytest.mark.parametrize('option', ['--unknown drop', '--repeated first', '--part SUBSET/SPLIT'])
 def test_compare_names_the_command_that_chooses_topics_or_a_part(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_runs('TREC' if option == '--unknown drop' else 'parts')
-    if option == '--unknown drop':
-        Path('a').write_text(Path('a').read_text() + 'new Q0 d1 1 0.5 me\n')
+    write_runs('parts' if '--part' in option else 'TREC')
+    further_line = {'--unknown drop': 'new Q0 d1', '--repeated first': 'q1 Q0 d1'}.get(option)
+    if further_line:
+        Path('a').write_text(f'{Path("a").read_text()}{further_line} 1 0.5 me\n')
     result = compared_trec('qrels', 'a', 'b', expected=1)
     command = f'evaluate-trec QRELS RUN {option} --format json --per-query'
     assert f' by {command}, and compare its results; in Python ' in result.stderr
@@ -205,6 +206,34 @@ def test_compare_names_the_command_that_chooses_topics_or_a_part(option, tmp_pat
     assert run(*command.split(), '-o', 'both.json').exit_code == 0
     result = run('compare', 'both.json', '--format', 'csv')
     assert result.stdout == render(in_python().document(), 'csv')
+
+
+@pytest.mark.parametrize('options', ['--ignore=-1,2', '--ignore -1,2', '--ignore 2 --ignore=-1'])
+def test_the_command_ignores_relevances(options, folder):
+    (folder / 'qrels').write_text(qrels_text([*QRELS, ('7', 'd9', -1)]))
+    (folder / 'run').write_text(run_text([*RUN, ('7', 'd9', 1.0), RUN[0]]))
+    command = ['evaluate-trec', 'qrels', 'run', '-K', '10', *options.split()]
+    result = run(*command, '--repeated', 'first', '--format', 'json')
+    assert result.exit_code == 0
+    (evaluation,) = json.loads(result.stdout)['results']
+    assert evaluation['means'] == {'MAP@10': 0.75}  # d2, d1, of which d1 is relevant; and 1
+    settings = evaluation['manifest']['parameters']
+    assert (settings['ignore'], settings['repeated']) == ('-1,2', 'first')
+    assert evaluation['notes'] == ['1 of 4 returned documents are ignored (relevance -1, 2)']
+
+
+@pytest.mark.parametrize(
+    ('value', 'told'),
+    [
+        ('-1,x', "found 'x', expected integers, such as -1,2"),
+        ('', "found '', expected integers, such as -1,2"),
+        ('9999999999999999', 'ignore: found 9999999999999999, expected an integer from -2**53'),
+    ],
+)
+def test_relevances_that_are_no_integers(value, told, folder):
+    result = run('evaluate-trec', 'qrels', 'run', '--ignore', value)
+    assert (result.exit_code, result.stdout) == (2, '')
+    assert told in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,9 @@ def test_collisions_of_keys_change_nothing(long, pairs, random):
     returned = [(topic, f'{long}{number}', random.random()) for topic, number in pairs]
     judged = [(topic, f'{long}{number}', number % 2) for topic in '78' for number in range(0, 9, 2)]
     judged += [(topic, f'{long}{number}', 1) for topic in '78' for number in range(1, 9, 2)]
-    expected = evaluate_trec(judged, returned, missing='zero')
-    with patch.object(entries, 'pair_keys', few_keys):
-        found = evaluate_trec(judged, returned, missing='zero')
-    assert (found.ap.tolist(), found.counts) == (expected.ap.tolist(), expected.counts)
+    again = [(*row[:2], random.random()) for row in returned[::2]]
+    for run, settings in (returned, {}), (returned + again, {'repeated': 'first', 'ignore': 0}):
+        expected = evaluate_trec(judged, run, missing='zero', **settings)
+        with patch.object(entries, 'pair_keys', few_keys):
+            found = evaluate_trec(judged, run, missing='zero', **settings)
+        assert (found.ap.tolist(), found.counts) == (expected.ap.tolist(), expected.counts)

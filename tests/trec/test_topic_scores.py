@@ -93,6 +93,10 @@ def test_nothing_to_score_is_an_error():
         {'relevance_level': '1'},
         {'relevance_level': True},
         {'relevance_level': 10**400},
+        {'ignore': '-1'},
+        {'ignore': [-1, 0.5]},
+        {'ignore': None},
+        {'repeated': 'last'},
     ],
 )
 def test_parameters_that_there_are_not(parameters):
