@@ -218,3 +218,6 @@ def test_classes_are_compared_as_queries():
     text = repr(comparison)
     assert 'Means over 7 classes' in text
     assert 'quer' not in text
+    page = comparison.to_html()
+    assert 'Every class' in page
+    assert 'Distribution of AP<' in page
