@@ -106,7 +106,9 @@ def test_what_divides_by_k_has_no_uncut_value():
 
 @pytest.mark.parametrize('definition', ['map', None, []])
 def test_unknown_definition_lists_the_known(definition):
-    with pytest.raises(errors.ParameterError, match='by-k, hits, kaggle, map-at-r, mediaeval-2016,'):
+    with pytest.raises(
+        errors.ParameterError, match='by-k, hits, kaggle, map-at-r, mediaeval-2016,'
+    ):
         AveragePrecision(REFERENCE, definition=definition)
 
 
