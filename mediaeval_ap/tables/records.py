@@ -235,6 +235,9 @@ def _from_array(
     def wrong(actual: str, expected: str, place: str = '', field: str = '') -> FormatError:
         return FormatError(source.name, place, field, actual, expected)
 
+    if isinstance(array, np.ma.MaskedArray):
+        raise wrong('a masked array', '2 dimensions of numbers')
+    array = np.asarray(array)  # rows of a matrix of numpy would keep two dimensions
     kinds = 'biuf' if layout.classes else 'iuf'
     if array.ndim != 2 or array.dtype.kind not in kinds or array.itemsize > 8:
         kind = shortened(str(array.dtype))

@@ -87,6 +87,12 @@ def test_arrays_and_files_score_as_tables_with_ids(folder, name, order, kind):
         pandas.testing.assert_frame_equal(score.table, expected.table)
 
 
+@pytest.mark.parametrize('name', EVALUATE)
+def test_a_matrix_of_numpy_is_an_array(name):
+    matrices = Y.view(np.matrix), S.view(np.matrix)
+    assert EVALUATE[name](*matrices).value == EVALUATE[name](Y, S).value
+
+
 @given(st.data())
 def test_arrays_score_as_the_metrics_do(data):
     shape = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 4)))
@@ -160,6 +166,8 @@ WRONG = {
     'complex': ((Y, S + 1j), '<scores>: found 2 dimensions of complex128, expected 2 of numbers'),
     'text': ((Y.astype(str), S), '<truth>: found 2 dimensions of <U21, expected 2 of numbers'),
     'objects': ((Y.astype(object), S), '<truth>: found 2 dimensions of object, expected 2 of num'),
+    'masked truth': ((np.ma.masked_equal(Y, 1), S), '<truth>: found a masked array, expected 2'),
+    'masked scores': ((Y, np.ma.masked_equal(S, 1)), '<scores>: found a masked array, expected 2'),
     'structures': (
         (Y, np.zeros((4, 3), dtype=[('a\n', float)])),
         "<scores>: found 2 dimensions of [('a\\n', '<f8')], expected 2 of numbers",
