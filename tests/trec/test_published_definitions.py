@@ -10,6 +10,63 @@ from trec_rows import quiet
 
 from mediaeval_ap import evaluate_trec, metrics
 
+GOOD, BAD, JUNK = 1, 0, -1
+
+
+def oxford_loop(ranking, n_good, k=None):
+    """Walk down a ranking as compute_ap.cpp of the Oxford Buildings does, after the junk is out.
+
+    The area under precision over recall, by trapezoids; precision is 1 before the first rank.
+    """
+    area, hits, recall, precision = 0.0, 0, 0.0, 1.0
+    for rank, kind in enumerate([kind for kind in ranking if kind != JUNK][:k], 1):
+        hits += kind == GOOD
+        area += (hits / n_good - recall) * (precision + hits / rank) / 2
+        recall, precision = hits / n_good, hits / rank
+    return area
+
+
+def qrels_and_run(kinds_by_topic, n_missed):
+    """Judge every document of each ranking, and good ones that it misses."""
+    qrels, run = [], []
+    for topic, kinds in kinds_by_topic.items():
+        for rank, kind in enumerate(kinds):
+            qrels.append((topic, f'd{rank}', kind))
+            run.append((topic, f'd{rank}', float(-rank)))
+        qrels += [(topic, f'missed{i}', GOOD) for i in range(n_missed[topic])]
+    return qrels, run
+
+
+def test_trapezoids_by_hand():
+    """Ranks are those without junk."""
+    kinds = {
+        'a': [BAD, GOOD, GOOD, BAD, BAD],  # ((0 + 1/2)/2 + (1/2 + 2/3)/2) / 3
+        'b': [JUNK, GOOD, BAD, JUNK, GOOD],  # ((1 + 1)/2 + (1/2 + 2/3)/2) / 2
+        'c': [BAD, BAD, JUNK, GOOD],  # ((0 + 1/3)/2) / 1
+    }
+    n_missed = {'a': 1, 'b': 0, 'c': 0}
+    by_hand = [5 / 18, 19 / 24, 1 / 6]
+    evaluation = evaluate_trec(
+        *qrels_and_run(kinds, n_missed), 'all', definition='oxford', ignore=JUNK
+    )
+    assert evaluation.ap[:, 0].tolist() == pytest.approx(by_hand, **CLOSE)
+    assert evaluation.map[0] == pytest.approx(89 / 216, **CLOSE)
+    assert evaluation.n_relevant.tolist() == [3, 2, 1]
+    loop = [oxford_loop(kinds[topic], n) for topic, n in [('a', 3), ('b', 2), ('c', 1)]]
+    assert loop == pytest.approx(by_hand, **CLOSE)
+
+
+@quiet
+@given(st.lists(st.sampled_from([GOOD, BAD, JUNK]), min_size=1, max_size=12), st.integers(0, 2))
+def test_the_loop_of_oxford(kinds, n_missed):
+    n_good = kinds.count(GOOD) + n_missed
+    qrels, run = qrels_and_run({'q': kinds}, {'q': n_missed})
+    qrels.append(('q', 'not returned', JUNK))
+    evaluation = evaluate_trec(qrels, run, [1, 3, 'all'], definition='oxford', ignore=JUNK)
+    loop = [oxford_loop(kinds, n_good, k) if n_good else 0 for k in (1, 3, None)]
+    assert evaluation.ap[0].tolist() == pytest.approx(loop, **CLOSE)
+
+
 # Of the README of Clone-detection-POJ-104 in microsoft/CodeXGLUE, which prints MAP@R 0.5833.
 CLONES = {'0': '12', '1': '02', '2': '01', '3': '45', '4': '35', '5': '43'}
 PREDICTED = {'0': '32', '1': '04', '2': '01', '3': '42', '4': '15', '5': '43'}  # best first
