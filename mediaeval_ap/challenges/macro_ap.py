@@ -11,7 +11,7 @@ from mediaeval_ap.challenges.classes_of_samples import CLASSES, columns_left_out
 from mediaeval_ap.challenges.task import Columns, Files
 from mediaeval_ap.choices import TIES, Missing, Ties, Unknown, check_policy
 from mediaeval_ap.errors import Note, UndefinedScoreError
-from mediaeval_ap.metrics.tie_blocks import precisions_at_correct
+from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.results.result import mean
 from mediaeval_ap.results.score import Score
@@ -120,6 +120,5 @@ def _ap_of_classes(
         is_positive = np.zeros(len(files.predictions), dtype=np.bool_)
         is_positive[positives[positives >= 0]] = True  # a sample without scores is in no ranking
         confidence = files.predictions.columns[classes[number]].to_numpy()[ranked]
-        precisions = precisions_at_correct(confidence, is_positive[ranked], ties)
-        ap[number] = precisions.sum() / n_relevant[number]
+        ap[number] = ap_of_list(confidence, is_positive[ranked], ties, int(n_relevant[number]))
     return ap, n_relevant

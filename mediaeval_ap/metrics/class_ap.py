@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.metrics.label_ranking_ap import doubles, is_sparse, matrices, refuse_cells
-from mediaeval_ap.metrics.tie_blocks import precisions_at_correct
+from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.tables.table import Matrix
 
 
@@ -59,6 +59,5 @@ def class_average_precision(
             class_scores = doubles(class_scores, 'y_score')
         is_true = labels[:, 0] != 0
         if n_true := np.count_nonzero(is_true):
-            terms = precisions_at_correct(class_scores[:, 0], is_true, ties)
-            values[index] = terms.sum() / n_true
+            values[index] = ap_of_list(class_scores[:, 0], is_true, ties, int(n_true))
     return values

@@ -12,7 +12,7 @@ from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
-from mediaeval_ap.metrics.tie_blocks import mean_precisions, precisions_at_correct
+from mediaeval_ap.metrics.tie_blocks import ap_of_list, mean_precisions
 from mediaeval_ap.tables.columnar import name_of_type
 from mediaeval_ap.tables.table import OptionalLabels, OptionalNumbers
 
@@ -210,7 +210,7 @@ class GlobalAveragePrecision(Accumulator):
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
         confidence = np.concatenate(self._confidence)
         correct = np.concatenate(self._correct)
-        return float(precisions_at_correct(confidence, correct, self.ties).sum()) / self.n_true
+        return ap_of_list(confidence, correct, self.ties, self.n_true)
 
 
 def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:

@@ -33,6 +33,13 @@ SAMPLE_SIZE = 1000  # with half or twice as many, sorting takes as long
 MOST_RANGES = 4  # not more, as each core has to read all predictions to find its range
 
 
+def ap_of_list(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties, n_relevant: int
+) -> float:
+    """Return the AP of one ranked list; relevant items that are not in it count, too."""
+    return float(precisions_at_correct(confidence, correct, ties).sum()) / n_relevant
+
+
 def precisions_at_correct(
     confidence: NDArray[np.float64], correct: NDArray[np.bool_], ties: Ties
 ) -> NDArray[np.float64]:
