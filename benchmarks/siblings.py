@@ -1,6 +1,6 @@
 """The metrics of other challenges beside their peers: `python benchmarks/siblings.py [NAME...]`.
 
-Names are `lrap`, `map`, `gap`; by default all. Needs the extra `benchmarks`.
+Names are `lrap`, `macro-ap`, `map`, `gap`; by default all. Needs the extra `benchmarks`.
 """
 
 import ctypes
@@ -24,6 +24,7 @@ from mediaeval_ap.metrics import (
     GlobalAveragePrecision,
     LabelRankingAveragePrecision,
     MeanAveragePrecision,
+    class_average_precision,
     global_average_precision,
     label_ranking_average_precision,
     label_weighted_label_ranking_average_precision,
@@ -81,15 +82,17 @@ def compare(
     input_bytes: int,
     ours: dict[str, Callable[[], float]],
     peers: dict[str, tuple[Callable[[], float], str]],
+    repeats: int = REPEATS,
+    peer_repeats: int = PEER_REPEATS,
 ) -> list[list[str]]:
     """Return a row for each of our ways, then for each peer, with the way it is compared with."""
     rows, seconds = [], {}
     for name, work in ours.items():
-        share = f'{peak(work) / input_bytes:.2f} of the arrays'  # an untimed first run
-        seconds[name], value = timed(work, REPEATS)
+        share = f'{peak(work) / input_bytes:.3f} of the arrays'  # an untimed first run
+        seconds[name], value = timed(work, repeats)
         rows.append([name, f'{seconds[name]:.3f}', '', f'{value:.12f}', share])
     for name, (work, other) in peers.items():
-        time, value = timed(work, PEER_REPEATS)
+        time, value = timed(work, peer_repeats)
         faster = f'{time / seconds[other]:.1f} ({other})'
         rows.append([name, f'{time:.3f}', faster, f'{value:.12f}', ''])
     return rows
@@ -130,6 +133,33 @@ def lrap() -> list[list[str]]:
                 'lwlrap',
             ),
         },
+    )
+
+
+def macro_ap() -> list[list[str]]:
+    """300,000 samples, 500 classes, one label in a hundred true."""
+    from sklearn.metrics import average_precision_score
+
+    random = np.random.default_rng(SEED)
+    y_score = random.random((300_000, 500))
+    y_true = np.zeros(y_score.shape, dtype=np.bool_)
+    for labels in y_true:
+        labels[random.random(500) < 0.01] = True
+
+    def one_class_at_a_time() -> float:
+        classes = (slice(index, index + 1) for index in range(500))
+        values = [class_average_precision(y_true[:, one], y_score[:, one])[0] for one in classes]
+        return float(np.nanmean(values))
+
+    return compare(
+        y_true.nbytes + y_score.nbytes,
+        {
+            'macro AP': lambda: float(np.nanmean(class_average_precision(y_true, y_score))),
+            'macro AP, one class at a time': one_class_at_a_time,
+        },
+        {'scikit-learn': (lambda: float(average_precision_score(y_true, y_score)), 'macro AP')},
+        repeats=3,
+        peer_repeats=3,
     )
 
 
@@ -279,8 +309,13 @@ def gap() -> list[list[str]]:
     )
 
 
-BENCHMARKS = {'lrap': lrap, 'map': map_at_12, 'gap': gap}
-PEERS = {'lrap': ['scikit-learn'], 'map': ['ranx', 'numba'], 'gap': []}
+BENCHMARKS = {'lrap': lrap, 'macro-ap': macro_ap, 'map': map_at_12, 'gap': gap}
+PEERS = {
+    'lrap': ['scikit-learn'],
+    'macro-ap': ['scikit-learn'],
+    'map': ['ranx', 'numba'],
+    'gap': [],
+}
 
 if __name__ == '__main__':
     warnings.simplefilter('ignore')  # of numba
