@@ -180,7 +180,7 @@ def read_records(
         return _from_array(content, layouts[-1], source, like)
     if like is not None and not like.has_ids:
         expected = f'an array or a .npy file, as {like.source.name} has no ids'
-        raise FormatError(name, '', '', 'a table with ids', expected)
+        raise FormatError(name, '', '', 'no array', expected)
     match table_input.kind:
         case InputKind.TEXT if isinstance(content, bytes):
             return _from_csv(content, layouts, source)
@@ -248,7 +248,8 @@ def _from_array(
         if array.shape != (len(ids), len(names)):
             expected = f'{(len(ids), len(names))} as {like.source.name} has'
             raise wrong(f'shape {array.shape}', expected)
-    dtype = np.float64 if array.dtype.kind == 'f' else array.dtype.newbyteorder('=')
+    is_exact = layout.classes or array.dtype.kind == 'f'  # integers may be too large for a double
+    dtype = np.float64 if is_exact else array.dtype.newbyteorder('=')
     columns = {layout.by_role['id']: pyarrow.array(ids, pyarrow.large_string())}
     for index, name in enumerate(names):  # four times as fast as to copy the transposed array
         column = np.ascontiguousarray(array[:, index], dtype)
@@ -256,7 +257,7 @@ def _from_array(
         if is_wrong.any():
             row = int(is_wrong.argmax())
             expected = '0 or 1' if layout.classes else FINITE_DECIMAL
-            raise wrong(str(column[row]), expected, f'row {row}', f'column {index}')
+            raise wrong(f'{column[row]:g}', expected, f'row {row}', f'column {index}')
         columns[name] = pyarrow.array(column)
     records = from_table(pyarrow.table(columns), [layout], source)
     return replace(records, has_ids=like is not None and like.has_ids)

@@ -143,11 +143,11 @@ HEADER = npy(S)[:128]
 WRONG = {
     'ids beside scores without': (
         (SAMPLES / 'sounds_truth.csv', S),
-        'found a table with ids, expected an array or a .npy file, as <scores> has no ids',
+        'found no array, expected an array or a .npy file, as <scores> has no ids',
     ),
     'labels of a frame': (
         (pandas.DataFrame({'fname': ['0'], 'labels': ['0']}), 'scores.npy'),
-        '<truth>: found a table with ids, expected an array or a .npy file, as scores.npy has',
+        '<truth>: found no array, expected an array or a .npy file, as scores.npy has',
     ),
     'shapes': ((Y[:, 1:], S), '<truth>: found shape (4, 2), expected (4, 3) as <scores> has'),
     'neither 0 nor 1': (
