@@ -34,7 +34,7 @@ def columns_left_out(files: Files) -> list[str]:
     labels does not name classes that are never true. There, columns that leave the range of
     probabilities, from 0 to 1, are left out if labels exist and none of these columns is one.
     """
-    columns = files.classes
+    columns = files.predictions.classes
     scores = files.predictions
     if files.truth.layout.other_numbers:
         left_out = [name for name in columns if name not in files.truth.columns.column_names]

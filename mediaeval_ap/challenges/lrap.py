@@ -105,7 +105,7 @@ def evaluate_lrap(
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
     files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
     left_out = columns_left_out(files)
-    classes = [column for column in files.classes if column not in left_out]
+    classes = [column for column in files.predictions.classes if column not in left_out]
     labels, n_skipped = matched_labels(files, classes, skip=skip_or_count == 'skip')
     values, n_labels = _add_samples(metric, files, labels, classes)
     table: dict[str, Any] | None = None

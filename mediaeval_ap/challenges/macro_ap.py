@@ -80,7 +80,7 @@ def evaluate_macro_ap(
     check_policy('ties', ties, TIES)
     files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
     left_out = columns_left_out(files)
-    classes = [column for column in files.classes if column not in left_out]
+    classes = [column for column in files.predictions.classes if column not in left_out]
     labels, _ = matched_labels(files, classes)
     ap, n_relevant = _ap_of_classes(files, labels, classes, ties)
     n_without = len(classes) - int(np.count_nonzero(n_relevant))

@@ -84,7 +84,7 @@ class Files:
         if prediction_layouts[0].other_numbers:  # read first: a truth of 0 and 1 has its classes
             scores = TableInput.of(on_cpu(predictions, role), role)
             self.predictions = read_records(scores, prediction_layouts, allow_arrays=True)
-            classes = frozenset(self.classes)
+            classes = frozenset(self.predictions.classes)
             truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
             truth_input = TableInput.of(on_cpu(truth, 'truth'), 'truth')
             self.truth = read_records(
@@ -107,11 +107,6 @@ class Files:
             for parameter, columns in columns_by_parameter.items()
             if columns
         }
-
-    @property
-    def classes(self) -> list[str]:
-        """The columns of the predictions, except the id."""
-        return self.predictions.number_columns
 
     def match(
         self,

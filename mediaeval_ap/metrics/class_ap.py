@@ -48,8 +48,8 @@ def class_average_precision(
     truth, scores = matrices(y_true, y_score)
     if is_sparse(truth):
         truth = truth.tocsc()
-    values = np.full(scores.shape[1], np.nan)
-    for index in range(len(values)):  # one copy at a time, as the matrices may fill the memory
+
+    def ap_of_class(index: int) -> float:  # copies one class, as the matrices may fill the memory
         labels = truth[:, [index]]
         labels = labels.toarray() if is_sparse(labels) else labels
         class_scores = scores[:, [index]]
@@ -58,6 +58,7 @@ def class_average_precision(
         if class_scores.dtype.kind in 'iu':
             class_scores = doubles(class_scores, 'y_score')
         is_true = labels[:, 0] != 0
-        if n_true := np.count_nonzero(is_true):
-            values[index] = ap_of_list(class_scores[:, 0], is_true, ties, int(n_true))
-    return values
+        n_true = int(np.count_nonzero(is_true))
+        return ap_of_list(class_scores[:, 0], is_true, ties, n_true) if n_true else np.nan
+
+    return np.array([ap_of_class(index) for index in range(scores.shape[1])])

@@ -96,8 +96,8 @@ class Records(NumberedRows):
         return column
 
     @property
-    def number_columns(self) -> list[str]:
-        """The names of the columns, except the text columns."""
+    def classes(self) -> list[str]:
+        """The names of the columns, except those of text."""
         return [name for name in self.columns.column_names if name not in self.layout.texts]
 
     def error(
@@ -244,7 +244,7 @@ def _from_array(
         raise wrong(f'{array.ndim} dimensions of {kind}', '2 of numbers')
     ids, names = ([*map(str, range(size))] for size in array.shape)
     if like is not None:
-        ids, names = like['id'], like.number_columns
+        ids, names = like['id'], like.classes
         if array.shape != (len(ids), len(names)):
             expected = f'{(len(ids), len(names))} as {like.source.name} has'
             raise wrong(f'shape {array.shape}', expected)
