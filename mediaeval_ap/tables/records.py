@@ -97,7 +97,7 @@ class Records(NumberedRows):
 
     @property
     def classes(self) -> list[str]:
-        """The names of the columns, except those of text."""
+        """The names of the columns of numbers."""
         return [name for name in self.columns.column_names if name not in self.layout.texts]
 
     def error(
