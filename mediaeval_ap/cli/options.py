@@ -51,13 +51,6 @@ def _check_measures(values: tuple[str, ...]) -> list[str]:
     return list(values)
 
 
-def _read_relevances(values: tuple[str, ...]) -> list[int]:
-    fields = [field for value in values for field in value.split(',')]
-    if wrong := [field for field in fields if not re.fullmatch('-?[0-9]{1,16}', field)]:
-        raise click.BadParameter(f'found {wrong[0]!r}, expected integers, such as -1,2')
-    return list(map(int, fields))
-
-
 def _n_jobs(value: str) -> int:
     try:
         jobs: int = choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
@@ -119,10 +112,10 @@ relevance_level_option = integer(
 )
 ignore_option = option(
     '--ignore',
-    metavar='RELEVANCE,...',
+    metavar='RELEVANCE',
+    type=int,
     multiple=True,
-    read=_read_relevances,
-    help='Relevance in QRELS whose documents leave the ranking, as junk: such as -1.',
+    help='Relevance in QRELS whose documents leave the ranking, as junk does: such as -1.',
 )
 repeated_option = choice(
     '--repeated',

@@ -17,7 +17,7 @@ from itertools import chain
 from os.path import splitext
 from shutil import copyfileobj
 from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,10 +172,11 @@ def read_records(
         positions = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'columns: found {positions}, expected the names of its columns')
     value, name = table_input.value, table_input.name
-    source = Provenance(name)
     content = value
+    source = Provenance(name)
     if table_input.kind is InputKind.TEXT:
-        content, source = _read_content(value, allow_arrays)
+        content = _read_file(value, allow_arrays)
+        source = value.provenance()
     if allow_arrays and isinstance(content, np.ndarray):
         return _from_array(content, layouts[-1], source, like)
     if like is not None and not like.has_ids:
@@ -201,63 +202,52 @@ def read_records(
     raise table_input.error('a path, an open file or a table', names)
 
 
-def _read_content(source: ByteSource, allow_array: bool) -> tuple[bytes | NDArray[Any], Provenance]:
-    """Read all of a file: text, or with `allow_array` the array of a .npy file."""
-    content = io.BytesIO()
+def _read_file(source: ByteSource, allow_array: bool) -> bytes | NDArray[Any]:
+    """Read all of a file: its bytes, or with `allow_array` the array of a .npy file."""
     with source.open() as stream:
-        if allow_array and stream.peek(len(NPY_START)).startswith(NPY_START):
-            return _read_npy(stream, source.name), source.provenance()
-        copyfileobj(stream, content, COPIED_BYTES)
-    return content.getvalue(), source.provenance()
-
-
-def _read_npy(stream: BinaryIO, name: str) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
-        if stream.read(1):
-            raise ValueError('more bytes after the array')
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:  # numpy evaluates the header, so a damaged one may raise any error
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        if 'pickle' in reason:
-            reason = 'objects are never unpickled; save numbers, as array.astype(float)'
-        raise ReadError(name, f'not readable as .npy: {reason}') from None
-    return array
+        if not (allow_array and stream.peek(len(NPY_START)).startswith(NPY_START)):
+            content = io.BytesIO()
+            copyfileobj(stream, content, COPIED_BYTES)
+            return content.getvalue()
+        try:
+            array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+            if stream.read(1):
+                raise ValueError('more bytes after the array')
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # numpy evaluates the header: a damaged one may raise any error
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ReadError(source.name, f'not readable as .npy of numbers: {reason}') from None
+        return array
 
 
 def _from_array(
     array: NDArray[Any], layout: RecordLayout, source: Provenance, like: Records | None
 ) -> Records:
-    """Read an array with the ids and columns of `like`, else with numbers; errors count from 0."""
+    """Read an array with the ids and classes of `like`, else with numbers; errors count from 0."""
     import pyarrow
 
-    def wrong(actual: str, expected: str, place: str = '', field: str = '') -> FormatError:
-        return FormatError(source.name, place, field, actual, expected)
-
-    if isinstance(array, np.ma.MaskedArray):
-        raise wrong('a masked array', '2 dimensions of numbers')
-    array = np.asarray(array)  # rows of a matrix of numpy would keep two dimensions
-    kinds = 'biuf' if layout.classes else 'iuf'
-    if array.ndim != 2 or array.dtype.kind not in kinds or array.itemsize > 8:
-        kind = shortened(str(array.dtype))
-        raise wrong(f'{array.ndim} dimensions of {kind}', '2 of numbers')
-    ids, names = ([*map(str, range(size))] for size in array.shape)
+    dtype = array.dtype
+    has_mask = isinstance(array, np.ma.MaskedArray)
+    is_number = dtype.kind in ('biuf' if layout.classes else 'iuf') and dtype.itemsize <= 8
+    if array.ndim != 2 or not is_number or has_mask:
+        actual = f'{array.ndim} dimensions of {shortened(str(dtype))}{" with a mask" * has_mask}'
+        raise FormatError(source.name, '', '', actual, '2 of numbers')
+    ids, classes = ([*map(str, range(size))] for size in array.shape)
     if like is not None:
-        ids, names = like['id'], like.classes
-        if array.shape != (len(ids), len(names)):
-            expected = f'{(len(ids), len(names))} as {like.source.name} has'
-            raise wrong(f'shape {array.shape}', expected)
-    is_exact = layout.classes or array.dtype.kind == 'f'  # integers may be too large for a double
-    dtype = np.float64 if is_exact else array.dtype.newbyteorder('=')
+        ids, classes = like['id'], like.classes
+        if (shape := (len(ids), len(classes))) != array.shape:
+            expected = f'{shape} as {like.source.name} has'
+            raise FormatError(source.name, '', '', f'shape {array.shape}', expected)
     columns = {layout.by_role['id']: pyarrow.array(ids, pyarrow.large_string())}
-    for index, name in enumerate(names):  # four times as fast as to copy the transposed array
-        column = np.ascontiguousarray(array[:, index], dtype)
+    for index, name in enumerate(classes):  # four times as fast as to copy the transposed array
+        column = np.ascontiguousarray(np.asarray(array)[:, index], dtype.newbyteorder('='))
         is_wrong = (column != 0) & (column != 1) if layout.classes else ~np.isfinite(column)
         if is_wrong.any():
             row = int(is_wrong.argmax())
+            place = source.name, f'row {row}', f'column {index}'
             expected = '0 or 1' if layout.classes else FINITE_DECIMAL
-            raise wrong(f'{column[row]:g}', expected, f'row {row}', f'column {index}')
+            raise FormatError(*place, f'{column[row]:g}', expected)
         columns[name] = pyarrow.array(column)
     records = from_table(pyarrow.table(columns), [layout], source)
     return replace(records, has_ids=like is not None and like.has_ids)

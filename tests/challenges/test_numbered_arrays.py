@@ -166,8 +166,14 @@ WRONG = {
     'complex': ((Y, S + 1j), '<scores>: found 2 dimensions of complex128, expected 2 of numbers'),
     'text': ((Y.astype(str), S), '<truth>: found 2 dimensions of <U21, expected 2 of numbers'),
     'objects': ((Y.astype(object), S), '<truth>: found 2 dimensions of object, expected 2 of num'),
-    'masked truth': ((np.ma.masked_equal(Y, 1), S), '<truth>: found a masked array, expected 2'),
-    'masked scores': ((Y, np.ma.masked_equal(S, 1)), '<scores>: found a masked array, expected 2'),
+    'masked truth': (
+        (np.ma.masked_equal(Y, 1), S),
+        '<truth>: found 2 dimensions of int64 with a mask, expected 2 of',
+    ),
+    'masked scores': (
+        (Y, np.ma.masked_equal(S, 1)),
+        '<scores>: found 2 dimensions of float64 with a mask, expected 2 of',
+    ),
     'structures': (
         (Y, np.zeros((4, 3), dtype=[('a\n', float)])),
         "<scores>: found 2 dimensions of [('a\\n', '<f8')], expected 2 of numbers",
@@ -176,28 +182,31 @@ WRONG = {
     'no columns': ((Y[:, :0], S[:, :0]), "<scores>: found no column of numbers in 'fname', expec"),
     'objects in a file': (
         (Y, npy(S.astype(object), allow_pickle=True)),
-        'file: not readable as .npy: objects are never unpickled; save numbers, as array',
+        'file: not readable as .npy of numbers: Object arrays cannot be loaded',
     ),
-    'a file cut in the header': ((Y, HEADER[:100]), 'file: not readable as .npy: EOF: reading'),
+    'a file cut in the header': (
+        (Y, HEADER[:100]),
+        'file: not readable as .npy of numbers: EOF: reading',
+    ),
     'a file cut in the numbers': (
         (Y, npy(S)[:-1]),
-        'file: not readable as .npy: EOF: reading array data, expected 96 bytes got 95',
+        'file: not readable as .npy of numbers: EOF: reading array data, expected 96 bytes got 95',
     ),
     'two arrays in a file': (
         (Y, npy(S) * 2),
-        'file: not readable as .npy: more bytes after the array',
+        'file: not readable as .npy of numbers: more bytes after the array',
     ),
     'a version to come': (
         (Y, b'\x93NUMPY\x09\x00' + HEADER[8:]),
-        'file: not readable as .npy: we only support format version',
+        'file: not readable as .npy of numbers: we only support format version',
     ),
     'a shape beyond memory': (
         (Y, HEADER.replace(b'(4, 3), }', b'(9, -3),}')),
-        'file: not readable as .npy: negative dimensions are not allowed',
+        'file: not readable as .npy of numbers: negative dimensions are not allowed',
     ),
     'text of a header': (
         (Y, HEADER.replace(b"{'descr'", b"['descr'")),
-        'file: not readable as .npy: ',
+        'file: not readable as .npy of numbers: ',
     ),
 }
 if np.dtype(np.longdouble).itemsize > 8:  # on some systems it is a double
