@@ -129,14 +129,6 @@ class Definition:
     def __str__(self) -> str:
         return self.name
 
-    def _repr_html_(self) -> str:
-        from mediaeval_ap.render.document import Document, Grid
-        from mediaeval_ap.render.formats import to_html
-
-        names = ('formula', 'without_relevant', 'repeats', 'source')
-        rows = [(name, str(self.to_dict()[name])) for name in names]
-        return to_html(Document.from_grid(Grid(['definition', self.name], rows)))
-
     @property
     def counts_again(self) -> bool:
         """True if a shot counts each time it is returned, so that values may exceed 1."""

@@ -16,8 +16,7 @@ rows by id, updates a metric of `mediaeval_ap.metrics` piece by piece, and retur
 
 from mediaeval_ap.challenges.gap import evaluate_gap
 from mediaeval_ap.challenges.lists_of_labels import evaluate_first_hit, evaluate_map
-from mediaeval_ap.challenges.lrap import evaluate_lrap
-from mediaeval_ap.challenges.macro_ap import evaluate_macro_ap
+from mediaeval_ap.challenges.scores_of_classes import evaluate_lrap, evaluate_macro_ap
 
 __all__ = [
     'evaluate_first_hit',

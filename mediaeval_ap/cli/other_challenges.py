@@ -324,10 +324,7 @@ def lrap_command(reporting: Reporting, per_class: bool, **settings: Any) -> None
 def macro_ap_command(**settings: Any) -> None:
     """Score one number per sample and class: mean AP over classes.
 
-    The samples are ranked by the score of each class; the classes are the queries. TRUTH has
-    fname,labels with the labels separated by commas, in quotes, or fname and one column of 0 and 1
-    per class. SCORES has fname and one column per class. --columns names the columns of other
-    files. Both may be .npy arrays with a row per sample and a column per class.
+    Samples are ranked by the score of each class; classes are the queries. Files are those of lrap.
     """
     from mediaeval_ap.challenges import evaluate_macro_ap
 

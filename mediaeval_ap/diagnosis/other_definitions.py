@@ -23,10 +23,6 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 ROUNDING = 1e-12
 # Definitions differ in these.
 FIELDS = ('repeats', 'depth', 'denominator', 'precision', 'without_relevant')
-ADDENDS = {
-    'at': 'adds the precision at each hit alone',
-    'trapezoid': 'adds the mean of the precisions before and at each hit',
-}
 RULES = {
     Repeats.COUNT: 'counts a shot each time it is returned',
     Repeats.IRRELEVANT: 'counts a shot once; its repeats keep their ranks',
@@ -248,7 +244,9 @@ def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -
         divisor = _smallest(in_use.denominator, quantities)
         reasons.append(f'divides by {other_divisor} instead of {divisor}')
     if 'precision' in fields:
-        reasons.append(ADDENDS[other.precision])
+        is_mean = other.precision == 'trapezoid'
+        addend = 'mean of precisions before and at' if is_mean else 'precision at'
+        reasons.append(f'adds the {addend} each hit')
     return '; '.join(reasons)
 
 

@@ -27,14 +27,12 @@ def class_average_precision(
     -------
     ndarray of float64, shape (n_classes,)
         For each class (1/R) Σ P(i)·rel(i) over the samples by descending score, where R is the
-        number of samples with this class; NaN if there is none. `numpy.nanmean` of them is the
-        macro mean.
+        number of samples with this class; NaN if there is none. `numpy.nanmean` is the macro mean.
 
     Notes
     -----
-    The formula, with ties by threshold, is from the user guide of scikit-learn, "Precision, recall
-    and F-measures": Σ (Rₙ - Rₙ₋₁) Pₙ over the distinct scores. Takes
-    O(n_classes · n_samples · log n_samples) time, and O(n_samples) memory beside the input.
+    With ties by threshold this is Σ (Rₙ - Rₙ₋₁) Pₙ over the distinct scores, from the user guide of
+    scikit-learn, "Precision, recall and F-measures". Beside the input, one class is in memory.
 
     Examples
     --------

@@ -491,14 +491,9 @@ def _python_values(column: NDArray[Any] | Sequence[Any]) -> Sequence[Any]:
     return [None if value != value else value for value in values]
 
 
-def _exact_grid(columns: NamedColumns) -> Grid:
+def _exact_grid(columns: NamedColumns, query: str = 'query') -> Grid:
     rows = list(zip(*map(_python_values, columns.values()), strict=True))
-    return Grid(list(columns), rows, EXACT)
-
-
-def _grid_for_people(result: Result, detail: NamedColumns) -> Grid:
-    names = {'query': result.metric_kind.query[0]}
-    return _exact_grid({names.get(name, name): column for name, column in detail.items()})
+    return Grid([query if name == 'query' else name for name in columns], rows, EXACT)
 
 
 def results_document(
@@ -559,7 +554,7 @@ def _merge_notes(results: Sequence[Result]) -> list[str]:
 def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Block]:
     yield Heading(result.run, result._subtitle())
     if detail is not None:
-        yield _grid_for_people(result, detail)
+        yield _exact_grid(detail, result.metric_kind.query[0])
     if result._counts_note:
         yield f'{result._counts_note}\n'
     means = result._means()
@@ -586,7 +581,7 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
     for result in results:
         if (detail := result._detail(per_query)) is not None:
             yield Heading(result.run, result._subtitle())
-            yield _grid_for_people(result, detail)
+            yield _exact_grid(detail, result.metric_kind.query[0])
     scope, grid = _scope_and_grid(results)
     means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
     best = ' Best in bold.' if len(results) > 1 else ''

@@ -40,14 +40,12 @@ def terms_of_blocks(
     One topic whose first two documents tie, one of them a hit. It is first or second, with
     precision 1 or 1/2, each in one of the two orders:
 
-    >>> topic = np.zeros(3, dtype=np.int32)
-    >>> columns = topic, np.array([True, False, False]), np.array([False, True, False])
-    >>> terms = terms_of_blocks(*columns, np.array([0]), 'expected', 'at')
-    >>> terms.rank.tolist(), terms.value.tolist()
-    ([1, 2], [0.5, 0.25])
-    >>> terms = terms_of_blocks(*columns, np.array([0]), 'threshold', 'at')
-    >>> terms.rank.tolist(), terms.value.tolist()
-    ([2], [0.5])
+    >>> topic, starts = np.zeros(3, dtype=np.int32), np.array([0])
+    >>> columns = topic, np.array([True, False, False]), np.array([False, True, False]), starts
+    >>> [column.tolist() for column in terms_of_blocks(*columns, 'expected', 'at')[1:]]
+    [[1, 2], [0.5, 0.25]]
+    >>> [column.tolist() for column in terms_of_blocks(*columns, 'threshold', 'at')[1:]]
+    [[2], [0.5]]
     """
     starts = (~ties_with_last).nonzero()[0]
     size = np.diff(starts, append=len(is_hit))

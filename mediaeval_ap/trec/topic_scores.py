@@ -28,7 +28,6 @@ from mediaeval_ap.errors import (
     Note,
     ParameterError,
     UndefinedScoreError,
-    abridged,
     printable,
     shown,
     warn_caller,
@@ -170,8 +169,6 @@ def evaluate_trec(
     [0.25]
     >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
     [0.5]
-    >>> evaluate_trec({'7': {'d1': 1, 'd2': -1}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10, ignore=-1).map
-    array([1.])
     """
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
@@ -323,22 +320,21 @@ def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries,
         returned.refuse_repeated(choices.REPEATED_REMEDY)
         return returned, []
     distinct = returned.without_repeated()
-    if not (n_dropped := len(returned) - len(distinct)):
-        return returned, []
+    n_dropped = len(returned) - len(distinct)
     finding = 'list a document again for its topic, and are dropped: its better place stays'
     note = Note(finding, n_dropped, len(returned), 'rows')
-    return distinct, [DataWarning('repeated-rows', printable(returned.source.name), note)]
+    warning = DataWarning('repeated-rows', printable(returned.source.name), note)
+    return distinct, [warning] * bool(n_dropped)
 
 
 def _find_ignored(judged: Entries, ignored: Sequence[int]) -> NDArray[np.bool_]:
     """Mark the rows to ignore; raise FormatError if no row has one of these relevances."""
-    for relevance in ignored:
-        if relevance not in judged.number:
-            levels = [str(int(level)) for level in np.unique(judged.number)]
-            lack = f'no row of {relevance} to ignore'
-            expected = f'one of those that occur: {abridged(levels, 9)}'
-            raise FormatError(judged.source.name, '', str(QRELS.number), lack, expected)
-    return np.isin(judged.number, ignored)
+    is_ignored = np.isin(judged.number, ignored)
+    if lacking := {*ignored} - {*judged.number[is_ignored].tolist()}:
+        lack = f'no row of {min(lacking)} to ignore'
+        expected = f'one of {", ".join(f"{level:g}" for level in np.unique(judged.number)[:9])}'
+        raise FormatError(judged.source.name, '', str(QRELS.number), lack, expected)
+    return is_ignored
 
 
 def _matched_rows(

@@ -7,7 +7,7 @@ import pytest
 from challenge_inputs import SAMPLES, table, written
 
 from mediaeval_ap import challenges, progress, read_results
-from mediaeval_ap.challenges import lrap
+from mediaeval_ap.challenges import scores_of_classes
 from mediaeval_ap.challenges import task as task_room
 from mediaeval_ap.errors import (
     DataWarning,
@@ -23,7 +23,7 @@ SAMPLE_CALLS = {
     'whales': (FIRST_HIT, 'predictions', task_room, 'QUERIES_IN_PIECE'),
     'fashion': (MAP, 'predictions', task_room, 'QUERIES_IN_PIECE'),
     'landmarks': (GAP, 'predictions', task_room, 'QUERIES_IN_PIECE'),
-    'sounds': (LRAP, 'scores', lrap, 'SCORES_IN_PIECE'),
+    'sounds': (LRAP, 'scores', scores_of_classes, 'SCORES_IN_PIECE'),
 }
 
 

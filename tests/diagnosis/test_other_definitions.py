@@ -31,7 +31,8 @@ def by_fields(reference, run, query, k, definition):
     """The oracle's value by the fields of a definition."""
     (rule,) = (rule for rule, name in RULES.items() if name == definition.repeats.name)
     fields = definition.depth, definition.denominator, definition.without_relevant
-    return oracle_fields.average_precision(reference, run, query, k, rule, *fields)
+    arguments = rule, *fields, definition.precision
+    return oracle_fields.average_precision(reference, run, query, k, *arguments)
 
 
 @examples(2)
@@ -91,6 +92,9 @@ FIRST, FINAL = 'mediaeval-2016', 'mediaeval-2016-final'
             f'drops repeated shots with their ranks {ONCE_MORE}',
         ),
         (SHOTS[:0], RUN, 5, 'trec', FIRST, 'no shot is relevant: counts 1 instead of 0'),
+        (SHOTS[1:], RUN, 5, 'trec', 'oxford', 'adds the mean of precisions before and at each hit'),
+        (SHOTS[1:], RUN, 5, 'oxford', 'trec', 'adds the precision at each hit'),
+        (SHOTS[1:], RUN, 5, 'trec', 'map-at-r', f'{DOWN_TO} rank R = 2 instead of N = 3'),
     ],
 )
 def test_reasons(reference, run, k, in_use, other, why):

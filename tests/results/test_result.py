@@ -9,7 +9,6 @@ from mediaeval_ap import (
     PersonDiscovery2015,
     Score,
     compare,
-    definitions,
     summary,
 )
 from mediaeval_ap.errors import ParameterError, WriteError
@@ -61,7 +60,7 @@ def test_repr_of_results(average_precision):
 def test_html(average_precision):
     evaluation = average_precision.evaluate(RUN)
     table = read([(f'<i>{row}',) for row in range(12)], QUERIES)
-    for shown in evaluation, table, definitions.get('trec'):
+    for shown in evaluation, table:
         text = shown._repr_html_()
         assert '<table>' in text
         assert '<i>' not in text

@@ -112,8 +112,7 @@ def test_a_relevance_that_no_row_has_is_an_error():
     with pytest.raises(FormatError) as caught:
         evaluate_trec(QRELS, RUN, ignore=[0, -1])
     assert str(caught.value) == (
-        '<qrels>, relevance: found no row of -1 to ignore, expected one of those that occur: '
-        '0, 1, 2'
+        '<qrels>, relevance: found no row of -1 to ignore, expected one of 0, 1, 2'
     )
 
 
