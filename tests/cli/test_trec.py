@@ -200,9 +200,9 @@ def test_compare_names_the_command_that_chooses_topics_or_a_part(option, tmp_pat
     if further_line:
         Path('a').write_text(f'{Path("a").read_text()}{further_line} 1 0.5 me\n')
     result = compared_trec('qrels', 'a', 'b', expected=1)
-    command = f'evaluate-trec QRELS RUN {option} --format json --per-query'
+    command = f'evaluate-trec QRELS RUN... {option} --format json --per-query'
     assert f' by {command}, and compare its results; in Python ' in result.stderr
-    command = command.replace('QRELS RUN', 'qrels a b -K 1,10').replace('SUBSET/SPLIT', 'test')
+    command = command.replace('QRELS RUN...', 'qrels a b -K 1,10').replace('SUBSET/SPLIT', 'test')
     assert run(*command.split(), '-o', 'both.json').exit_code == 0
     result = run('compare', 'both.json', '--format', 'csv')
     assert result.stdout == render(in_python().document(), 'csv')
