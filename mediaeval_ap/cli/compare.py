@@ -193,10 +193,8 @@ def _score_trec(
             for name, run in tracked(named_runs, 'scoring', ' runs')
         ]
     except FormatError as error:
-        command = (
-            r'evaluate-trec QRELS RUN... \1 --format json --per-query, and compare its results'
-        )
-        expected = REMEDIES_OF_EVALUATE_TREC.sub(f'{command}; in Python', error.expected)
+        call = r'evaluate-trec QRELS RUN... \1 --format json --per-query, and compare its results'
+        expected = REMEDIES_OF_EVALUATE_TREC.sub(f'{call}; in Python', error.expected)
         place = error.place, error.field, error.found
         raise FormatError(error.source, *place, expected, error.further) from None
 
