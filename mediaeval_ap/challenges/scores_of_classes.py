@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap import errors
 from mediaeval_ap.arrays import first_equal
 from mediaeval_ap.challenges.task import (
     Columns,
@@ -30,17 +31,7 @@ from mediaeval_ap.choices import (
     check_without_relevant,
     parameter_of_skipped,
 )
-from mediaeval_ap.errors import (
-    DataWarning,
-    FormatError,
-    Note,
-    ParameterError,
-    UndefinedScoreError,
-    abridged,
-    printable,
-    shown,
-    with_noun,
-)
+from mediaeval_ap.errors import Note, ParameterError, abridged, printable, shown, with_noun
 from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
@@ -254,7 +245,9 @@ def evaluate_macro_ap(
 
     def macro_ap() -> float:
         if (value := mean(ap[n_relevant > 0])) is None:
-            raise UndefinedScoreError(f'macro AP: no class has a positive in {files.truth_name}')
+            raise errors.UndefinedScoreError(
+                f'macro AP: no class has a positive in {files.truth_name}'
+            )
         return value
 
     values = {'AP': ap, 'n_relevant': n_relevant}
@@ -316,7 +309,7 @@ def _scored_classes(files: Files) -> list[str]:
         reason += f' {files.truth_name}: left out ({abridged(list(map(shown, left_out)))})'
         note = Note(reason, len(left_out), len(columns), 'columns')
         name = printable(scores.source.name)
-        files.warnings.append(DataWarning('unknown-ids', name, note))
+        files.warnings.append(errors.DataWarning('unknown-ids', name, note))
     return [name for name in columns if name not in left_out]
 
 
@@ -349,7 +342,7 @@ def _one_hot(files: Files, classes: list[str]) -> tuple[pyarrow.Array, pyarrow.L
     if not_classes := names.difference(classes):
         actual = f'a column {shown(min(not_classes))}'
         expected = f'one for each class of {printable(files.predictions.source.name)}'
-        raise FormatError(truth.source.name, '', '', actual, expected)
+        raise errors.FormatError(truth.source.name, '', '', actual, expected)
     columns = [truth.columns[name].to_numpy() for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
         if len(wrong_rows := np.flatnonzero((numbers != 0) & (numbers != 1))):

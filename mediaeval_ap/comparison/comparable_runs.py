@@ -266,6 +266,12 @@ def _check_alike(first: _ScoredRun, other: _ScoredRun) -> None:
 
 def _check_queries(first: _ScoredRun, other: _ScoredRun) -> None:
     """Raise ParameterError unless two runs have equal queries and numbers of relevant shots."""
+    for run in (first, other):
+        (result, *_), counts = run.results, run.results[0].counts
+        if 'samples' in counts and result.parameters['missing'] == 'skip' and counts['missing']:
+            actual = f'samples left out for {shown(run.name)} ({counts["missing"]})'
+            remedy = "score all runs by --missing zero, in Python missing='zero'"
+            raise ParameterError(f'compare: found {actual}, expected none: {remedy}')
     queries = first.compared.queries
     other_queries = other.compared.queries
     if queries != other_queries:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, kind_of_metric
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, PRINTED_SETTINGS, kind_of_metric
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
 
 # Columns beside the values.
-OWN_TEXT_COLUMNS = ('metric', 'definition', 'n_relevant')
+OWN_SETTINGS = ('metric', 'definition', *PRINTED_SETTINGS)
+OWN_TEXT_COLUMNS = (*OWN_SETTINGS, 'n_relevant')
 COUNT_COLUMNS = (N_QUERIES, 'n_labels')
 _is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
 
@@ -71,8 +72,17 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
             expected = f'{", ".join(earlier_columns)} as before'
             remedy = 'name one that all files have by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
-    for role in OWN_TEXT_COLUMNS:
-        groups_of_items(own_files, role, ())  # raises if an item differs between runs
+    for role in OWN_SETTINGS:
+        settings = [
+            {*records[role].to_pylist()} if role in records.layout.by_role else {'the default'}
+            for records in own_files
+        ]
+        for records, texts in zip(own_files, settings, strict=True):
+            if texts != settings[0] or len(texts) > 1:
+                actual = ', '.join(sorted(texts))
+                expected = f'{min(settings[0])} as before'
+                raise FormatError(records.source.name, '', role, actual, expected)
+    groups_of_items(own_files, 'n_relevant', ())  # raises if an item differs between runs
     has_metric = bool(own_files) and 'metric' in own_files[0].layout.by_role
     metric = own_files[0]['metric'][0].as_py() if has_metric else value
     if no_mean := (kind := kind_of_metric(metric)).no_mean:

@@ -1,4 +1,4 @@
-"""Label ranking average precision (LRAP), and its label-weighted form (lwlrap)."""
+"""Label ranking average precision (LRAP), its label-weighted form (lwlrap), and AP of classes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mediaeval_ap.arrays import run_starts
+from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.label_lists import tensor_error
+from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow, remedy_of
 from mediaeval_ap.tables.table import Matrix
@@ -118,6 +120,57 @@ def label_weighted_label_ranking_average_precision(
     return (lwlrap, *metric.per_class()) if return_per_class else lwlrap
 
 
+def class_average_precision(
+    y_true: Matrix, y_score: ArrayLike, *, ties: Ties = 'threshold'
+) -> NDArray[np.float64]:
+    """Return the average precision of each class, with all samples ranked by its scores.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As for `label_ranking_average_precision`, which lists the errors, too.
+    ties : {'threshold', 'expected', 'stable', 'best', 'worst'}
+        The rule for equal scores of a class, as for `global_average_precision`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes,)
+        For each class (1/R) Σ P(i)·rel(i) over the samples by descending score, where R is the
+        number of samples with this class; NaN if there is none. `numpy.nanmean` is the macro mean.
+
+    Notes
+    -----
+    With ties by threshold this is Σ (Rₙ - Rₙ₋₁) Pₙ over the distinct scores, from the user guide of
+    scikit-learn, "Precision, recall and F-measures". Beside the input, one class is in memory.
+
+    Examples
+    --------
+    The second class is true for a sample at rank 2 of 2; the third is never true:
+
+    >>> y_score = [[0.9, 0.6, 0.3], [0.2, 0.8, 0.1]]
+    >>> class_average_precision([[1, 1, 0], [0, 0, 0]], y_score)
+    array([1. , 0.5, nan])
+    """
+    check_policy('ties', ties, TIES)
+    truth, scores = _matrices(y_true, y_score)
+    if is_sparse(truth):
+        truth = truth.tocsc()
+
+    def ap_of_class(index: int) -> float:  # copies one class, as the matrices may fill the memory
+        labels = truth[:, [index]]
+        labels = labels.toarray() if is_sparse(labels) else labels
+        class_scores = scores[:, [index]]
+        _refuse_cells('y_true', labels, first_column=index)
+        _refuse_cells('y_score', class_scores, first_column=index)
+        if class_scores.dtype.kind in 'iu':
+            class_scores = doubles(class_scores, 'y_score')
+        is_true = labels[:, 0] != 0
+        n_true = int(np.count_nonzero(is_true))
+        return ap_of_list(class_scores[:, 0], is_true, ties, n_true) if n_true else np.nan
+
+    return np.array([ap_of_class(index) for index in range(scores.shape[1])])
+
+
 class LabelRankingAveragePrecision(Accumulator):
     """Label ranking average precision of samples that come in pieces.
 
@@ -179,7 +232,7 @@ class LabelRankingAveragePrecision(Accumulator):
         ndarray of float64, shape (n_samples,)
             Label ranking average precision of each sample; 1 if it has no true label.
         """
-        truth, scores = matrices(y_true, y_score)
+        truth, scores = _matrices(y_true, y_score)
         if self.label_weighted and sample_weight is not None:
             raise ParameterError('give sample_weight or label_weighted, not both')
         weights = _weights(sample_weight, len(scores))
@@ -194,8 +247,8 @@ class LabelRankingAveragePrecision(Accumulator):
             block_scores = scores[block]
             if is_sparse(block_truth):
                 block_truth = block_truth.toarray()
-            refuse_cells('y_score', block_scores, begin)
-            refuse_cells('y_true', block_truth, begin)
+            _refuse_cells('y_score', block_scores, begin)
+            _refuse_cells('y_true', block_truth, begin)
             rows, classes = (block_truth != 0).nonzero()  # faster on booleans than on integers
             precisions = _precisions(block_scores, rows, classes)
             n_labels = np.bincount(rows, minlength=len(block_scores))
@@ -220,7 +273,7 @@ class LabelRankingAveragePrecision(Accumulator):
         """
         truth = _with_classes(dense_numbers(y_true, 'y_true', 2, 'biuf'))
         piece = self._piece(truth)
-        refuse_cells('y_true', truth)
+        _refuse_cells('y_true', truth)
         piece.n_samples = len(truth)
         piece.n_without_label = int(np.count_nonzero(~truth.any(axis=1)))
         piece._n_labels += np.count_nonzero(truth, axis=0)
@@ -292,7 +345,7 @@ def _with_classes(truth: Any) -> Any:
     return truth
 
 
-def matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
+def _matrices(y_true: Any, y_score: Any) -> tuple[Any, NDArray[Any]]:
     """Return both arguments as matrices of one shape; a sparse truth stays sparse."""
     if is_sparse(y_true):
         if y_true.ndim != 2 or y_true.dtype.kind not in 'biuf':
@@ -323,7 +376,7 @@ def _weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.floa
     return weights
 
 
-def refuse_cells(
+def _refuse_cells(
     name: Literal['y_true', 'y_score'],
     cells: NDArray[Any],
     first_row: int = 0,

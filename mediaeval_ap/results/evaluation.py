@@ -16,6 +16,7 @@ from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
+    PRINTED_SETTINGS,
     SKIPPED,
     Compared,
     NamedColumns,
@@ -28,6 +29,7 @@ from mediaeval_ap.results.result import (
     notes_of_judged,
     notes_of_skipped,
     reorder,
+    setting_in_words,
 )
 from mediaeval_ap.tables import Provenance, Table
 
@@ -142,10 +144,12 @@ class ResultByQuery(Result):
         return np.array([row for *_, row in sorted(rows)], dtype=np.intp)
 
     def _subtitle(self) -> str:
-        return self.definition.name
+        return ', '.join(setting_in_words(*setting) for setting in self._settings().items())
 
     def _settings(self) -> dict[str, Any]:
-        return {'definition': self.definition.name}
+        settings = {name: self.parameters.get(name, 1) for name in PRINTED_SETTINGS}
+        others = {name: value for name, value in settings.items() if value not in ('trec_eval', 1)}
+        return {'definition': self.definition.name, **others}
 
     def sort_value(self) -> float:
         (at_last_cutoff,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])

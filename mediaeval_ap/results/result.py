@@ -44,6 +44,7 @@ ORDERS_OF_TIES = {
     'best': 'correct ones first',
     'worst': 'correct ones last',
 }
+PRINTED_SETTINGS = ('ties', 'relevance_level', 'ignore', 'repeated')  # unless a default
 SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
 NO_RELEVANT = 'have no relevant shot'
 NO_TRUE_LABEL = 'have no true label'
@@ -178,7 +179,8 @@ def kind_of_metric(metric: str) -> MetricKind:
 
 def setting_in_words(name: str, value: Any) -> str:
     """Return a setting as people read it beside a result."""
-    return f'ties: {ORDERS_OF_TIES[value]}' if name == 'ties' else str(value)
+    is_setting = name in PRINTED_SETTINGS
+    return f'{name.replace("_", " ")}: {ORDERS_OF_TIES.get(value, value)}' if is_setting else value
 
 
 @dataclass(frozen=True)

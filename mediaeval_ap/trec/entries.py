@@ -117,26 +117,22 @@ class Entries(NumberedRows):
             lines=self.lines.select(rows),
         )
 
-    def _perhaps_repeated(self) -> NDArray[np.int64]:
-        """Return the rows whose key another row has: all repeated rows, and hardly any others."""
-        keys = np.sort(self._keys)
-        repeated = keys[1:][keys[1:] == keys[:-1]]
-        return np.flatnonzero(np.isin(self._keys, repeated)) if len(repeated) else NO_ROWS
-
     def without_repeated(self) -> Entries:
         """Keep the row with the highest number if a topic has a document twice."""
-        rows = self._perhaps_repeated()
-        rows = rows[(-self.number[rows]).argsort(kind='stable')]
-        document = np.unique(self.document[rows], return_inverse=True)[1]
-        pairs = combine([self.topic.codes[rows], document])
-        is_kept = np.ones(len(self), dtype=np.bool_)
-        is_kept[rows] = False
-        is_kept[rows[np.unique(pairs, return_index=True)[1]]] = True
+        order = (-self.number).argsort(kind='stable')
+        document = np.unique(self.document[order], return_inverse=True)[1]
+        pairs = combine([self.topic.codes[order], document])
+        is_kept = np.zeros(len(self), dtype=np.bool_)
+        is_kept[order[np.unique(pairs, return_index=True)[1]]] = True
         return self.select(is_kept)
 
     def refuse_repeated(self, remedy: str = '') -> None:
         """Raise FormatError if a topic has a document twice."""
-        rows = self._perhaps_repeated()
+        keys = np.sort(self._keys)
+        repeated = keys[1:][keys[1:] == keys[:-1]]
+        if not len(repeated):
+            return
+        rows = np.flatnonzero(np.isin(self._keys, repeated))
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
         topics = self.topic.values
         seen: set[tuple[int, str]] = set()

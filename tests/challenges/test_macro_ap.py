@@ -221,3 +221,17 @@ def test_classes_are_compared_as_queries():
     page = comparison.to_html()
     assert 'Every class' in page
     assert 'Distribution of AP<' in page
+
+
+def test_classes_ranked_among_different_samples_are_not_compared():
+    """A run would gain by each negative that it lacks; the numbers of positives would not tell."""
+    truth = pandas.DataFrame({'fname': [*'abcd'], 'rain': [1, 0, 0, 1], 'bark': [1, 1, 0, 0]})
+    whole = truth.assign(rain=[0.1, 0.4, 0.3, 0.2], bark=[0.1, 0.2, 0.3, 0.4])
+    cut = whole[whole['fname'] != 'c']  # it has no label
+    runs = {'whole': evaluate_macro_ap(truth, whole)}
+    with pytest.warns(DataWarning):
+        runs['cut'] = evaluate_macro_ap(truth, cut, missing='skip')
+    runs['whole'] = evaluate_macro_ap(truth, whole, missing='skip')
+    told = r"found samples left out for 'cut' \(1\), expected none: score all runs by --missing"
+    with pytest.raises(ParameterError, match=told):
+        compare(runs)

@@ -142,7 +142,13 @@ NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
     ),
     'evaluate-trec qrels 1.run': 'own.csv: found means alone, expected values of queries: write it',
     'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': (
-        "own.csv, line 2, definition: found 'hits' for '1', expected 'trec' as before"
+        'own.csv, definition: found hits, expected trec as before'
+    ),
+    'evaluate-trec qrels 1.run -K 2 --per-query --ties worst': (
+        'own.csv, ties: found worst, expected the default as before'
+    ),
+    'evaluate-trec qrels 1.run -K 2 --per-query --relevance-level 2': (
+        'own.csv, relevance_level: found 2, expected the default as before'
     ),
     'evaluate-trec qrels 1.run -K 3 --per-query': 'found values AP@3, expected AP@2 as before;',
 }
@@ -324,3 +330,24 @@ def test_a_table_that_is_wrong_is_an_error_with_its_line():
     assert "bad.csv, line 3, value: found 'high', expected" in result.stderr
     result = run('compare', 'new.csv', 'none.csv')
     assert (result.exit_code, result.stderr) == (1, 'Error: none.csv: No such file or directory\n')
+
+
+@pytest.mark.parametrize('format', ['csv', 'jsonl'])
+@pytest.mark.parametrize(
+    ('command', 'told'),
+    [
+        ('lrap', 'metric: found LRAP, expected macro AP as before'),
+        ('macro-ap --ties expected', 'ties: found expected, expected threshold as before'),
+    ],
+)
+def test_values_of_another_metric_or_setting_are_not_compared(command, told, format, tmp_path):
+    """Not even where no item is in both files, as samples and classes."""
+    files = []
+    for name, scored_by in ('old', 'macro-ap'), ('new', command):
+        inputs = [f'{SAMPLES}/sounds_truth.csv', f'{name}={SAMPLES}/sounds_scores.csv']
+        files.append(f'{tmp_path}/{name}.{format}')
+        options = ['--per-query', '-q', '--format', format, '-o', files[-1]]
+        assert run(*scored_by.split(), *inputs, *options).exit_code == 0
+    result = run('compare', *files, '-q')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert told in result.stderr

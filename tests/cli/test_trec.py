@@ -38,7 +38,8 @@ def test_the_command_prints_a_table(folder):
     options = ['--definition', 'kaggle', '--relevance-level', '2', '--ties', 'worst', '-K', '1,2']
     result = run('evaluate-trec', 'qrels', 'run', *options, '--format', 'csv')
     assert result.stdout == (
-        'run,definition,query,AP@1,AP@2,n_relevant,n_queries\nrun,kaggle,all,0.0,0.0,1,2\n'
+        'run,definition,ties,relevance_level,query,AP@1,AP@2,n_relevant,n_queries\n'
+        'run,kaggle,worst,2,all,0.0,0.0,1,2\n'
     )
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
