@@ -51,7 +51,7 @@ def test_a_team_is_left_out_as_by_another_reference(
         counted = [row for row in rows if subset is None or row[:2] in subset]
         for query in queries:
             ranking = oracle.ranked(counted, query)
-            if definition == 'trec':  # which drops a repeated shot, rank and all
+            if oracle.REPEATS[definition] == 'dropped':
                 ranking = list({row[:3]: row for row in reversed(ranking)}.values())
                 ranking.sort(key=oracle.ranked(counted, query).index)
             for row in ranking[:depth]:
