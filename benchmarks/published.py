@@ -222,7 +222,7 @@ def checked(source: Source) -> tuple[Counter[str], list[list[str]], list[str]]:
             tried = tried or {'the same run': ours} | seconds(source, words, qrels, run)
             ways = [(name, rule) for name in tried for rule in rules]
             hits = [way for way in ways if is_same(tried[way[0]], key, figure, way[1])]
-            cause = ', '.join(hits[0] if hits else ['not found by:', *tried, *rules])
+            cause = 'not found; tried ' * (not hits) + ', '.join([*hits, (*tried, *rules)][0])
             values = ours.get(key), tried[hits[0][0]][key] if hits else None
             shown = ['none' if value is None else f'{value:.6f}' for value in values]
             unequal.append([label, cause, ' '.join([*key, figure]).removeprefix('all '), *shown])

@@ -79,12 +79,12 @@ EXPLAINED = {
     'batches': 'Dask, SLURM, --jobs, --resume',
     'comparison': 'significance, confidence interval, p-value',
     'definitions': 'definition, temporal rank',
-    'figures-of-2016': 'MediaEval 2016',
     'global-ap': 'GAP',
     'label-ranking': 'LRAP, lwlrap',
     'macro-ap': 'macro AP, PR-AUC-macro',
     'map-at-k': 'MAP@12, first-hit MAP',
     'migration': 'pytrec_eval, ranx, BEIR, MTEB',
+    'published-figures': 'MediaEval 2016',
     'store': 'store',
     'trec': 'trec_eval, qrels, ir_measures',
 }

@@ -154,7 +154,7 @@ def test_what_trec_eval_prints(ties):
     assert ours == printed
 
 
-PAGE = (Path(__file__).parents[2] / 'docs/figures-of-2016.md').read_text()
+PAGE = (Path(__file__).parents[2] / 'docs/published-figures.md').read_text()
 
 
 @pytest.fixture
