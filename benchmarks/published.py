@@ -17,281 +17,265 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import machine
 import numpy as np
 
-from mediaeval_ap import errors, evaluate_macro_ap, evaluate_trec
-from mediaeval_ap.metrics import class_average_precision
+import mediaeval_ap as package
 
 Source = dict[str, Any]
+File = tuple[Path, str, str, str]  # clone, older commit or '', path, member of an archive or ''
 Scores = dict[tuple[str, str], float]  # by topic, 'all' for the mean, and measure
 SOURCES = Path(__file__).with_suffix('.toml')
 TIES = ['as stated', 'trec_eval', 'expected']  # of the source, in double precision, all orders
-DEFAULTS = {'K': ['all'], 'missing': 'zero', 'unknown': 'drop'}
-RULES = {
-    'rounded': lambda value, n: f'{value:.{n}f}',
-    'rounded twice': lambda value, n: f'{float(f"{value:.{n + 1}f}"):.{n}f}',
-    'cut off': lambda value, n: f'{int(value * 10**n) / 10**n:.{n}f}',
+ARRAYS = 'macro AP and micro AP, ties by threshold'
+RULES: dict[str, Any] = {
+    'rounded': lambda value, digits: value,
+    'rounded twice': lambda value, digits: float(f'{value:.{digits + 1}f}'),
+    'cut off': lambda value, digits: np.trunc(value * 10**digits) / 10**digits,
+    'over 174 topics': lambda value, digits: value * 173 / 174,
 }
 
 
 def git(clone: Path, *arguments: str) -> bytes:
+    """Return the output of a git command in a clone."""
     return subprocess.run(['git', '-C', clone, *arguments], capture_output=True).stdout
 
 
 @cache
-def names(clone: Path) -> list[str]:
-    """Return the paths of the commit, also of files that a partial clone lacks."""
-    listed = git(clone, 'ls-tree', '-rz', '--name-only', 'HEAD')
-    return sorted(listed.decode(errors='replace').split('\0')[:-1])
+def paths(clone: Path) -> list[str]:
+    """Return the paths of the files in a clone; a partial one lacks large files."""
+    return sorted(str(path.relative_to(clone)) for path in clone.rglob('*') if path.is_file())
 
 
-def located(source: Source, address: str) -> tuple[Path, str, str, str]:
-    """Return clone, older commit or '', path, and member of an archive or ''."""
+def matches(source: Source, address: str) -> list[tuple[File, dict[str, str]]]:
+    """Return the files that match an address with * and {names}, and their names."""
     before, _, path = address.rpartition(':')
     repository, commit = (before, '') if '/' in before else (source['repository'], before)
     path, _, member = path.partition('!')
-    return source['folder'] / repository.replace('/', '+'), commit, path, member
+    clone = source['clone'].with_name(repository.replace('/', '+'))
+    pattern = re.escape(path).replace(r'\*\*/', '(?:.*/)?').replace(r'\*', '[^/]*')
+    named = re.compile(re.sub(r'\\\{(\w+)\\\}', r'(?P<\1>[^/]+?)', pattern), re.IGNORECASE)
+    fits = filter(None, map(named.fullmatch, paths(clone)))
+    return [((clone, commit, match[0], member), match.groupdict()) for match in fits]
 
 
-def is_there(source: Source, address: str) -> bool:
-    clone, _, path, _ = located(source, address)
-    return (clone / path).exists()
-
-
-def contents(source: Source, address: str) -> bytes:
-    clone, commit, path, member = located(source, address)
+def contents(file: File) -> bytes:
+    """Return a file, decompressed."""
+    clone, commit, path, member = file
     data = git(clone, 'show', f'{commit}:{path}') if commit else (clone / path).read_bytes()
     if path.endswith('.tar.gz'):
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            return b''.join(file.read() for file in map(archive.extractfile, archive) if file)
+            return b''.join(item.read() for item in map(archive.extractfile, archive) if item)
     if member:
         return zipfile.ZipFile(io.BytesIO(data)).read(member)
     return gzip.decompress(data) if path.endswith('.gz') else data
 
 
-def text(source: Source, address: str) -> str:
+def text(file: File) -> str:
     """Return a file up to a zero byte, where trec_eval stops; Latin-1 keeps the order of bytes."""
-    before, zero, _ = contents(source, address).decode('latin-1').partition('\0')
+    before, zero, _ = contents(file).decode('latin-1').partition('\0')
     return before.rpartition('\n')[0] if zero else before
-
-
-def matches(source: Source, address: str) -> list[tuple[str, dict[str, str]]]:
-    """Return the files of the commit that match an address with * and {names}, and their names."""
-    clone, _, path, _ = located(source, address)
-    pattern = re.escape(path).replace(r'\*\*/', '(?:.*/)?').replace(r'\*', '[^/]*')
-    wanted = re.compile(re.sub(r'\\\{(\w+)\\\}', r'(?P<\1>[^/]+?)', pattern), re.IGNORECASE)
-    found = filter(None, map(wanted.fullmatch, names(clone)))
-    return [(address.replace(path, match[0]), match.groupdict()) for match in found]
 
 
 def filled(value: Any, words: dict[str, str]) -> Any:
     """Put words for {names} into a text or a list of texts."""
     if isinstance(value, list):
-        return [filled(each, words) for each in value]
+        return [filled(item, words) for item in value]
     for name, word in words.items():
-        value = value.replace(f'{{{name}}}', word) if isinstance(value, str) else value
+        value = value.replace('{' + name + '}', word) if isinstance(value, str) else value
     return value
 
 
 def parts(source: Source) -> Iterator[Source]:
-    """Yield the source for each of its `each`, with all {names} but those of files filled in."""
-    for each in source.get('each', [{}]):
-        words = {name: word for name, word in (source | each).items() if isinstance(word, str)}
-        part = {key: filled(value, words) for key, value in (source | each).items()}
-        options = DEFAULTS | source.get('options', {}) | each.get('options', {})
-        name = ' '.join([source['name'], *[*each.values()][:1]])
-        yield part | {'options': options, 'name': name}
+    """Yield each part of a source, with all {names} filled in but those of files."""
+    for changes in source.get('parts', [{}]):
+        part = source | changes
+        words = {name: word for name, word in part.items() if isinstance(word, str)}
+        options = source.get('options', {}) | changes.get('options', {})
+        name = ' '.join([source['repository'], *[*changes.values()][:1]])
+        whole = {key: filled(value, words) for key, value in part.items()}
+        yield whole | {'options': options, 'name': name}
 
 
-def table(source: Source, address: str, row: str | None, value: int | None = None) -> Any:
+def table(files: list[tuple[File, Any]], row: str | None, value: int | None = None) -> Any:
     """Return a matrix, TREC files as one, or rows: those without a value have it, or their rank."""
-    paths = [path for path, _ in matches(source, address)]
-    if address.endswith('.npy'):
-        return np.load(io.BytesIO(contents(source, paths[0]))).astype(float)
-    whole = '\n'.join(text(source, path) for path in paths)
+    if 'npy' in str(files[0]):
+        return np.load(io.BytesIO(contents(files[0][0]))).astype(float)
+    lines = '\n'.join(text(file) for file, _ in files)
     if not row:
-        return whole.encode()
+        return lines.encode()
     rows: dict[tuple[str, str, float], None] = {}  # each once
-    for rank, match in enumerate(re.finditer(row, whole, re.MULTILINE)):
-        found = {'topic': '1', 'value': str(value or -rank)} | match.groupdict()
-        rows[found['topic'], found['document'], float(found['value'])] = None
+    for rank, match in enumerate(re.finditer(row, lines, re.MULTILINE)):
+        cells = {'topic': '1', 'value': str(value or -rank)} | match.groupdict()
+        rows[cells['topic'], cells['document'], float(cells['value'])] = None
     return list(rows)
 
 
-def scores(source: Source, qrels: Any, run: Any, **changes: Any) -> Scores:
+def scores_of_2015(clone: Path) -> Scores:
+    """Return MAP and EwMAP of the baseline of 2015, in per cents."""
+    kit, run = f'{clone}/2015.', f'{clone}/baseline.'
+    scorer = package.PersonDiscovery2015(
+        kit + 'shot', kit + 'ref', evidence_reference=kit + 'eviref', consensus=kit + 'consensus'
+    )
+    result = scorer.evaluate(run + 'label', run + 'evidence', kit + 'queries')
+    return {('all', 'MAP'): 100 * (result.map or 0), ('all', 'EwMAP'): 100 * (result.ewmap or 0)}
+
+
+def scores(source: Source, truth: Any, run: Any, **changes: Any) -> Scores:
+    """Return the values of a run by topic and measure."""
     options = source['options'] | changes
     if isinstance(run, np.ndarray):
-        ties: Any = 'expected' if options.get('ties') == 'expected' else 'threshold'
-        macro = evaluate_macro_ap(qrels, run, ties=ties).value
-        micro = class_average_precision(qrels.reshape(-1, 1), run.reshape(-1, 1), ties=ties).item()
+        ties: Any = 'expected' if changes == {'ties': 'expected'} else 'threshold'
+        macro = package.evaluate_macro_ap(truth, run, ties=ties).value
+        micro = package.evaluate_macro_ap(truth.reshape(-1, 1), run.reshape(-1, 1), ties=ties).value
         return {('all', 'macro'): macro, ('all', 'micro'): micro}
-    qrels, run = (io.BytesIO(each) if isinstance(each, bytes) else each for each in (qrels, run))
-    try:
-        evaluation = evaluate_trec(qrels, run, options.pop('K'), **options)
-    except errors.FormatError:  # such as an empty file
+    if 'EwMAP' in options.get('measures', ''):
+        return scores_of_2015(source['clone'])
+    if not run:  # an empty file
         return {}
-    found = {('all', name): mean or 0 for name, mean in evaluation.mean_measures.items()}
-    for k, mean, values in zip(evaluation.K, evaluation.map, evaluation.ap.T, strict=True):
-        name = f'AP@{k}'.removesuffix('@all')
-        topics = zip(evaluation.queries, values.tolist(), strict=True)
-        found |= {(topic, name): value for topic, value in topics} | {('all', name): mean.item()}
-    return found
+    truth, run = (io.BytesIO(data) if isinstance(data, bytes) else data for data in (truth, run))
+    if 'mediaeval' in options.get('definition', ''):
+        scorer = package.AveragePrecision(truth, **options)
+        evaluation = scorer.evaluate(run, source['clone'] / 'samples/queries.txt')
+    else:
+        options = {'K': 'all', 'missing': 'zero', 'unknown': 'drop'} | options
+        evaluation = package.evaluate_trec(truth, run, **options)
+    values = {('all', name): mean or 0 for name, mean in evaluation.mean_measures.items()}
+    for k, mean, ap in zip(evaluation.K, evaluation.map, evaluation.ap.T, strict=True):
+        topics = zip(['all', *evaluation.queries], [mean.item(), *ap.tolist()], strict=True)
+        values |= {(topic, f'AP@{k}'.removesuffix('@all')): value for topic, value in topics}
+    return values
 
 
 def printed(source: Source) -> dict[str, Any]:
     """Return, by the label of a run, the {names} of its files, and its figures with their keys."""
-    lines = [line.split(maxsplit=1) for line in source.get('figures', '').split(';')]
-    rows = [{'run': line[0], 'figures': line[1]} for line in lines if line]
+    listed = re.finditer(r'(?P<run>[^;\s]+)\s+(?P<figures>[\d.\s]+)', source.get('figures', ''))
+    rows = [match.groupdict() for match in listed]
     address, expression = source.get('printed', ('', ''))
     for page, words in matches(source, address):
-        found = re.finditer(expression, text(source, page), re.MULTILINE)
-        rows += [words | match.groupdict() for match in found]
+        lines = re.finditer(expression, text(page), re.MULTILINE)
+        rows += [words | match.groupdict() for match in lines]
     measures = source['options'].get('measures', '').split()
-    measures = measures or [f'AP@{k}'.removesuffix('@all') for k in source['options']['K']]
+    cutoffs = [f'AP@{k}'.removesuffix('@all') for k in source['options'].get('K', ['all'])]
     runs: dict[str, Any] = {}
     for row in rows:
-        topic, measure = row.pop('topic', 'all').replace('ALL', 'all'), row.pop('measure', '')
+        topic, measure = row.pop('topic', None) or 'all', row.pop('measure', None) or ''
         measure = measure.replace('map_cut_', 'AP@').replace('map', 'AP')
         figures = re.findall(r'\d+\.\d+', row.pop('figures'))
         _, kept = runs.setdefault('/'.join(row.values()), (row, []))
-        named = zip(cycle([measure] if measure else measures), figures, strict=False)
-        kept += [((topic, name), figure) for name, figure in named]
+        named = zip([measure] if measure else measures or cutoffs, figures, strict=False)
+        kept += [((topic.replace('ALL', 'all'), name), figure) for name, figure in named]
     return runs
 
 
-def repeats_keep_ranks(qrels: Any, run: bytes) -> tuple[Any, Any]:
-    rows: dict[tuple[str, str], str] = {}
-    for topic, _, document, _, score, _ in map(str.split, run.decode().splitlines()):
-        rows[topic, document + ' again' * ((topic, document) in rows)] = score
-    return qrels, [(*key, float(score)) for key, score in rows.items()]
-
-
-CAUSES = {
-    'one more topic that scores 0': lambda qrels, run: (qrels + b'\n- 0 - 0', run),
-    'repeats keep their ranks': repeats_keep_ranks,
-}
-
-
-def seconds(source: Source, words: dict[str, str], qrels: Any, run: Any) -> dict[str, Scores]:
-    """Return the scores of a run with other files, and in other ways."""
-    found: dict[str, Scores] = {}
+def seconds(source: Source, words: dict[str, str], truth: Any, run: Any) -> dict[str, Scores]:
+    """Return the scores of a run with other files, and with repeats that keep their ranks."""
+    tried: dict[str, Scores] = {}
     for address in filled(source.get('instead', []), words):
-        for path, _ in matches(source, address):
-            there = is_there(source, path)
-            other = table(source, path, source.get('run_row')) if there else b''
-            found[f'`{path}`' + ' (absent)' * (not there)] = scores(source, qrels, other)
-    for cause in source.get('causes', []):
-        found[cause] = scores(source, *CAUSES[cause](qrels, run))
-    return found
+        files = matches(source, address)
+        other = table(files, source.get('run_row')) if files else b''
+        tried[f'`{address}`' + ' (absent)' * (not files)] = scores(source, truth, other)
+    if source.get('repeats_keep_ranks'):
+        rows: dict[str, dict[str, float]] = defaultdict(dict)
+        for topic, _, document, _, score, _ in map(str.split, run.decode().splitlines()):
+            rows[topic][document + ' again' * (document in rows[topic])] = float(score)
+        tried['repeats keep their ranks'] = scores(source, truth, rows)
+    return tried
 
 
-def checked(source: Source) -> tuple[Counter[str], list[list[str]], list[str]]:
-    """Return the counts of a source, its figures that are not equal, and files that are absent."""
+def checked(source: Source) -> tuple[Counter[str], dict[Any, list[list[str]]]]:
+    """Return the counts of a source, and its figures that are not equal, by run and cause."""
     warnings.simplefilter('ignore')
-    counts, unequal, absent, tables = Counter[str](), [], [], dict[str, Any]()
-    row, rules = source.get('run_row'), ['rounded', *source.get('rules', [])]
-    has_ties = 'measures' not in source['options'] and '<value>' in (row or '<value>')
-
-    def is_same(found: Scores, key: tuple[str, str], figure: str, rule: str = 'rounded') -> bool:
-        digits = source.get('digits', len(figure.partition('.')[2]))
-        return key in found and RULES[rule](found[key], digits) == f'{float(figure):.{digits}f}'
-
+    counts, unequal = Counter[str](), defaultdict[Any, list[list[str]]](list)
+    rules = ['rounded', *source.get('rules', [])]
+    other_ties = [] if {'definition', 'measures'} & {*source['options']} else TIES[1:]
     for label, (words, figures) in printed(source).items():
-        truth, *runs = filled(source['files'], words)
-        paths = [path for each in runs for path, _ in matches(source, each)]
-        if not paths or not is_there(source, paths[0]):
-            absent.append(paths[0] if paths else label)
+        qrels, *runs = filled(source['files'], words)
+        files = [match for address in runs for match in matches(source, address)]
+        if not files:
+            counts['absent'] += 1
             continue
-        if truth not in tables:
-            tables[truth] = table(source, truth, source.get('qrels_row'), value=1)
-        qrels, run = tables[truth], table(source, paths[0], row)
-        ours, tried = scores(source, qrels, run), dict[str, Scores]()
+        truth = table(matches(source, qrels), source.get('qrels_row'), value=1)
+        run = table(files[:1], source.get('run_row'))
+        ours, tried = scores(source, truth, run), dict[str, Scores]()
         by_ties = dict.fromkeys(TIES, ours)
-        if has_ties:
-            by_ties |= {ties: scores(source, qrels, run, ties=ties) for ties in TIES[1:]}
+        by_ties |= {ties: scores(source, truth, run, ties=ties) for ties in other_ties}
         counts += Counter(runs=1, figures=len(figures))
         for key, figure in figures:
-            counts += Counter(ties for ties in TIES if is_same(by_ties[ties], key, figure))
-            if is_same(ours, key, figure):
+            digits = source.get('digits', len(figure.partition('.')[2]))
+            shown = f'{float(figure):.{digits}f}'
+            equal = [tie for tie in TIES if f'{by_ties[tie].get(key, np.nan):.{digits}f}' == shown]
+            counts += Counter(equal if TIES[0] in equal else [*equal, 'not equal'])
+            if TIES[0] in equal:
                 continue
-            tried = tried or {'the same run': ours} | seconds(source, words, qrels, run)
-            ways = [(name, rule) for name in tried for rule in rules]
-            hits = [way for way in ways if is_same(tried[way[0]], key, figure, way[1])]
-            cause = 'not found; tried ' * (not hits) + ', '.join([*hits, (*tried, *rules)][0])
-            values = ours.get(key), tried[hits[0][0]][key] if hits else None
-            shown = ['none' if value is None else f'{value:.6f}' for value in values]
-            unequal.append([label, cause, ' '.join([*key, figure]).removeprefix('all '), *shown])
-    return counts, unequal, absent
+            tried = tried or {'the same run': ours} | seconds(source, words, truth, run)
+            pairs = [(name, rule) for name in tried for rule in rules]
+            ways = {pair: RULES[pair[1]](tried[pair[0]].get(key, np.nan), digits) for pair in pairs}
+            hits = [way for way in ways if f'{ways[way]:.{digits}f}' == shown]
+            cause = hits[0] if hits else ('not found; tried the same run', *[*tried][1:], *rules)
+            values = ours.get(key, np.nan), ways[hits[0]] if hits else np.nan
+            cells = [f'{value:.6f}'.replace('nan', 'none') for value in values]
+            name = ' '.join([*key, figure]).removeprefix('all ')
+            unequal[source['name'], label, ', '.join(cause)].append([name, *cells])
+    return counts, unequal
 
 
 def page(sources: list[Source], results: list[Any], missing: list[str]) -> list[str]:
-    """Return tables of sources, of figures that are not equal, and of those that hang on ties."""
-    rows, hanging, lacking, total = [], [], [], Counter[str]()
-    groups: dict[tuple[str, ...], list[list[str]]] = defaultdict(list)
-    for source, (counts, unequal, absent) in zip(sources, results, strict=True):
-        counts['not equal'] = counts['figures'] - counts[TIES[0]]
+    """Return a table of sources, one of figures that are not equal, and a list of absent files."""
+    rows, wrong, lacking, total = [], [], [], Counter[str]()
+    for source, (counts, unequal) in zip(sources, results, strict=True):
         total += counts
-        name, where = source['name'], source.get('where', source.get('printed', ['README.md'])[0])
-        shown = [f'{counts[each]:,}' for each in ('figures', *TIES, 'runs', 'not equal')]
-        options = [item for item in source['options'].items() if item not in DEFAULTS.items()]
-        by = ', '.join(f'{option} {value}' for option, value in options)
-        about = f'[{name}]({source["link"]})', f'`{where}`', by
-        rows.append([*about, shown[4], *shown[:2], shown[5]])
-        hanging += [[name, *shown[:4]]] * (len(set(shown[1:4])) > 1)
-        lacking += [f'- {name}: {len(absent)} runs, such as `{path}`' for path in absent[:1]]
-        for run, cause, *cells in unequal:
-            groups[name, run, cause].append(cells)
+        link = f'https://github.com/{source["repository"]}/tree/{source["commit"]}'
+        where = source.get('where', source.get('printed', ['README.md'])[0])
+        shown = [f'{counts[name]:,}' for name in ('runs', 'figures', *TIES, 'not equal')]
+        options = [f'{name.replace("_", " ")} {value}' for name, value in source['options'].items()]
+        by = ARRAYS if '.npy' in str(source['files']) else re.sub("[][']", '', ', '.join(options))
+        rows.append([f'[{source["name"]}]({link})', f'`{where}`', by, *shown])
+        for key, cells in unequal.items():
+            wrong.append([*key, str(len(cells)), *map('<br>'.join, zip(*cells[:4], strict=True))])
+        lacking += [f'- {source["name"]}: {counts["absent"]} runs'] * (counts['absent'] > 0)
     lacking += [f'- {name}: no clone, or at another commit' for name in missing]
-    wrong = [
-        [*key, str(len(cells)), *map('<br>'.join, zip(*cells[:4], strict=True))]
-        for key, cells in groups.items()
-    ]
+    repositories = {source['repository'] for source in sources}
+    headers = 'part|printed in|options|runs|figures|equal|double precision|all orders|not equal'
     return [
-        f'{len(rows)} sources, {total["runs"]:,} runs, {total["figures"]:,} figures: '
-        f'{total["as stated"]:,} equal in all printed digits, {total["not equal"]:,} not.',
-        machine.table('source|printed in|options|runs|figures|equal|not equal'.split('|'), rows),
+        f'{len(repositories)} repositories, {len(rows)} parts, {total["runs"]:,} runs, '
+        f'{total["figures"]:,} figures: {total[TIES[0]]:,} equal in all printed digits, '
+        f'{total["not equal"]:,} not. Double precision, all orders: equal with such ties of AP.',
+        machine.table(headers.split('|'), rows),
         '#### Not equal',
-        machine.table('source|run|cause|figures|printed|ours|second'.split('|'), wrong),
-        '#### Figures that hang on ties',
-        machine.table(['source', 'figures', *TIES], hanging),
+        machine.table('part|run|cause|figures|printed|ours|second'.split('|'), wrong),
         '#### Without a file here',
         '\n'.join(lacking),
     ]
 
 
 def main() -> None:
+    """Print commands, or score all sources and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('folder', type=Path, nargs='?', default=Path(), help='with the clones')
     parser.add_argument('--how', action='store_true', help='print the commands that make them')
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     tables = tomllib.loads(SOURCES.read_text())
-    words, missing, sources = tables.pop('expressions'), [], list[Source]()
-    for key in tables:
-        repository, commit = key.split()[0].split('@')
-        clone = given.folder / repository.replace('/', '+')
-        if given.how:
+    expressions, missing, sources = tables.pop('expressions'), [], list[Source]()
+    for key, source in tables.items():
+        repository, commit = key.split('@')
+        clone = arguments.folder / repository.replace('/', '+')
+        source |= {'repository': repository, 'commit': commit, 'clone': clone}
+        if arguments.how:
             print(f'git clone https://github.com/{repository} {clone}')
             print(f'git -C {clone} checkout {commit}')
         elif git(clone, 'rev-parse', 'HEAD').decode().strip() != commit:
             missing.append(repository)
-    if given.how:
+    for source in tables.values():
+        if 'files' in source and not any(name in str(source) for name in missing):
+            sources += parts(expressions | source)
+    if arguments.how:
         return
-    for key, source in tables.items():
-        repository, commit, *year = re.split('[@ ]', key)
-        link = f'https://github.com/{repository}/tree/{commit}'
-        at = {'folder': given.folder, 'repository': repository, 'link': link}
-        if source and not any(name in f'{key} {source}' for name in missing):
-            sources += parts(words | source | at | {'name': ' '.join([repository, *year])})
-    results = []
     with ProcessPoolExecutor() as pool:
-        for source, result in zip(sources, pool.map(checked, sources), strict=True):
-            print(source['name'], dict(result[0]), flush=True)
-            results.append(result)
+        results = list(pool.map(checked, sources))
     machine.write_page('published', page(sources, results, missing), ['mediaeval_ap'])
 
 

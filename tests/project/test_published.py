@@ -61,16 +61,18 @@ def test_figures_equal_or_with_a_cause_and_what_is_not_there(published, tmp_path
     git(clone, 'commit', '-q', '-m', 'all')
     commit = git(clone, 'rev-parse', 'HEAD')
     page = results(published, tmp_path, monkeypatch, commit)
-    assert '1 sources, 2 runs, 2 figures: 1 equal in all printed digits, 1 not.' in page
+    assert (
+        '1 repositories, 1 parts, 2 runs, 2 figures: 1 equal in all printed digits, 1 not.' in page
+    )
     link = f'[me/mine](https://github.com/me/mine/tree/{commit})'
-    assert f'| {link} | `README.md` |  | 2 | 2 | 1 | 1 |' in page
+    assert f'| {link} | `README.md` |  | 2 | 2 | 1 | 1 | 1 | 1 |' in page
     assert '| me/mine | late | `good.run`, rounded | 1 | AP 1.00 | 0.750000 | 1.000000 |' in page
-    assert '- me/mine: 1 runs, such as `lost`' in page
+    assert '- me/mine: 1 runs' in page
     assert '- nobody/nothing: no clone, or at another commit' in page
     (clone / 'README.md').write_text('')
     git(clone, 'commit', '-q', '-a', '-m', 'less')
     page = results(published, tmp_path, monkeypatch, commit)
-    assert '0 sources' in page
+    assert '0 repositories' in page
     assert '- me/mine: no clone, or at another commit' in page
 
 
@@ -79,13 +81,12 @@ def test_the_sources_have_what_they_need(published):
     expressions = tables.pop('expressions')
     repositories = {key.split('@')[0] for key in tables}
     for key, source in tables.items():
-        assert re.fullmatch(r'[\w.-]+/[\w.-]+@[0-9a-f]{40}( \d{4})?', key)
+        assert re.fullmatch(r'[\w.-]+/[\w.-]+@[0-9a-f]{40}', key)
         others = re.findall(r'([\w.-]+/[\w.-]+):', ' '.join(source.get('files', [])))
         assert repositories.issuperset(others)
         if source:
             assert len(source['files']) > 1, key
             assert 'printed' in source or 'figures' in str(source), key
-            assert published.CAUSES.keys() >= set(source.get('causes', [])), key
             assert published.RULES.keys() >= set(source.get('rules', [])), key
-        for part in published.parts(expressions | source | {'name': key}):
+        for part in published.parts(expressions | source | {'repository': key}):
             re.compile(part['printed'][1] if 'printed' in part else '')
