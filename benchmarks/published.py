@@ -231,6 +231,7 @@ def page(sources: list[Source], results: list[Any], missing: list[str]) -> list[
         link = f'https://github.com/{source["repository"]}/tree/{source["commit"]}'
         where = source.get('where', source.get('printed', ['README.md'])[0])
         shown = [f'{counts[name]:,}' for name in ('runs', 'figures', *TIES, 'not equal')]
+        shown[3:5] = ['', ''] if {'definition', 'measures'} & {*source['options']} else shown[3:5]
         options = [f'{name.replace("_", " ")} {value}' for name, value in source['options'].items()]
         by = ARRAYS if '.npy' in str(source['files']) else re.sub("[][']", '', ', '.join(options))
         rows.append([f'[{source["name"]}]({link})', f'`{where}`', by, *shown])
