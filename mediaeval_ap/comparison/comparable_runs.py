@@ -37,8 +37,7 @@ SHARED_INPUTS = (
     'consensus',
     'evidence_reference',
 )
-# A manifest may leave out these.
-DEFAULT_SETTINGS = {'queries_without_relevant': 'count', 'ignore': 'none', 'repeated': 'error'}
+OMITTED_DEFAULTS = {'queries_without_relevant': 'count', 'ignore': 'none', 'repeated': 'error'}
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
     'Python, name them by a mapping: '
@@ -248,7 +247,7 @@ def _check_alike(first: _ScoredRun, other: _ScoredRun) -> None:
         settings = manifest['parameters'], other_manifest['parameters']
         for name in sorted({*settings[0], *settings[1]} - {'K', 'k'}):
             check_equal(
-                name, *(values.get(name, DEFAULT_SETTINGS.get(name)) for values in settings)
+                name, *(values.get(name, OMITTED_DEFAULTS.get(name)) for values in settings)
             )
     for role in SHARED_INPUTS:
         sources = [run.results[0].inputs.get(role) for run in pair]

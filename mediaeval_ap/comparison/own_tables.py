@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, PRINTED_SETTINGS, kind_of_metric
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS, kind_of_metric
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
 
 # Columns beside the values.
-OWN_SETTINGS = ('metric', 'definition', *PRINTED_SETTINGS)
+OWN_SETTINGS = ('metric', 'definition', *SHOWN_SETTINGS)
 OWN_TEXT_COLUMNS = (*OWN_SETTINGS, 'n_relevant')
 COUNT_COLUMNS = (N_QUERIES, 'n_labels')
 _is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch

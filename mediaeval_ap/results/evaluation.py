@@ -16,7 +16,7 @@ from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
-    PRINTED_SETTINGS,
+    SHOWN_SETTINGS,
     SKIPPED,
     Compared,
     NamedColumns,
@@ -147,9 +147,9 @@ class ResultByQuery(Result):
         return ', '.join(setting_in_words(*setting) for setting in self._settings().items())
 
     def _settings(self) -> dict[str, Any]:
-        settings = {name: self.parameters.get(name, 1) for name in PRINTED_SETTINGS}
-        others = {name: value for name, value in settings.items() if value not in ('trec_eval', 1)}
-        return {'definition': self.definition.name, **others}
+        settings = {**SHOWN_SETTINGS, **self.parameters}
+        others = [name for name, default in SHOWN_SETTINGS.items() if settings[name] != default]
+        return {'definition': self.definition.name, **{name: settings[name] for name in others}}
 
     def sort_value(self) -> float:
         (at_last_cutoff,) = mean_average_precision(self.ap.reshape(len(self.queries), -1)[:, -1:])

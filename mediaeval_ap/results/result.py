@@ -44,7 +44,8 @@ ORDERS_OF_TIES = {
     'best': 'correct ones first',
     'worst': 'correct ones last',
 }
-PRINTED_SETTINGS = ('ties', 'relevance_level', 'ignore', 'repeated')  # unless a default
+# Settings that stand beside the name of a definition, unless they have these defaults.
+SHOWN_SETTINGS = {'ties': 'trec_eval', 'relevance_level': 1, 'ignore': 'none', 'repeated': 'error'}
 SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
 NO_RELEVANT = 'have no relevant shot'
 NO_TRUE_LABEL = 'have no true label'
@@ -179,7 +180,7 @@ def kind_of_metric(metric: str) -> MetricKind:
 
 def setting_in_words(name: str, value: Any) -> str:
     """Return a setting as people read it beside a result."""
-    is_setting = name in PRINTED_SETTINGS
+    is_setting = name in SHOWN_SETTINGS
     return f'{name.replace("_", " ")}: {ORDERS_OF_TIES.get(value, value)}' if is_setting else value
 
 

@@ -235,9 +235,9 @@ def _score_entries(
         check_judged(criteria.measures, counted)
     topics = judged.topic.values
     judged_name = judged.source.name
-    is_relevant = (judged.number >= criteria.level) & ~is_ignored
-    n_relevant = np.bincount(judged.topic.codes[is_relevant], minlength=len(topics))
-    rows = _matched_rows(judged, returned, is_relevant)
+    is_relevant = counted.number >= criteria.level
+    n_relevant = np.bincount(counted.topic.codes[is_relevant], minlength=len(topics))
+    rows = _matched_rows(counted, returned, is_relevant)
     skips = criteria.skip_or_count == 'skip'
     is_scored = n_relevant > 0 if skips else np.ones(len(topics), dtype=np.bool_)
     n_skipped = int(np.count_nonzero(~is_scored))
