@@ -101,11 +101,62 @@ def ratio(sums, sizes):
     return mean, squares * n / ((n - 1) * Fraction(n_queries) ** 2)
 
 
-def with_plus2(sums, sizes, largest=1):
+def size_of_more_units(sums, sizes, width):
+    """Return the root mean square of differences that are not 0; of few large ones the width."""
+    amounts = [abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True)]
+    if sum(20 * amount > max(amounts) for amount in amounts) < 5:
+        return max([width, *amounts])
+    squares = [amount**2 for amount in amounts if amount]
+    return Fraction(float(sum(squares) / len(squares)) ** 0.5)
+
+
+def with_more_units(sums, sizes, m):
     """Append two units of mean size whose mean differences are +m and -m."""
-    m = max([largest, *(abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True))])
     size = Fraction(sum(sizes), len(sizes))
     return [*sums, m * size, -m * size], [*sizes, size, size]
+
+
+def difference_interval(sums, sizes, level, width, p, seeds=()):
+    """Return Student's interval with two more units, never shorter than without; p decides on 0.
+
+    `seeds` are pairs of a variance and its degrees of freedom, which are added (Satterthwaite).
+    """
+    m = size_of_more_units(sums, sizes, width)
+    difference, own = ratio(sums, sizes)
+    _, extended = ratio(*with_more_units(sums, sizes, m))
+    terms = [(own, len(sums) - 1)], [(extended, len(sums) + 1)]
+    if seeds:
+        terms = ([(max(own, extended), len(sums) - 1), *seeds],)
+    half = max(half_length(of, level) for of in terms)
+    ends = [float(difference) - half, float(difference) + half]
+    if p > 1 - Fraction(str(level)):
+        return [min(ends[0], 0), max(ends[1], 0)]
+    return [max(ends[0], 0), ends[1]] if difference > 0 else [ends[0], min(ends[1], 0)]
+
+
+def half_length(terms, level):
+    """Return half the length of Student's interval for a sum of variances."""
+    variance = float(sum(variance for variance, _ in terms))
+    if not variance:
+        return 0
+    parts = sum(float(variance) ** 2 / df for variance, df in terms if variance)
+    return stats.t.ppf((1 + level) / 2, variance**2 / parts) * variance**0.5
+
+
+def decides(n, difference, bound, sd, m, level, seeds=()):
+    """Return whether n units decide a difference with a power of 80 %, by the definition.
+
+    Their differences have this mean and deviation, and two more are +m and -m.
+    """
+    mean = n * difference / (n + 2)
+    squares = n * (sd**2 + (difference - mean) ** 2) + (m - mean) ** 2 + (m + mean) ** 2
+    extended = squares / (n + 1) / (n + 2)
+    terms = [(sd**2 / n, n - 1)], [(extended, n + 1)]
+    if seeds:
+        terms = ([(max(sd**2 / n, extended), n - 1), *seeds],)
+    half = max(half_length(of, level) for of in terms)
+    error = (sd**2 / n + sum(variance for variance, _ in seeds)) ** 0.5
+    return half + stats.norm.ppf(0.8) * error <= abs(difference - bound)
 
 
 def kendall_tau_b(a, b):
@@ -121,17 +172,3 @@ def cluster_of(query, reference):
     shots = {row[:3] for row in reference if row[3] == query}
     counts = Counter((corpus, video) for corpus, video, _ in shots)
     return min(counts, key=lambda video: (-counts[video], video)) if counts else None
-
-
-def power_of_t(dz, n, level):
-    """Return the power of a t test on n differences of effect dz, from what t is.
-
-    t = (z + dz √n) / s, where s² is a chi-square over its degrees of freedom: the mean over s, by
-    its quantiles, of the probability that t is beyond either bound.
-    """
-    bound = stats.t.isf((1 - level) / 2, n - 1)
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    s = stats.chi(n - 1).ppf((nodes + 1) / 2) / np.sqrt(n - 1)
-    center = dz * np.sqrt(n)
-    beyond = stats.norm.sf(bound * s - center) + stats.norm.cdf(-bound * s - center)
-    return weights @ beyond / 2

@@ -160,7 +160,7 @@ class CampaignReport(Paged):
         }
 
     def _repr_html_(self) -> str:
-        metric = self.comparison.metrics[-1]
+        metric = self.comparison.metrics[0]
         rows = [
             [ranks(row['rank_interval']), row['run'], row['map']]
             for row in self._comparison_dict['leaderboard']
@@ -189,7 +189,7 @@ class CampaignReport(Paged):
         about_missing = [f'{n_missing}: {errors}.'] if errors else []
         if n_without == n_queries:
             return {**lead, 'caveats': about_missing}
-        metric = comparison.metrics[-1]
+        metric = comparison.metrics[0]
         standings = [row for row in comparison.leaderboard if row.metric == metric]
         caveats = caveats_of(
             {standing.run: standing.map for standing in standings},
@@ -264,7 +264,7 @@ class CampaignReport(Paged):
     @property
     def _first_query(self) -> int:
         """Return the number of the query that both best runs hit, with the largest difference."""
-        values = self.comparison.values[self.comparison.metrics[-1]]
+        values = self.comparison.values[self.comparison.metrics[0]]
         differences = abs(values[0] - values[min(1, len(values) - 1)])
         hits = zip(*self.rankings['hits'][:2], strict=True)
         both_hit = [number for number, steps in enumerate(hits) if all(steps)]
@@ -332,8 +332,8 @@ class CampaignReport(Paged):
         colours = {entry['label']: entry['colour'] for legend in legends for entry in legend}
         titles = {part: part.replace('_', ' ') for part in PARTS}
         parts = [part for part, title in titles.items() if title in colours]
-        rows = [row for row in self._comparison_dict['leaderboard'] if row['metric'] == metrics[-1]]
-        losses = [[self.losses[row['run']][metrics[-1]][part] for part in parts] for row in rows]
+        rows = [row for row in self._comparison_dict['leaderboard'] if row['metric'] == metrics[0]]
+        losses = [[self.losses[row['run']][metrics[0]][part] for part in parts] for row in rows]
         return {
             'parts': [
                 (part, _upper(titles[part]), f'{_upper(PARTS[part])}.', colours[titles[part]])
@@ -509,7 +509,7 @@ def caveats_of(
 ) -> list[str]:
     """Return the reasons to doubt the order of the runs, as sentences.
 
-    `means` are sorted, best first; `values` have the last metric, shape (n_runs, n_queries).
+    `means` are sorted, best first; `values` have the first metric, shape (n_runs, n_queries).
     """
     caveats = []
     once = {run: alternatives[run].once for run in means}

@@ -15,13 +15,14 @@ from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     SCORING_OPTIONS,
     TREC_OPTIONS,
+    by_seed,
     check_not_typed,
     check_nothing_to_score,
     comparison_of,
     comparison_options,
     find_score_tables,
     read_or_explain,
-    read_result_file,
+    read_result_files,
     sort_files,
 )
 from mediaeval_ap.cli.exit_status import EXIT_STATUS
@@ -36,9 +37,19 @@ if TYPE_CHECKING:
     from mediaeval_ap.results.evaluation import Evaluation
 
 FAILED = 3  # no error: errors exit with 1 and 2
-GATE_OPTIONS = ('--fail-if-worse', '--require-better')
+GATE_OPTIONS = ('--fail-if-worse', '--require-not-worse', '--require-better')
 OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-rows', '--range')
 REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in Python')
+
+
+def _limit_option(name: str, help: str) -> option_kinds.Decorator:
+    return option_kinds.option(
+        name,
+        type=float,
+        metavar='NUMBER',
+        read=lambda value: value and choices.check_margin(value, name),
+        help=help,
+    )
 
 
 @main.command(
@@ -49,7 +60,7 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in
         'head -6000 hypothesis.txt | mediaeval-ap evaluate reference.txt hypothesis.txt - '
         '--format json --per-query | mediaeval-ap compare - -o comparison.md',
     ],
-    exit_status=f'{EXIT_STATUS}; {FAILED}: a run fails --fail-if-worse or --require-better',
+    exit_status=f'{EXIT_STATUS}; {FAILED}: a run fails {", ".join(GATE_OPTIONS)}',
     advanced='--columns --missing --ties',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
@@ -61,18 +72,26 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in
 @option_kinds.missing_ids('Items or topics', 'a run')
 @options.trec_ties_option
 @options.relevance_level_option
-@option_kinds.option(
+@_limit_option(
     '--fail-if-worse',
-    type=float,
-    metavar='NUMBER',
-    read=lambda value: value and choices.check_margin(value, '--fail-if-worse'),
-    help='Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
+    'Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
     '-NUMBER.',
+)
+@_limit_option(
+    '--require-not-worse',
+    'Exit with 3 unless each run is shown not to be worse: that interval is above -NUMBER.',
 )
 @option_kinds.flag(
     '--require-better',
     help='Exit with 3 unless each run is better than --baseline: the interval of its '
     'difference is above 0.',
+)
+@option_kinds.option(
+    '--power',
+    type=float,
+    metavar='NUMBER',
+    read=lambda value: value if value is None else choices.check_above_zero(value, '--power'),
+    help='Show how many queries tell a difference of this size, with a power of 80 %.',
 )
 @option_kinds.flag(
     '--pairs', help='Show all pairs of runs by each metric; csv and jsonl then have only these.'
@@ -115,10 +134,10 @@ def compare_command(
     from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
-    results: list[Any] = [result for path in result_files for result in read_result_file(path)]
+    results, seeds = read_result_files(result_files)
     trec_settings |= {**criteria, 'measures': measures}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
-        results += trec_results
+        results[:0] = trec_results
         truth, to_score = None, []
     result_names = list(dict.fromkeys(distinct_run_names(results)))
     criteria['reference'] = truth and read_or_explain(read, truth, REFERENCE)
@@ -137,8 +156,9 @@ def compare_command(
             evaluator.evaluate(run, query_table, measures=measures).called(name)
             for name, run in tracked(named_runs.items(), 'scoring', ' runs')
         ]
+    seeds = [''] * (len(results) - len(seeds)) + seeds
     settings |= {name: criteria[name] for name in ('reference', 'subset')}
-    _write(comparison_of(results, **settings), pairs, format, output)
+    _write(comparison_of(by_seed(results, seeds), **settings), pairs, format, output)
 
 
 def _check_combinations(settings: Mapping[str, Any], format: str) -> None:
@@ -200,13 +220,9 @@ def _score_trec(
 
 
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:
-    """Write a comparison; exit with status 3 if a run fails --fail-if-worse or --require-better."""
-    from mediaeval_ap.comparison.testing import FAILING
-
+    """Write a comparison, and tell its gate; exit with status 3 if the gate failed."""
     write_document(comparison.document(pairs=pairs), format, output)
-    failures = [verdict for verdict in comparison.verdicts if verdict.verdict in FAILING]
-    for verdict in failures:
-        difference = f'{verdict.metric} {verdict.difference:+.4f}'
-        tell(f'{printable(verdict.run)} is {verdict.words}: {difference}')
-    if failures:
-        click.get_current_context().exit(FAILED)
+    if (gate := comparison.gate) and gate.outcome != 'passed':
+        tell(gate.words)
+        if gate.outcome == 'failed':
+            click.get_current_context().exit(FAILED)

@@ -71,13 +71,19 @@ comparison_options = option_kinds.combine_options(
         type=FILE,
         metavar='NAME',
         read=_read_grouping,
-        help='Add means by corpus, relevant (number of shots), or groups in a CSV with item,group.',
+        help='Add means and differences by corpus, relevant (number of shots), or groups in a CSV '
+        'with item,group.',
+    ),
+    option_kinds.option(
+        '--macro',
+        metavar='COLUMN',
+        help='Column of score tables, such as dataset: each of its groups counts the same.',
     ),
     option_kinds.option(
         '--columns',
         metavar='ROLE=NAME,...',
         read=option_kinds.columns_by_role,
-        help='Columns of score tables: item, system, value and cluster.',
+        help='Columns of score tables: item, system, value, cluster and seed.',
     ),
     option_kinds.option(
         '--systems',
@@ -165,14 +171,32 @@ def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any
         raise FormatError(error.source, *place, expected, error.further) from None
 
 
-def read_result_file(path: RunFile) -> list[Result]:
-    """Read the results in a file; only a file of one run can get a name on the command line."""
+def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]]:
+    """Read the results in files, with the seed of each; only one run of a file can get a name."""
     from mediaeval_ap.results.json_files import read_results
 
-    results = read_or_explain(read_results, path)
-    if (name := path.given_name) and len({result.run for result in results}) > 1:
-        raise click.UsageError(f'found the name {name} for a file of several runs, expected none')
-    return [result.called(name) for result in results] if name else results
+    results: list[Result] = []
+    seeds: list[str] = []
+    for path in paths:
+        in_file: list[Result] = read_or_explain(read_results, path)
+        if (name := path.given_name) and len({result.run for result in in_file}) > 1:
+            actual = f'found the name {name} for a file of several runs'
+            raise click.UsageError(f'{actual}, expected none')
+        results += [result.called(name) for result in in_file]
+        seeds += [path.seed] * len(in_file)
+    return results, seeds
+
+
+def by_seed(results: list[Any], seeds: Sequence[str]) -> Any:
+    """Return results by the name of the run and its seed, if some have a seed."""
+    from mediaeval_ap.results.result import distinct_run_names
+
+    if not any(seeds):
+        return results
+    by_name: dict[tuple[str, str | None], list[Any]] = {}
+    for name, seed, result in zip(distinct_run_names(results), seeds, results, strict=True):
+        by_name.setdefault((name, seed or None), []).append(result)
+    return by_name
 
 
 def check_not_typed(names: Sequence[str], problem: str) -> None:

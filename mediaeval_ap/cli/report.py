@@ -16,12 +16,13 @@ from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     ComparedFiles,
+    by_seed,
     check_not_typed,
     check_nothing_to_score,
     comparison_of,
     comparison_options,
     find_score_tables,
-    read_result_file,
+    read_result_files,
     sort_files,
 )
 from mediaeval_ap.cli.output import (
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = ('--by', '--columns', '--systems', '--missing', '--range')
+SCORE_TABLE_OPTIONS = ('--by', '--macro', '--columns', '--systems', '--missing', '--range')
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
@@ -168,7 +169,8 @@ def report_command(
         _check_scored('score tables' if score_tables else 'results', figures or ())
     else:
         _check_campaign(files, figures or ())
-    runs_by_name(files.results or files.runs, None if files.results else settings['baseline'])
+    without_seed = [file for file in files.results or files.runs if not file.seed]
+    runs_by_name(without_seed, None if files.results else settings['baseline'])
     page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
     modules = ('scipy', 'altair', 'vl_convert', *page_modules)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
@@ -178,9 +180,9 @@ def report_command(
     if files.reference is None:
         for name in (*CRITERIA_NAMES, 'queries', 'near'):
             del settings[name]
-        results: list[Any] = files.results
+        results: Any = files.results
         if not score_tables:
-            results = [result for path in files.results for result in read_result_file(path)]
+            results = by_seed(*read_result_files(files.results))
         report = comparison_of(results, **settings)
     else:
         report = _report_on_runs(files.reference, files.runs, keep_going, settings)

@@ -10,14 +10,15 @@ import click
 
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
-from mediaeval_ap.results.run_names import names_in_file, run_names
+from mediaeval_ap.results.run_names import names_in_file, refuse_repeats, run_names
 
 
 class RunFile(str):
-    """The path of a run; `given_name` and `team` are empty unless the user gives them."""
+    """The path of a run; the other fields are empty unless the user gives them."""
 
     given_name: str = ''
     team: str = ''
+    seed: str = ''
 
     @classmethod
     def parse(cls, value: str) -> Self:
@@ -53,16 +54,20 @@ def names_of_runs(runs: Sequence[str]) -> list[str]:
 
 
 def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
-    """Return runs with the names and teams from a file; names on the command line win."""
+    """Return runs with the names, teams and seeds of a file; names on the command line win."""
     if path is None:
         return list(runs)
     named_runs = []
-    for run, (name, team) in zip(runs, names_in_file(path, runs), strict=True):
+    for run, in_file in zip(runs, names_in_file(path, runs), strict=True):
         named_run = RunFile(run)
-        named_run.given_name = run.given_name or name
-        named_run.team = team
+        named_run.given_name = run.given_name or in_file.name
+        named_run.team = in_file.team
+        named_run.seed = in_file.seed
         named_runs.append(named_run)
-    names_of_runs(named_runs)  # raises if a name is given twice
+    seeds = [(run.given_name, run.seed) for run in named_runs if run.seed]
+    with as_usage_errors():
+        refuse_repeats(f'{name} (seed {seed})' for name, seed in seeds)
+    names_of_runs([run for run in named_runs if not run.seed])  # raises if a name is given twice
     return named_runs
 
 
@@ -71,7 +76,6 @@ def runs_by_name(
 ) -> dict[str, RunFile]:
     """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
     from mediaeval_ap.comparison.testing import check_run
-    from mediaeval_ap.results.run_names import refuse_repeats
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -99,13 +99,13 @@ class GroupMean:
     map: float
 
 
-def group_means(
+def members_of_groups(
     runs: Runs,
     by: str | None,
     videos: VideosOfQueries | None,
     column: Sequence[str] | None = None,
-) -> list[GroupMean]:
-    """Return the mean of each run by metric and group of queries.
+) -> dict[str, NDArray[np.intp]]:
+    """Return the rows of the queries of each group; empty without groups.
 
     `column` has the group of each query; without it, groups are corpora, or bins by the number of
     relevant shots.
@@ -114,7 +114,7 @@ def group_means(
         groups = list(column)
         order = sorted(set(column))
     elif by is None:
-        return []
+        return {}
     elif by == 'corpus' and videos is not None:
         groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
         order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
@@ -129,10 +129,14 @@ def group_means(
             for count in runs.n_relevant.tolist()
         ]
     members = {group: np.flatnonzero(np.array(groups) == group) for group in order}
+    return {group: rows for group, rows in members.items() if len(rows)}
+
+
+def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[GroupMean]:
+    """Return the mean of each run by metric and group of queries."""
     return [
         GroupMean(group, len(rows), metric, run, exact_mean(row[rows]))
         for group, rows in members.items()
-        if len(rows)
         for metric, values in zip(runs.metrics, runs.values, strict=True)
         for run, row in zip(runs.names, values, strict=True)
     ]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, merge_notes, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
@@ -68,6 +71,10 @@ class Runs:
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
+    n_left_out: int = 0  # the number of items that some system lacks
+    # By run of two seeds or more: (n_metrics, n_seeds, n_queries). `values` has the means of seeds.
+    values_by_seed: Mapping[str, Floats] = field(default_factory=dict)
+    macro: Sequence[str] | None = None  # the group of each query; each group counts the same
     no_mean: str = ''  # why the metric is not a mean over queries; if set, read the next two fields
     whole_values: Sequence[float] = ()  # the value of each run
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
@@ -84,21 +91,47 @@ class Runs:
         """The number of queries without a relevant shot; 0 if this is not known."""
         return 0 if self.n_relevant is None else int(np.count_nonzero(self.n_relevant == 0))
 
+    @cached_property
+    def weights(self) -> Floats | None:
+        """The weight of each query, 1 in the mean; None if all weights are 1."""
+        if self.macro is None:
+            return None
+        sizes = Counter(self.macro)
+        return np.array([len(self.macro) / (len(sizes) * sizes[group]) for group in self.macro])
+
+    def weighted(self, values: Floats) -> Floats:
+        """Return values by query times the weights of the queries."""
+        return values if self.weights is None else values * self.weights
+
+    def n_seeds(self, name: str) -> int:
+        """Return the number of seeds of a run."""
+        return self.values_by_seed[name].shape[1] if name in self.values_by_seed else 1
+
     def means(self) -> dict[str, list[float]]:
         """Return the mean of each run by metric."""
         if self.no_mean:
             return {self.metrics[0]: list(self.whole_values)}
         rows = zip(self.metrics, self.values, strict=True)
-        return {metric: list(map(exact_mean, values)) for metric, values in rows}
+        return {metric: list(map(exact_mean, self.weighted(values))) for metric, values in rows}
 
 
 @dataclass(frozen=True)
 class _ScoredRun:
-    """The results of one run, and its values on the sorted queries."""
+    """The results of one run, or of one seed of it, and its values on the sorted queries."""
 
-    name: str
+    run: str
+    seed: str
     results: Sequence[Result]
     compared: Compared
+
+    @property
+    def name(self) -> str:
+        return name_with_seed(self.run, self.seed)
+
+
+def name_with_seed(run: str, seed: str) -> str:
+    """Return the name of a run, with its seed, if any."""
+    return f'{run} (seed {seed})' if seed else run
 
 
 def exact_mean(values: NDArray[np.float64]) -> float:
@@ -109,8 +142,8 @@ def exact_mean(values: NDArray[np.float64]) -> float:
 def read_runs(results: object) -> Runs:
     """Check that runs can be compared, and sort runs and queries by name."""
     runs = [
-        _join_results(name, run_results)
-        for name, run_results in sorted(_results_by_name(results).items())
+        _join_results(*run_and_seed, run_results)
+        for run_and_seed, run_results in sorted(_results_by_name(results).items())
     ]
     first = runs[0]
     for other in runs[1:]:
@@ -121,21 +154,29 @@ def read_runs(results: object) -> Runs:
     metrics = [
         metric for metric in values_by_run[0] if all(metric in values for values in values_by_run)
     ]
-    # Claims are about the metric put last: the measure that the user named first, if any.
+    # Claims are about the metric put first: the measure that the user named first, if any.
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
-    metrics.sort(key=claimed.__eq__)
-    values = [[run_values[metric] for run_values in values_by_run] for metric in metrics]
+    metrics.sort(key=claimed.__ne__)
+    names = list(dict.fromkeys(run.run for run in runs))
+    seeds = {name: [run for run in runs if run.run == name] for name in names}
+    values_by_seed = {
+        name: np.array(
+            [[run.compared.values[metric] for run in seeds[name]] for metric in metrics],
+            dtype=np.float64,
+        )
+        for name in names
+    }
     manifest = result.manifest_settings()
-    no_mean = kind_of_metric(metrics[-1]).no_mean
+    no_mean = kind_of_metric(metrics[0]).no_mean
     known_rows = (getattr(run.results[0], 'reference_rows', None) for run in runs)
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
     if 'definition' in manifest:
         definition = manifest['definition']['name']
     return Runs(
-        names=[run.name for run in runs],
+        names=names,
         metrics=metrics,
         queries=list(compared.queries),
-        values=np.array(values, dtype=np.float64),
+        values=np.stack([values_by_seed[name].mean(axis=1) for name in names], axis=1),
         sources={run.name: run.results[0].source for run in runs},
         notes=_notes_on_runs(runs),
         kind=result.kind,
@@ -146,28 +187,51 @@ def read_runs(results: object) -> Runs:
         dropped_claim='' if claimed in metrics else claimed,
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
-        whole_values=[run.results[0].sort_value() for run in runs],
+        whole_values=[
+            math.fsum(run.results[0].sort_value() for run in seeds[name]) / len(seeds[name])
+            for name in names
+        ],
         n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),
         reference=next((rows for rows in known_rows if rows is not None), None),
+        values_by_seed={
+            name: values for name, values in values_by_seed.items() if len(seeds[name]) > 1
+        },
+        n_as_zero=_n_missing(runs, 'zero'),
+        n_left_out=max(_n_missing(runs, 'skip').values(), default=0),
     )
 
 
-def _results_by_name(results: object) -> dict[str, list[Result]]:
-    """Return the results of each run by its name."""
-    results_by_name: dict[str, list[Result]] = {}
+def _n_missing(runs: Sequence[_ScoredRun], policy: str) -> dict[str, int]:
+    """Return the number of queries that each run lacks, if they were treated by `policy`."""
+    settings = (run.results[0].manifest_settings()['parameters'] for run in runs)
+    counts = {
+        run.name: int(run.results[0].counts.get('missing', 0))
+        for run, parameters in zip(runs, settings, strict=True)
+        if parameters.get('missing') == policy
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
+    """Return results by the name of the run, and its seed, '' without seeds."""
+    results_by_name: dict[tuple[str, str], list[Result]] = {}
     if isinstance(results, Mapping):
         for key, run_results in results.items():
-            name = plain_text(key)
-            if name is None or not is_text(name):
+            pair = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+            name = plain_text(pair[0])
+            seed = '' if pair[1] is None else str(pair[1])
+            if name is None or not is_text(name) or not is_text(seed or name):
                 actual = f'{shown(key)} as the name of a run'
-                raise ParameterError(f'compare: found {actual}, expected {TEXT}')
+                expected = f'{TEXT}, or a pair of a name and a seed'
+                raise ParameterError(f'compare: found {actual}, expected {expected}')
             columns = ['item'] if isinstance(run_results, Iterable) else ['item', 'value']
-            results_by_name[name] = _as_list(run_results, remedy_of(results, columns))
+            remedy = remedy_of(results, columns)
+            results_by_name[name, seed] = _as_list(run_results, remedy)
     else:
         unnamed = _as_list(results, remedy_of(results, ['item', 'value']))
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):
-            same_name = results_by_name.setdefault(name, [])
+            same_name = results_by_name.setdefault((name, ''), [])
             if same_name and result.source.sha256 is None:  # perhaps another table in memory
                 raise _repeated_run(name)
             same_name.append(result)
@@ -187,8 +251,9 @@ def _as_list(results: object, remedy: str) -> list[Result]:
     return values
 
 
-def _join_results(name: str, results: Sequence[Result]) -> _ScoredRun:
+def _join_results(run: str, seed: str, results: Sequence[Result]) -> _ScoredRun:
     """Join several results of one run, such as scores at several cutoffs."""
+    name = name_with_seed(run, seed)
     if not results:
         raise ParameterError(f'compare: found no result of {shown(name)}, expected one or more')
     first, *further = (result.compared_values() for result in results)
@@ -208,7 +273,7 @@ def _join_results(name: str, results: Sequence[Result]) -> _ScoredRun:
         floor,
         first.left_out,
     )
-    return _ScoredRun(name, results, joined)
+    return _ScoredRun(run, seed, results, joined)
 
 
 def _repeated_run(name: str) -> ParameterError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -17,9 +18,10 @@ from mediaeval_ap.comparison.clusters_and_groups import (
     cluster_numbers,
     group_means,
     groups_in_file,
+    members_of_groups,
 )
 from mediaeval_ap.comparison.comparable_runs import Runs, agreements, read_runs
-from mediaeval_ap.comparison.comparison_page import Paged, context_of, lead_of, percent
+from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, percent
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 from mediaeval_ap.comparison.comparison_tables import (
     TABLES,
@@ -30,16 +32,14 @@ from mediaeval_ap.comparison.comparison_tables import (
     procedure_of,
     requested_tables_on_page,
 )
+from mediaeval_ap.comparison.gate import gate_of, powers, verdicts_of
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
     check_run,
     check_settings,
-    names_of_units,
-    powers,
     terms_of,
     tests_of,
-    verdicts_of,
 )
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
@@ -61,8 +61,10 @@ from mediaeval_ap.tables.table import Frame, Rows
 if TYPE_CHECKING:
     import pandas
 
-TableName: TypeAlias = Literal['leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts']
-COMPARISON_SCHEMA = 'mediaeval-ap/comparison/2'
+TableName: TypeAlias = Literal[
+    'leaderboard', 'pairs', 'orders', 'by', 'by_pairs', 'power', 'verdicts'
+]
+COMPARISON_SCHEMA = 'mediaeval-ap/comparison/3'
 # Fewer videos are not clusters by default: in simulations, intervals over them were much wider than
 # over queries (docs/statistics.md).
 LEAST_VIDEOS = 50
@@ -70,6 +72,7 @@ LEAST_VIDEOS = 50
 # intervals covered 84 to 92 % in simulations.
 LEAST_CLUSTERS = 30
 LARGEST_SHARE = 0.1
+FEWEST_OF_GROUP = 10  # in smaller groups, intervals of a mean over groups covered less
 
 
 @shows_progress
@@ -86,7 +89,9 @@ def compare(
     also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
     power: float | None = None,
     fail_if_worse: float | None = None,
+    require_not_worse: float | None = None,
     require_better: bool = False,
+    macro: str | None = None,
     columns: Mapping[str, str] | None = None,
     systems: Sequence[str] | None = None,
     missing: choices.Missing = 'error',
@@ -103,7 +108,8 @@ def compare(
         run a list of results, or several results with its name. Score tables may be given instead:
         a path or a frame, several of them, or a mapping. Their items count as queries, and their
         systems as runs; the columns are ``item,system,value``, ``item,value``, or ``item`` and one
-        for each system, and optionally ``cluster``.
+        for each system, and optionally ``cluster`` and ``seed``. A key ``(name, seed)`` of a
+        mapping names one of several seeds of a run.
     *more_results : like the items of results
         Further runs: ``compare(a, b)`` is ``compare([a, b])``.
     baseline : str, optional
@@ -112,7 +118,7 @@ def compare(
         The correction of p for many comparisons: Holm, or Benjamini and Hochberg (false discovery
         rate). Each metric has two families: all pairs, for letters and intervals of ranks, and all
         comparisons with the baseline. Claims are about one metric, the first measure, or else the
-        last cutoff; the other metrics are exploratory.
+        last cutoff, which comes first in all tables; the other metrics are exploratory.
     level : float
         Level of confidence of the intervals, between 0 and 1. Runs share a letter (compact letter
         display) if their corrected p is above 1 - level.
@@ -123,8 +129,9 @@ def compare(
         videos, if the reference is known and the queries belong to at least 50; else single
         queries.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
-        Add means by corpus, by the number of relevant shots, or by the groups of a table of
-        ``item,group``; in score tables also by a column of this name.
+        Add means, and differences with their p corrected over groups, by corpus, by the number of
+        relevant shots, or by the groups of a table of ``item,group``; in score tables also by a
+        column of this name.
     reference, subset : as for `AveragePrecision`, optional
         The reference, and its subset, that the runs were scored against; for clusters and means by
         corpus. Results know them, except those that were read from JSON or a pickle.
@@ -132,16 +139,22 @@ def compare(
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
         A difference: count, for each pair, the queries or clusters that would show it with a power
-        of 80 %.
+        of 80 %; with a gate also those at which the gate would decide about such a loss.
     fail_if_worse : float, optional
-        Give each run a verdict: it is worse if the whole interval of its difference to the baseline
-        is below minus this value.
+        Give each run a verdict: worse, if the whole interval of its difference to the baseline is
+        below minus this limit; not worse, if all of it is above, or no query differs; else
+        undecided, which does not fail.
+    require_not_worse : float, optional
+        The same, but undecided fails, too (non-inferiority).
     require_better : bool
         Give each run a verdict: it is not better unless the whole interval of that difference is
         above 0.
+    macro : str, optional
+        A column of score tables: each of its groups, such as datasets, counts the same. Tests and
+        intervals are those of values with weight N / (G n), for N items in G groups of n.
     columns : mapping of str to str, optional
-        The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'`` or
-        ``'cluster'``, by these names.
+        The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'``,
+        ``'cluster'`` or ``'seed'``, by these names.
     systems : sequence of str, optional
         The systems of score tables to compare; in tables with a column for each system, other
         columns are ignored. By default all.
@@ -157,7 +170,7 @@ def compare(
     Returns
     -------
     Comparison
-        Leaderboard, pairs, agreement of orders, means by group.
+        Leaderboard, pairs, agreement of orders, means and differences by group.
 
     Raises
     ------
@@ -171,7 +184,7 @@ def compare(
     -----
     DataWarning
         When one cluster holds more than a tenth of all queries, or the clusters count as fewer than
-        30 of equal size; when there are too few queries, or clusters, for any verdict.
+        30 of equal size.
 
     Notes
     -----
@@ -183,9 +196,15 @@ def compare(
     order of runs and queries changes nothing.
 
     Intervals of means are Hesterberg's (2015) expanded ABC (DiCiccio and Efron, 1992), within the
-    range of the metric. Intervals of differences are Student's t with two extra differences, +m and
-    -m (Bonett and Price, 2012). m is the width of the range, 1 for AP; if no range is known, it is
-    the width of the two systems' values. Fewer than 5 queries, or clusters, have no interval.
+    range of the metric. Intervals of differences are Student's t, with two extra differences +m and
+    -m in its variance. m is the root mean square of the differences that are not 0, or, where fewer
+    than five are large, the width of the range: 1 for AP; if no range is known, the width of the
+    two systems' values. The interval holds 0 if, and only if, p before its correction is above
+    1 - level. Fewer than 5 queries, or clusters, have no interval.
+
+    If a run of a pair has several seeds, queries and seeds both count as drawn: p and interval are
+    Student's t, with the variances between queries and between seeds added, and Satterthwaite's
+    degrees of freedom.
 
     lwlrap is a mean over labels: a query is a cluster of its labels.
 
@@ -208,12 +227,14 @@ def compare(
         by=by,
         power=power,
         fail_if_worse=fail_if_worse,
+        require_not_worse=require_not_worse,
         require_better=require_better,
+        macro=macro,
     )
     by_name = plain_text(by)
     if more_results:
         results = [results, *more_results]  # type: ignore[list-item]
-    runs = _runs_of(results, columns, missing, range, by_name, systems)
+    runs = _runs_of(results, columns, missing, range, by_name, systems, macro)
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'by: {actual}: {runs.no_mean}')
@@ -226,9 +247,9 @@ def compare(
     clustering = _clustering(settings, runs, is_by_corpus, known_reference, subset)
     settings = replace(settings, cluster=clustering.setting)
     orders = agreements(runs, also)
-    groups_by = group_means(runs, by_name, clustering.videos, groups)  # may raise: before the tests
-    tested = tests_of(settings, runs, clustering.numbers(runs))
-    verdicts, n_needed = verdicts_of(settings, runs, tested.leaderboard, tested.units)
+    members = members_of_groups(runs, by_name, clustering.videos, groups)  # may raise
+    tested = tests_of(settings, runs, clustering.numbers(runs), members)
+    verdicts = verdicts_of(settings, runs, tested.leaderboard, tested.units)
     notes_on_tests = _notes_on_tests(settings, runs, clustering.why_no_videos)
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
@@ -242,7 +263,8 @@ def compare(
         leaderboard=tested.leaderboard,
         pairs=tested.pairs,
         orders=orders,
-        groups_by=groups_by,
+        groups_by=group_means(runs, members),
+        group_pairs=tested.group_pairs,
         parameters={**vars(settings), 'definition': runs.definition},
         counts=_counts_of(runs, tested.units),
         notes=[*runs.notes, *notes_on_tests],
@@ -250,7 +272,8 @@ def compare(
         inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
         power=powers(settings, runs, tested.pairs, tested.units),
         verdicts=verdicts,
-        warnings=tuple(_data_warnings(settings, runs, tested.units, n_needed)),
+        gate=gate_of(settings, runs, verdicts, tested.units),
+        warnings=tuple(_data_warnings(settings, runs, tested.units)),
     )
     warn_caller(comparison.warnings)
     return comparison
@@ -263,10 +286,10 @@ class Comparison(ComparisonData, Described, Paged):
     Parameters
     ----------
     runs : list of str
-        The runs, best first by the last metric.
+        The runs, best first by the first metric.
     metrics : list of str
-        The metrics, such as ``'MAP@10'``, in the order of the cutoffs and measures; but the metric
-        that claims are about (the first measure, or else the last cutoff) comes last.
+        The metrics, such as ``'MAP@10'``: first the one that claims are about (the first measure,
+        or else the last cutoff), then the others in the order of the cutoffs and measures.
     queries : list of str
         The queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
@@ -279,6 +302,9 @@ class Comparison(ComparisonData, Described, Paged):
         Kendall's tau-b between the orders that metrics, or definitions, give.
     groups_by : list of GroupMean
         Means over groups of queries, if requested.
+    group_pairs : list of GroupPair
+        Differences by the first metric over groups of queries, if requested; with a baseline, only
+        those to it.
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
@@ -292,10 +318,12 @@ class Comparison(ComparisonData, Described, Paged):
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
     power : list of Power
-        The number of queries that would show the requested difference, for each pair by the last
+        The number of queries that would show the requested difference, for each pair by the first
         metric.
     verdicts : list of Verdict
-        The verdict on each run against the baseline, by the last metric, if requested.
+        The verdict on each run against the baseline, by the first metric, if requested.
+    gate : Gate, optional
+        The outcome of all verdicts, and the sentence that says it.
 
     Examples
     --------
@@ -344,11 +372,14 @@ class Comparison(ComparisonData, Described, Paged):
         sources = [*self.inputs.items(), *runs_read]
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in sources)
         inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
+        lead = lead_of(compared)
+        if self.gate:
+            lead['sentences'].insert(1, f'{self.gate.words}.')
         about_all_runs: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
         data = {
             **{name: compared[name] for name in ('version', 'runs', 'metrics')},
             'title': self._size_phrase(' on '),
-            'lead': {**lead_of(compared), 'caveats': [f'{warning}.' for warning in warnings]},
+            'lead': {**lead, 'caveats': [f'{warning}.' for warning in warnings]},
             'queries': self.queries,
             'values': {metric: values.tolist() for metric, values in self.values.items()},
             'comparison': compared,
@@ -369,8 +400,9 @@ class Comparison(ComparisonData, Described, Paged):
         -------
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``power``, ``verdicts``, ``notes``, and ``manifest``:
-            ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name, SHA-256).
+            ``orders``, ``by``, ``by_pairs``, ``power``, ``verdicts``, ``gate`` (if requested),
+            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name,
+            SHA-256).
             Each None has its reason beside it; in the manifest, None means not given.
         """
         parameters = dict(self.parameters)
@@ -385,6 +417,7 @@ class Comparison(ComparisonData, Described, Paged):
                 table: [_as_json(entry) for entry in getattr(self, field_name)]
                 for table, (field_name, _) in TABLES.items()
             },
+            **({} if self.gate is None else {'gate': asdict(self.gate)}),
             'notes': list(self.notes),
             'manifest': {
                 'version': __version__,
@@ -403,14 +436,15 @@ class Comparison(ComparisonData, Described, Paged):
 
         Parameters
         ----------
-        table : {'leaderboard', 'pairs', 'orders', 'by', 'power', 'verdicts'}
+        table : {'leaderboard', 'pairs', 'orders', 'by', 'by_pairs', 'power', 'verdicts'}
             The table.
 
         Returns
         -------
         pandas.DataFrame
             A row for each entry, and a column for each of its fields. An interval has three
-            columns: ``interval_low``, ``interval_high`` and ``interval_reason``.
+            columns: ``interval_low``, ``interval_high`` and ``interval_reason``; that of a
+            difference also has ``interval_excludes_zero``.
         """
         import pandas
 
@@ -453,20 +487,21 @@ def _runs_of(
     range: tuple[float, float] | None,
     by: str | None,
     systems: Sequence[str] | None,
+    macro: str | None,
 ) -> Runs:
     """Read the runs from score tables, or from results, which take none of the other options."""
     if (tables := tables_in(results)) is not None:
-        return read_scores(tables, columns, missing, range, by, systems)
+        return read_scores(tables, columns, missing, range, by, systems, macro)
     runs = read_runs(results)
-    if columns is not None or systems is not None or range is not None or missing != 'error':
-        options = 'columns, systems, range, missing'
+    if {columns, systems, range, macro} != {None} or missing != 'error':
+        options = 'columns, systems, range, macro, missing'
         raise ParameterError(f'{options}: found results, expected score tables')
     return runs
 
 
 def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Raise ParameterError if the baseline is not a run, or if runs cannot be judged by it."""
-    if settings.fail_if_worse is not None or settings.require_better:
+    if settings.is_gate:
         if len(runs.names) == 1:
             baseline = printable(str(settings.baseline))
             run = printable(runs.names[0])
@@ -547,11 +582,15 @@ def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
         counts[SKIPPED] = runs.n_skipped
     if runs.n_relevant is not None:
         counts['queries_without_relevant'] = runs.n_without_relevant
+    if runs.values_by_seed:
+        counts['seeds'] = max(map(runs.n_seeds, runs.names))
+    if runs.macro is not None:
+        counts['groups'] = len({*runs.macro})
     return {name: int(count) for name, count in counts.items()}
 
 
 def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
-    """Return sentences about the floor, and about clusters that are not the default."""
+    """Return sentences about the floor, unusual clusters, single seeds and small groups."""
     notes = []
     if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
@@ -559,15 +598,26 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
     if why_no_videos and (runs.has_videos or runs.no_videos):
         notes.append(f'Queries are taken as independent, not by video: {why_no_videos}')
+    single = [name for name in runs.names if runs.values_by_seed and runs.n_seeds(name) == 1]
+    if single:
+        subject = f'{join_names(single)} {"has" if len(single) == 1 else "have"} one seed'
+        notes.append(f'{subject}: what the tests say is about this very seed')
+    if small := [
+        f'{name} ({size})'
+        for name, size in Counter(runs.macro or ()).items()
+        if size < FEWEST_OF_GROUP
+    ]:
+        notes.append(
+            f'Fewer than {FEWEST_OF_GROUP} items in {join_names(small)}: intervals of a mean over '
+            'groups may be too narrow'
+        )
     return notes
 
 
-def _data_warnings(
-    settings: Settings, runs: Runs, units: Units, n_needed: int
-) -> Iterator[DataWarning]:
-    """Warn if clusters are too few or too large, or units too few for a verdict."""
+def _data_warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
+    """Warn if clusters are too few or too large."""
     sizes = units.sizes
-    queries = terms_of(vars(settings), runs.metrics[-1]).queries
+    queries = terms_of(vars(settings), runs.metrics[0]).queries
     if settings.cluster != 'none':
         share = sizes.max() / sizes.sum()
         n_effective = sizes.sum() ** 2 / np.square(sizes).sum()
@@ -579,11 +629,3 @@ def _data_warnings(
                 f'{percent(LARGEST_SHARE)}'
             )
             yield DataWarning('few-clusters', '', finding)
-    if n_needed:
-        _, plural = names_of_units(vars(settings), runs.metrics[-1])
-        outcome = 'pass' if settings.require_better else 'fail'
-        finding = (
-            f'no run could {outcome} at this limit on {len(sizes)} {plural}: {n_needed} or more '
-            'are needed for a verdict'
-        )
-        yield DataWarning('no-verdict', '', finding)

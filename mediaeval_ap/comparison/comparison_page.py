@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
+from mediaeval_ap.comparison.testing import CORRECTED_BY, name_of_test, terms_of
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
@@ -95,28 +95,28 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     figures = data['figures']
     metrics = data['metrics']
     parameters = compared['manifest']['parameters']
-    last = metrics[-1]
+    claimed = metrics[0]
     inputs = data['manifest']['inputs']
     file_names = run_names([*(row['name'] for row in inputs), ''])  # '' shares no suffix: all stay
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
         **{name: parameters[name] for name in ('baseline', 'cluster')},
-        'terms': terms_of(parameters, last),
+        'terms': terms_of(parameters, claimed),
         'value': value_names.pop() if len(value_names) == 1 else 'value',
-        'last_values': value_name(last),
+        'claimed_values': value_name(claimed),
         'facts': facts,
         'level': percent(parameters['level']),
-        'test': words_of_test(parameters['correction']),
+        'test': _words_of_test(compared),
         'has_floor': any(row['floor'] for row in compared['leaderboard']),
         'boards': boards_of(compared),
         'caption': caption,
-        'pairs': [pair for pair in compared['pairs'] if pair['metric'] == last],
+        'pairs': [pair for pair in compared['pairs'] if pair['metric'] == claimed],
         'orders': compared['orders'],
         'is_by_k': 'map_by_k' in figures,
         'bins': _distribution(figures, metrics, data['runs']),
         'queries': data['queries'],
-        'values': list(zip(*data['values'][last], strict=True)),
+        'values': list(zip(*data['values'][claimed], strict=True)),
         'remarks': [
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
@@ -132,13 +132,13 @@ def value_name(metric: str) -> str:
 
 
 def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric, the last first.
+    """Return a leaderboard for each metric.
 
     Each row lists the runs that do not differ significantly from its own.
     """
     boards = []
     alpha = alpha_of(comparison['manifest']['parameters']['level'])
-    for metric in comparison['metrics'][::-1]:
+    for metric in comparison['metrics']:
         rows = [row for row in comparison['leaderboard'] if row['metric'] == metric]
         alike: dict[str, list[str]] = {row['run']: [] for row in rows}
         for pair in comparison['pairs']:  # best first
@@ -169,21 +169,21 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _distribution(
     figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the distribution of the last metric; columns are the classes of all metrics."""
+    """Return the distribution of the first metric; columns are the classes of all metrics."""
     charts = [figures[f'distribution {metric}'] for metric in metrics]
     longest_legend = max((chart['legend'] for chart in charts), key=len)
     classes = [entry['label'] for entry in longest_legend]
-    last = charts[-1]['spec']['data']['values']
-    counts = {(row['run'], row['class']): row['count'] for row in last}
+    rows_shown = charts[0]['spec']['data']['values']
+    counts = {(row['run'], row['class']): row['count'] for row in rows_shown}
     rows = [(run, [counts.get((run, name), 0) for name in classes]) for run in runs]
     return {'headers': classes, 'rows': rows}
 
 
 def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str, Any]:
-    """Return a headline and sentences about the last metric, which claim no more than the test."""
+    """Return a headline and sentences about the first metric, which claim no more than the test."""
     counts = comparison['manifest']['counts']
     parameters = comparison['manifest']['parameters']
-    terms = terms_of(parameters, comparison['metrics'][-1])
+    terms = terms_of(parameters, comparison['metrics'][0])
     if is_partial:  # a missing run may be better than all
         terms = terms._replace(run='scored run', runs='scored runs')
     if counts.get('queries_without_relevant') == counts['queries']:
@@ -191,7 +191,7 @@ def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str
             'No query has a relevant shot, so the runs cannot be compared',
             'Whatever a run returns, it scores the same.',
         )
-    metric = comparison['metrics'][-1]
+    metric = comparison['metrics'][0]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
     leaders = [row['run'] for row in board if row['rank'] == 1]
     runs_below = [row['run'] for row in board if row['rank'] > 1]
@@ -247,10 +247,7 @@ class _Words(NamedTuple):
             difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
         p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
         if pair['p_adjusted'] <= self.alpha:
-            better = f'{pair["a"]} is {BETTER} {pair["b"]}'
-            if interval['low'] is not None and interval['low'] <= 0:
-                return f'{better} ({p}), but the size of the difference is unsure: {difference}'
-            return f'{better} by {difference}, {p}'
+            return f'{pair["a"]} is {BETTER} {pair["b"]} by {difference}, {p}'
         alike = 'but they are not significantly different'
         return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
 
@@ -310,8 +307,8 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     """Name the test, its family, its units, and the p from which two runs differ."""
     parameters = comparison['manifest']['parameters']
     counts = comparison['manifest']['counts']
-    terms = terms_of(parameters, comparison['metrics'][-1])
-    n_pairs = sum(pair['metric'] == comparison['metrics'][-1] for pair in comparison['pairs'])
+    terms = terms_of(parameters, comparison['metrics'][0])
+    n_pairs = sum(pair['metric'] == comparison['metrics'][0] for pair in comparison['pairs'])
     family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''
     if n_pairs > 1 and parameters['baseline'] is not None:
         family = f' over the {counts["runs"] - 1} pairs with {parameters["baseline"]}'
@@ -319,10 +316,17 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     if parameters['cluster'] != 'none':
         clusters = with_noun(counts['units'], 'cluster', 'clusters')
         units = f'{clusters} of {units}, by {parameters["cluster"]}'
-    test = words_of_test(parameters['correction'])
+    test = _words_of_test(comparison)
     verdict = f'{terms.runs} differ significantly if their corrected p is at most'
     alpha = f'{alpha_of(parameters["level"]):g}'
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {verdict} {alpha}.'
+
+
+def _words_of_test(comparison: Mapping[str, Any]) -> str:
+    """Return the name of the test, with its correction."""
+    parameters = comparison['manifest']['parameters']
+    name = name_of_test(comparison['manifest']['counts'])
+    return f'{name}, corrected by {CORRECTED_BY[parameters["correction"]]}'
 
 
 def percent(share: float) -> str:

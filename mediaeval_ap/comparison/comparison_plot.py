@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ class ComparisonPlot(Plot):
         Parameters
         ----------
         metric : str, optional
-            One of the metrics, such as ``'MAP@10'``; by default the last.
+            One of the metrics, such as ``'MAP@10'``; by default the first.
 
         Returns
         -------
@@ -152,8 +153,9 @@ class ComparisonPlot(Plot):
                 'expected one metric at several cutoffs'
             )
         means = {(row.run, row.metric): row.map for row in self._comparison.leaderboard}
-        maps = [[means[run, metric] for metric in self._values] for run in self._runs]
-        cutoffs = [k or 'all' for _, _, k in parts]
+        in_order = sorted(parts, key=lambda part: int(part[2] or sys.maxsize))
+        maps = [[means[run, ''.join(part)] for part in in_order] for run in self._runs]
+        cutoffs = [k or 'all' for _, _, k in in_order]
         metric = parts[0][0]
         return self._figures.map_by_k(self._runs, cutoffs, maps, metric=metric, teams=self._teams)
 
@@ -177,9 +179,9 @@ class ComparisonPlot(Plot):
         return embedded
 
     def _metric(self, metric: str | None, metrics: Sequence[str] = ()) -> str:
-        """Check that a metric exists, and return it; by default the last."""
+        """Check that a metric exists, and return it; by default the first."""
         metrics = tuple(metrics or self._values)
         if not metrics:
             (no_mean,) = self._comparison.metrics
             raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')
-        return metrics[-1] if metric is None else check_policy('metric', metric, metrics)
+        return metrics[0] if metric is None else check_policy('metric', metric, metrics)

@@ -14,15 +14,16 @@ from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.clusters_and_groups import GroupMean
 from mediaeval_ap.comparison.comparable_runs import Agreement
 from mediaeval_ap.comparison.comparison_page import join_names, percent, ranks
-from mediaeval_ap.comparison.intervals import FEWEST, Interval
+from mediaeval_ap.comparison.gate import Gate, Power, Verdict
+from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
+from mediaeval_ap.comparison.score_tables import DATASET_COLUMNS
 from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
-    FAILING,
-    SIGN_FLIPS,
+    LIMITS,
+    GroupPair,
     Pair,
-    Power,
     Standing,
-    Verdict,
+    name_of_test,
     names_of_units,
     terms_of,
 )
@@ -37,18 +38,9 @@ TABLES: dict[str, tuple[str, type[Any]]] = {
     'pairs': ('pairs', Pair),
     'orders': ('orders', Agreement),
     'by': ('groups_by', GroupMean),
+    'by_pairs': ('group_pairs', GroupPair),
     'power': ('power', Power),
     'verdicts': ('verdicts', Verdict),
-}
-# The columns that a field of intervals becomes.
-INTERVAL_COLUMNS = {
-    'interval': ['interval_low', 'interval_high', 'interval_reason'],
-    'rank_interval': ['rank_low', 'rank_high'],
-    'difference_interval': [
-        'difference_interval_low',
-        'difference_interval_high',
-        'difference_interval_reason',
-    ],
 }
 LABEL = 'tab:comparison'
 DAGGER = '†'
@@ -68,6 +60,7 @@ class ComparisonData:
     pairs: list[Pair]
     orders: list[Agreement]
     groups_by: list[GroupMean]
+    group_pairs: list[GroupPair]
     parameters: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: list[str]
@@ -76,10 +69,28 @@ class ComparisonData:
     warnings: Sequence[DataWarning] = field(default=(), repr=False)
     power: Sequence[Power] = ()
     verdicts: Sequence[Verdict] = ()
+    gate: Gate | None = None
 
     @property
     def terms(self) -> Terms:
-        return terms_of(self.parameters, self.metrics[-1])
+        return terms_of(self.parameters, self.metrics[0])
+
+    @property
+    def limit(self) -> float | None:
+        """How much worse than the baseline a run may be; None without such a gate."""
+        limits = (self.parameters[name] for name in LIMITS)
+        return next((limit for limit in limits if limit is not None), None)
+
+
+def _columns_of(table: str, name: str) -> list[str]:
+    """Return the columns that a field becomes; an interval has several."""
+    if name == 'rank_interval':
+        return ['rank_low', 'rank_high']
+    if not name.endswith('interval'):
+        return [name]
+    is_mean = table == 'leaderboard' and name == 'interval'
+    parts = fields(Interval if is_mean else DifferenceInterval)
+    return [f'{name}_{part.name}' for part in parts]
 
 
 def grid_of(comparison: ComparisonData, table: str) -> Grid:
@@ -91,26 +102,30 @@ def grid_of(comparison: ComparisonData, table: str) -> Grid:
         row: list[Any] = []
         for name in names:
             value = entry[name]
-            columns = INTERVAL_COLUMNS.get(name)
+            columns = _columns_of(table, name)
             bounds = value.values() if isinstance(value, dict) else value
-            row += [value] if columns is None else bounds or [None] * len(columns)
+            row += [value] if columns == [name] else bounds or [None] * len(columns)
         rows.append(row)
-    return Grid(list(chain(*(INTERVAL_COLUMNS.get(name, [name]) for name in names))), rows)
+    return Grid(list(chain(*(_columns_of(table, name) for name in names))), rows)
 
 
 def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> list[str]:
     """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
-    unit, units = names_of_units(settings, comparison.metrics[-1])
-    subject = 'Means over' if comparison.values else f'{comparison.metrics[-1]} of'
+    unit, units = names_of_units(settings, comparison.metrics[0])
+    subject = 'Means over' if comparison.values else f'{comparison.metrics[0]} of'
+    if settings['macro']:
+        subject = f'{mean_of_groups(settings, comparison.counts).capitalize()} over'
     subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
     if settings['cluster'] != 'none':
         subject += f' in {with_noun(comparison.counts["units"], unit, units)}'
         subject += ', by video' if settings['cluster'] == 'video' else ''
     if settings['definition']:
         subject += f' ({settings["definition"]})'
-    methods = 'expanded ABC, plus2' if comparison.pairs and shows_differences else 'expanded ABC'
+    methods = 'expanded ABC' + '; of differences: t, p decides about 0' * bool(
+        comparison.pairs and shows_differences
+    )
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
         intervals = f'without intervals, which need {FEWEST} {units}'
@@ -122,8 +137,16 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
     has_baseline = settings['baseline'] is not None
     family = 'pairs with the baseline' if has_baseline else f'all pairs of {terms.runs}'
     family += ' for each metric' if len(comparison.metrics) > 1 else ''
-    tests = f'{SIGN_FLIPS} of {units}, corrected by {correction} over {family}'
+    test = name_of_test(comparison.counts)
+    tests = f'{test} of {units}, corrected by {correction} over {family}'
     return [f'{subject}, {intervals}.', f'Tests: {tests}.']
+
+
+def mean_of_groups(settings: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """Describe a mean in which each group counts the same, as a mean of 3 datasets."""
+    column = settings['macro']
+    groups = DATASET_COLUMNS.get(column, f'groups by {column}')
+    return f'mean of {counts["groups"]} {groups}'
 
 
 class TitledTable(NamedTuple):
@@ -139,10 +162,11 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     """Yield the verdict, the board, differences, other tables, and the procedure."""
     has_baseline = comparison.parameters['baseline'] is not None
     n_runs = len(comparison.runs)
-    metrics = _claimed_first(comparison)
+    metrics = comparison.metrics
     n_shown = len(metrics) if pairs else int(not has_baseline and n_runs <= MOST_RUNS)
     yield f'{headline}\n'
-    yield from _outcome_of_gate(comparison)
+    if comparison.gate:
+        yield f'{comparison.gate.words}\n'
     yield _board(comparison)
     if explanations := _explanations(comparison):
         yield '\n'.join([*explanations, ''])
@@ -152,6 +176,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
         *_power(comparison),
         *_means_without_floor(comparison),
         *_means_by_group(comparison),
+        *_differences_by_group(comparison, pairs),
         *_orders(comparison),
     ):
         yield Heading(table.title, table.note)
@@ -163,21 +188,6 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
         hidden = join_names(metrics[n_shown:])
         end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]
     yield '\n'.join([*end, ''])
-
-
-def _claimed_first(comparison: ComparisonData) -> list[str]:
-    """Return the metrics; the one that claims are about, which is the last, comes first."""
-    *exploratory, claimed = comparison.metrics
-    return [claimed, *exploratory]
-
-
-def _outcome_of_gate(comparison: ComparisonData) -> Iterator[str]:
-    if verdicts := comparison.verdicts:
-        outcome = 'failed' if any(one.verdict in FAILING for one in verdicts) else 'passed'
-        words = dict.fromkeys(one.verdict for one in verdicts if one.verdict != 'passed')
-        runs = {word: [one.run for one in verdicts if one.verdict == word] for word in words}
-        reasons = '; '.join(f'{word}: {join_names(runs[word])}' for word in words)
-        yield f'Gate {outcome}{f" ({reasons})" if reasons else ""}\n'
 
 
 def _explanations(comparison: ComparisonData) -> list[str]:
@@ -192,7 +202,10 @@ def _explanations(comparison: ComparisonData) -> list[str]:
             different = f'significantly different from {printable(baseline)}'
             mark = f'{DAGGER}: {different} (corrected p ≤ {alpha:g}).'
         sentences.append(f'{mark} Ranks: best to worst by the tests of all pairs.')
-    claimed, *exploratory = _claimed_first(comparison)
+    claimed, *exploratory = comparison.metrics
+    if comparison.parameters['macro']:
+        mean = mean_of_groups(comparison.parameters, comparison.counts)
+        sentences.append(f'{claimed}: {mean}, each counts the same.')
     if exploratory:
         verb = 'is' if len(exploratory) == 1 else 'are'
         sentences.append(
@@ -204,15 +217,17 @@ def _explanations(comparison: ComparisonData) -> list[str]:
 def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
-    yield from _outcome_of_gate(comparison)
+    if comparison.gate:
+        yield f'{comparison.gate.words}\n'
     number = with_noun(len(comparison.runs), terms.run, terms.runs)
     means = f'{headline}. Means of {number}, best in bold.'
     shows_differences = pairs or len(comparison.runs) == 2 or bool(comparison.verdicts)
     procedure = procedure_of(comparison, shows_differences)
     note = ' '.join([*(f'{note}.' for note in comparison.notes), *procedure])
     yield _captioned(_board(comparison), ' '.join([means, *_explanations(comparison)]), LABEL, note)
-    pair_tables = _differences_of_pairs(comparison, _claimed_first(comparison) if pairs else [])
-    for table in *_requested_tables(comparison), *pair_tables, *_means_by_group(comparison):
+    pair_tables = _differences_of_pairs(comparison, comparison.metrics if pairs else [])
+    by_group = [*_means_by_group(comparison), *_differences_by_group(comparison, pairs)]
+    for table in *_requested_tables(comparison), *pair_tables, *by_group:
         text = f'{table.title}, {table.note}.' if table.note else f'{table.title}.'
         yield _captioned(table.grid, text, f'{LABEL}-{table.label}')
 
@@ -240,18 +255,23 @@ def _board(comparison: ComparisonData) -> Grid:
         return Marked(standing.map, standing.rank == 1, mark, detail)
 
     grid = _grid_of_runs(comparison, cell_of)
-    if not comparison.pairs:
-        return grid
-    rank_intervals = [row.rank_interval for row in comparison.leaderboard if not row.exploratory]
-    ranked = zip(grid.rows, rank_intervals, strict=True)  # both best first
-    rows = [[run, Marked(ranks(interval)), *cells] for (run, *cells), interval in ranked]
-    return Grid([comparison.terms.run, 'rank', *grid.headers[1:]], rows)
+    standings = [row for row in comparison.leaderboard if not row.exploratory]  # best first, too
+    columns = {}
+    if comparison.pairs:
+        columns['rank'] = [Marked(ranks(row.rank_interval)) for row in standings]
+    if 'seeds' in comparison.counts:
+        columns['seeds'] = [Marked(str(row.n_seeds)) for row in standings]
+    rows = [
+        [run, *cells, *means]
+        for (run, *means), *cells in zip(grid.rows, *columns.values(), strict=True)
+    ]
+    return Grid([comparison.terms.run, *columns, *grid.headers[1:]], rows)
 
 
 def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
     """Return a row for each run, and a column for each metric."""
     cells = {(row.metric, row.run): cell_of(row) for row in comparison.leaderboard}
-    metrics = _claimed_first(comparison)
+    metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
     return Grid([comparison.terms.run, *metrics], rows)
 
@@ -259,21 +279,24 @@ def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]
 def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Iterator[TitledTable]:
     """Yield the differences of all runs to the baseline, with their verdicts, if requested."""
     settings = comparison.parameters
-    verdict_by_run = {verdict.run: [Marked(verdict.words)] for verdict in comparison.verdicts}
+    _, units = names_of_units(settings, comparison.metrics[0])
+    verdict_by_run = {
+        verdict.run: [Marked(_words_of(verdict, units))] for verdict in comparison.verdicts
+    }
     rules = [f'{percent(settings["level"])} interval']
-    if settings['fail_if_worse'] is not None:
-        rules.append(f'worse: all of it is below {0 - settings["fail_if_worse"]:g}')
+    if (limit := comparison.limit) is not None:
+        rules += [f'worse: all of it is below {0 - limit:g}', 'not worse: all of it is above']
     if settings['require_better']:
-        rules.append('not better: not all of it is above 0')
+        rules.append('better: all of it is above 0')
     for metric in metrics if settings['baseline'] is not None else ():
-        verdicts = verdict_by_run if metric == comparison.metrics[-1] else {}
+        verdicts = verdict_by_run if metric == comparison.metrics[0] else {}
         rows = [
             ([row.run, *verdicts.get(row.run, [])], row, row.difference_interval)
             for row in comparison.leaderboard
             if row.metric == metric and row.difference is not None
         ]
         headers = [comparison.terms.run, *(['verdict'] if verdicts else [])]
-        note = '; '.join([*(rules if verdicts else []), *_note_on_counts(comparison)])
+        note = '; '.join([*(rules if verdicts else []), *_notes_on_pairs(comparison, rows)])
         title = f'{metric}: difference to {printable(settings["baseline"])}'
         yield TitledTable('verdicts', title, note, _grid_of_differences(comparison, headers, rows))
 
@@ -285,23 +308,47 @@ def _differences_of_pairs(
     notes = [f'first {comparison.terms.run} minus second']
     if comparison.parameters['baseline'] is not None:
         notes.append('corrected over all pairs')
-    note = '; '.join([*notes, *_note_on_counts(comparison)])
     for number, metric in enumerate(metrics if comparison.pairs else (), 1):
         pairs = [pair for pair in comparison.pairs if pair.metric == metric]
         rows = [([pair.a, pair.b], pair, pair.interval) for pair in pairs]
+        note = '; '.join([*notes, *_notes_on_pairs(comparison, rows)])
         grid = _grid_of_differences(comparison, ['first', 'second'], rows)
         yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
 
 
-def _note_on_counts(comparison: ComparisonData) -> list[str]:
-    is_clustered = comparison.values and comparison.parameters['cluster'] != 'none'
-    return [f'win/tie/loss and dz by {comparison.terms.query}'] if is_clustered else []
+def _words_of(verdict: Verdict, units: str) -> str:
+    """Return a verdict with the number of units that would decide it, and of missing values."""
+    details = []
+    if verdict.verdict == 'undecided':
+        details.append(verdict.reason or f'{verdict.n_needed:,} {units}')
+    if verdict.n_as_zero:
+        details.append(f'{with_noun(verdict.n_as_zero, "item", "items")} without a value')
+    return f'{verdict.verdict} ({"; ".join(details)})' if details else verdict.verdict
+
+
+Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
+
+
+def _notes_on_pairs(comparison: ComparisonData, rows: Sequence[Compared]) -> list[str]:
+    """Say what counts are over, and which pairs only the correction leaves undecided."""
+    alpha = alpha_of(comparison.parameters['level'])
+    alone = [
+        ' and '.join(map(str, names[:2]))
+        for names, compared, interval in rows
+        if interval and interval.excludes_zero and (compared.p_adjusted or 0) > alpha
+    ]
+    notes = []
+    if comparison.values and comparison.parameters['cluster'] != 'none':
+        notes.append(f'win/tie/loss and dz by {comparison.terms.query}')
+    if alone:
+        notes.append(f'alone it would be significant: {join_names(alone)}')
+    return notes
 
 
 def _grid_of_differences(
     comparison: ComparisonData,
     headers: Sequence[str],
-    rows: Iterable[tuple[Sequence[Any], Standing | Pair, Interval | None]],
+    rows: Iterable[Compared],
 ) -> Grid:
     """Return a row for each difference, after its first cells; counts need values by query."""
     headers = [*headers, 'difference', 'corrected p', 'win/tie/loss', 'dz']
@@ -359,7 +406,7 @@ def _means_by_group(comparison: ComparisonData) -> Iterator[TitledTable]:
     headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
     means = {(mean.metric, mean.run, mean.group): mean.map for mean in group_means}
     note = f'with the number of {comparison.terms.queries}'
-    for number, metric in enumerate(_claimed_first(comparison) if sizes else (), 1):
+    for number, metric in enumerate(comparison.metrics if sizes else (), 1):
         rows = [
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
@@ -367,25 +414,56 @@ def _means_by_group(comparison: ComparisonData) -> Iterator[TitledTable]:
         yield TitledTable(f'by-{number}', title, note, Grid(headers, rows))
 
 
+def _differences_by_group(comparison: ComparisonData, pairs: bool) -> Iterator[TitledTable]:
+    """Yield the differences by group: of one pair, with a baseline, or on request."""
+    is_shown = pairs or len(comparison.runs) == 2 or comparison.parameters['baseline'] is not None
+    rows = [
+        [
+            row.group,
+            row.a,
+            row.b,
+            Marked(row.difference, detail=_bounds(row.interval)),
+            Marked(short_p(row.p)),
+            Marked(short_p(row.p_adjusted)),
+        ]
+        for row in (comparison.group_pairs if is_shown else ())
+    ]
+    if rows:
+        title = f'{comparison.metrics[0]}: differences by {comparison.parameters["by"]}'
+        headers = ['group', 'first', 'second', 'difference', 'p', 'corrected p']
+        note = 'first minus second; p corrected over the groups of a pair'
+        yield TitledTable('by-pairs', title, note, Grid(headers, rows))
+
+
 def _requested_tables(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the verdicts, and the numbers of queries for a difference."""
     if comparison.verdicts:
-        yield from _against_baseline(comparison, comparison.metrics[-1:])
+        yield from _against_baseline(comparison, comparison.metrics[:1])
     yield from _power(comparison)
 
 
 def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the numbers of queries for a difference, if requested."""
-    if comparison.power:
-        _, units = names_of_units(comparison.parameters, comparison.metrics[-1])
-        difference = f'a difference of {comparison.parameters["power"]:g}'
-        title = f'{comparison.metrics[-1]}: {units} to tell {difference} at 80 %'
-        rows = [(pair.a, pair.b, pair.sd, pair.n_queries) for pair in comparison.power]
-        grid = Grid(['first', 'second', 'sd of differences', units], rows)
-        yield TitledTable('power', title, 'of one pair, not corrected', grid)
+    if not comparison.power:
+        return
+    settings = comparison.parameters
+    _, units = names_of_units(settings, comparison.metrics[0])
+    headers = ['first', 'second', 'sd of differences', units]
+    rows = [
+        [row.a, row.b, row.sd, Marked(row.reason or f'{row.n_queries:,}')]
+        for row in comparison.power
+    ]
+    if comparison.limit is not None:
+        headers.append(f'gate at {comparison.limit:g}')
+        for row, entry in zip(rows, comparison.power, strict=True):
+            row.append(Marked(entry.gate_reason or f'{entry.n_gate:,}'))
+    title = f'{comparison.metrics[0]}: {units} that show a difference of {settings["power"]:g}'
+    note = 'with a power of 80 %, by the test of one pair, not corrected'
+    yield TitledTable('power', title, note, Grid(headers, rows))
 
 
 def requested_tables_on_page(comparison: ComparisonData) -> Iterator[TitledTable]:
     """Yield the requested tables of a page; of the means by group, those that claims are about."""
     yield from _requested_tables(comparison)
     yield from (table._replace(label='by') for table in islice(_means_by_group(comparison), 1))
+    yield from _differences_by_group(comparison, pairs=True)

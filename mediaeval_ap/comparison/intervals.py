@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mediaeval_ap.arrays import Floats
+from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.errors import require
 
 FEWEST = 5  # with fewer units, compare gives no interval
-MOST_UNITS = 10**6  # the limit of the search for the fewest units
+LARGE = 0.05  # times the largest difference: `FEWEST` larger ones tell how large differences are
+POWER = 0.8  # the usual value
+MOST_UNITS = 10**9  # beyond any list of queries
 Range = tuple[float, float]
 
 
@@ -25,23 +30,71 @@ class Interval:
     reason: str = ''
 
 
-def mean_interval(sums: Floats, sizes: Floats, level: float, bounds: Range | None) -> Interval:
+@dataclass(frozen=True)
+class DifferenceInterval(Interval):
+    """The interval of a difference. If p excludes 0, an end may be 0 itself, and is not in it."""
+
+    excludes_zero: bool | None = None
+
+    def is_below(self, bound: float) -> bool:
+        """Return True if the whole interval is below a bound; there must be an interval."""
+        assert self.high is not None
+        return self.high < bound or (self.high == bound == 0 and bool(self.excludes_zero))
+
+    def is_above(self, bound: float) -> bool:
+        """Return True if the whole interval is above a bound; there must be an interval."""
+        assert self.low is not None
+        return self.low > bound or (self.low == bound == 0 and bool(self.excludes_zero))
+
+
+class Spread(NamedTuple):
+    """The variance of an estimate, and its degrees of freedom."""
+
+    variance: float
+    df: float
+
+    def half(self, level: float) -> float:
+        """Return half the length of Student's interval."""
+        return _quantile(self.df, level) * math.sqrt(self.variance)
+
+
+def sum_of_spreads(spreads: Sequence[Spread]) -> Spread:
+    """Return the spread of a sum of independent estimates (Satterthwaite, 1946)."""
+    variance = math.fsum(spread.variance for spread in spreads)
+    parts = (spread.variance**2 / spread.df for spread in spreads if spread.variance)
+    return Spread(variance, variance**2 / math.fsum(parts))
+
+
+def mean_interval(
+    sums: Floats,
+    sizes: Floats,
+    level: float,
+    bounds: Range | None,
+    seeds: Sequence[Spread] = (),
+) -> Interval:
     """Return the interval of a mean by Hesterberg's expanded ABC, cut at the bounds, if any.
 
     The ABC of DiCiccio and Efron (1992) corrects for skewness as BCa does. Hesterberg (2015) uses
-    quantiles of t, and a larger standard error for few units.
+    quantiles of t, and a larger standard error for few units. The spread between seeds adds to its
+    variance.
     """
     n_units = len(sums)
     total = math.fsum(sizes.tolist())
     mean = math.fsum(sums.tolist()) / total
     deviations = sums - mean * sizes
     norm = math.sqrt(_sum(deviations * deviations))
-    if (sums / sizes).min() == (sums / sizes).max() or norm == 0:
+    df: float = n_units - 1
+    expansion = math.sqrt(n_units / (n_units - 1))
+    if seeds:
+        of_units = Spread((norm / total * expansion) ** 2, df)
+        variance, df = sum_of_spreads([of_units, *seeds])
+        norm = math.sqrt(variance) * total / expansion
+    elif (sums / sizes).min() == (sums / sizes).max() or norm == 0:
         return Interval(None, None, 'all units have one mean')
     acceleration = _sum((deviations / norm) ** 2 * (deviations / norm)) / 6
     # A mean over clusters is a ratio of two sums; its slope is 0 for units of equal size.
     slope = _sum(deviations * sizes) / (total * norm)
-    expanded = _quantile(n_units - 1, level) * math.sqrt(n_units / (n_units - 1))
+    expanded = _quantile(df, level) * expansion
     ends: list[float | None] = []
     for quantile, end in zip((-expanded, expanded), bounds or (None, None), strict=True):
         shift = acceleration + quantile
@@ -58,47 +111,131 @@ def mean_interval(sums: Floats, sizes: Floats, level: float, bounds: Range | Non
     return Interval(low, high)
 
 
-def plus2_interval(
-    sums: Floats, sizes: Floats, level: float, largest: float, is_bound: bool
-) -> Interval:
-    """Return Student's interval of a mean difference, with two extra units of +m and -m.
+def usual_size(sums: Floats, sizes: Floats) -> float:
+    """Return the root mean square of the mean differences that are not 0; 0 if all are."""
+    nonzero = sums[sums != 0] / sizes[sums != 0]
+    return math.sqrt(_sum(nonzero * nonzero) / max(len(nonzero), 1))
 
-    This is Bonett and Price's (2012) interval, extended to differences of any size. m is `largest`,
-    the largest possible difference, or the largest observed one if that is larger. If m bounds all
-    differences (`is_bound`), it also bounds the interval.
+
+def size_of_more_units(sums: Floats, sizes: Floats, width: float) -> float:
+    """Return m, the size of the two differences +m and -m that an interval assumes beside its own.
+
+    It is the usual size of a difference. Where fewer than five are large, they do not tell how
+    large others may be: then it is `width`, the largest possible difference, or the largest
+    observed one if that is larger.
     """
-    m = max(largest, float(np.abs(sums / sizes).max()))
-    size = float(sizes.mean())
-    sums = np.append(sums, [m * size, -m * size])
-    sizes = np.append(sizes, [size, size])
+    amounts = np.abs(sums / sizes)
+    largest = float(amounts.max())
+    is_known = np.count_nonzero(amounts > LARGE * largest) >= FEWEST
+    return usual_size(sums, sizes) if is_known else max(width, largest)
+
+
+def spreads_of_difference(
+    sums: Floats, sizes: Floats, m: float, seeds: Sequence[Spread]
+) -> list[Spread]:
+    """Return the spreads of a mean difference over units; its interval has the longest one.
+
+    One is Student's own. One is Student's with two more units, of differences +m and -m, so that
+    a few equal differences do not look certain. With spreads between seeds there is one for all.
+    """
     n_units = len(sums)
+    size = float(sizes.mean())
+    own = _variance_of_ratio(sums, sizes)
+    extended = _variance_of_ratio(
+        np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size])
+    )
+    return _joined(n_units, own, extended, seeds)
+
+
+def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
+    """Return the linearised variance of a ratio of two sums (Cochran, 1977)."""
+    n_units = len(sums)
+    if n_units == 1:
+        return 0.0
     total = math.fsum(sizes.tolist())
-    mean = math.fsum(sums.tolist()) / total
-    # A ratio of two sums, whose variance is linearised (Cochran, 1977).
-    deviations = sums - mean * sizes
-    standard_error = math.sqrt(_sum(deviations * deviations) * n_units / (n_units - 1)) / total
-    half = _quantile(n_units - 1, level) * standard_error
-    limit = m if is_bound else math.inf
-    return Interval(max(mean - half, -limit), min(mean + half, limit))
+    deviations = sums - math.fsum(sums.tolist()) / total * sizes
+    return _sum(deviations * deviations) * n_units / (n_units - 1) / total**2
 
 
-def fewest_below(level: float, share: float) -> int:
-    """Return the fewest units of equal size whose plus2 interval can be below -share of m.
+def _joined(n_units: int, own: float, extended: float, seeds: Sequence[Spread]) -> list[Spread]:
+    if not seeds:
+        return [Spread(own, n_units - 1), Spread(extended, n_units + 1)]
+    return [sum_of_spreads([Spread(max(own, extended), n_units - 1), *seeds])]
 
-    The interval is lowest if all differences are -m: then its upper end is m (2 t - n) / (n + 2).
+
+def difference_interval(
+    difference: float, spreads: Sequence[Spread], level: float, p: float, limit: float | None
+) -> DifferenceInterval:
+    """Return Student's interval of a difference, in which p decides about 0.
+
+    Where p excludes 0, the interval ends at 0 at the latest; where it does not, the interval holds
+    0. The sign flips behind p fall on both sides of the difference, so this is what inverting them
+    would do. `limit` is the largest possible difference, if it is known.
     """
+    half = max(spread.half(level) for spread in spreads)
+    low = difference - half
+    high = difference + half
+    excludes_zero = p <= alpha_of(level)
+    if not excludes_zero:
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    elif difference > 0:
+        low = max(low, 0.0)
+    else:
+        high = min(high, 0.0)
+    limit = math.inf if limit is None else limit
+    return DifferenceInterval(max(low, -limit), min(high, limit), excludes_zero=excludes_zero)
 
-    def is_below(n: int) -> bool:
-        return 2 * _quantile(n + 1, level) - n < -share * (n + 2)
 
-    return FEWEST + bisect_left(range(FEWEST, MOST_UNITS), True, key=is_below)
+def p_of_difference(difference: float, spread: Spread) -> float:
+    """Return the two-sided p of Student's t."""
+    special = require('scipy.special', 'compare', 'compare')
+    return float(2 * special.stdtr(spread.df, -abs(difference) / math.sqrt(spread.variance)))
+
+
+def fewest_units(level: float) -> int:
+    """Return the fewest units whose sign flips can have a p of at most 1 - level."""
+    return max(FEWEST, math.ceil(1 - math.log2(alpha_of(level))))
+
+
+def units_to_decide(
+    difference: float,
+    bound: float,
+    sd: float,
+    m: float,
+    share: float,
+    level: float,
+    seeds: Sequence[Spread] = (),
+) -> int | None:
+    """Return the fewest units that tell a difference from a bound with a power of 80 %.
+
+    Differences of units have the standard deviation `sd` and the usual size `m`, and a `share` of
+    them is not 0. Return None where the spread between seeds alone is too large.
+    """
+    special = require('scipy.special', 'compare', 'compare')
+    z = float(special.ndtri(POWER))
+
+    def decides(n_units: int) -> bool:
+        # As `spreads_of_difference` for units of size 1. Two more units of +m and -m draw the mean
+        # towards 0, and so all units are farther from it.
+        own = sd**2 / n_units
+        squares = n_units * sd**2 + 2 * m**2 + 2 * difference**2 * n_units / (n_units + 2)
+        extended = squares / ((n_units + 1) * (n_units + 2))
+        half = max(spread.half(level) for spread in _joined(n_units, own, extended, seeds))
+        variance = own + math.fsum(spread.variance for spread in seeds)
+        return half + z * math.sqrt(variance) <= abs(difference - bound)
+
+    if seeds and not decides(MOST_UNITS):
+        return None
+    fewest = max(fewest_units(level), math.ceil(FEWEST / share))
+    return fewest + bisect_left(range(fewest, MOST_UNITS), True, key=decides)
 
 
 def _sum(values: Floats) -> float:
     return math.fsum(values.tolist())
 
 
-def _quantile(df: int, level: float) -> float:
+def _quantile(df: float, level: float) -> float:
     """Return the quantile of Student's t that leaves (1 - level) / 2 above it."""
     special = require('scipy.special', 'compare', 'compare')
     return -float(special.stdtrit(df, (1 - level) / 2))

@@ -57,7 +57,7 @@ class OwnLayout(RecordLayout):
 
 
 def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
-    """Return the column of each metric, the claimed one last; all files must have the same.
+    """Return the column of each metric, the claimed one first; all files must have the same.
 
     Tables of other tools have one metric: the column named `value`.
     """
@@ -91,7 +91,8 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
         raise ParameterError(f'compare: found {metric}, expected {expected}')
     counts = own_files[0].layout.numbers if own_files else ()
     measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
-    columns.sort(key=measures[:1].__contains__)  # claims are about the last metric
+    claimed = (measures or columns[-1:])[0]
+    columns.sort(key=claimed.__ne__)
     return {metric if name == 'value' else name: name for name in columns}
 
 

@@ -9,7 +9,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.comparable_runs import Runs
+from mediaeval_ap.comparison.comparable_runs import Runs, name_with_seed
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
@@ -42,7 +43,18 @@ from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 if TYPE_CHECKING:
     import pandas
 
-ROLES = ('item', 'system', 'value', 'cluster')
+ROLES = ('item', 'system', 'value', 'cluster', 'seed')
+OPTIONAL_ROLES = ('cluster', 'seed')
+# Columns that usually tell datasets apart, and their plural.
+DATASET_COLUMNS = {
+    'dataset': 'datasets',
+    'task': 'tasks',
+    'corpus': 'corpora',
+    'collection': 'collections',
+    'split': 'splits',
+    'language': 'languages',
+    'subset': 'subsets',
+}
 SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 SCORE_COLUMNS_REMEDY = (
     '; name other columns by --columns item=…,system=…,value=… for all files, in Python columns='
@@ -59,6 +71,7 @@ LARGEST_SIZE = 1e100
 _TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
 _STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # as summaries of pandas have
 TOTAL_NAMES = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
+LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TOTAL_TOLERANCE = 0.005  # times the largest value, at least 1: totals may have two digits
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
 NamedTables = list[tuple[str, Any]]
@@ -83,23 +96,29 @@ def tables_in(results: object) -> NamedTables | None:
 
 def holds_scores(path: str, item: str = 'item') -> bool:
     """Return True if a regular file is a score table, by its header, or its first JSON object."""
-    source = ByteSource(path)
     with suppress(ReadError, RecursionError, ValueError):
+        source = ByteSource(path)
+        names = _header(source)
         if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-            names: Sequence[str] = parquet_columns(source)
             return not {item, 'value', PARQUET_INDEX}.isdisjoint(names) or is_own_header(names)
-        if (start := _start(source).removeprefix('[')).startswith('{'):
-            row, _ = json.JSONDecoder().raw_decode(start)
-            names = [name for name, value in row.items() if not isinstance(value, dict | list)]
-        else:
-            # Tabs only by the suffix: a run may be separated by tabs, too.
-            separators = '[,;\t]' if re.search('[.][ct]sv', path.lower()) else '[,;]'
-            header = start.split('\n')[0]
-            names = [name.strip('" \r') for name in re.split(separators, header)]
-            if len(names) > 1 and names[0] in ('', UNNAMED_INDEX):
-                return True
+        if len(names) > 1 and names[0] in ('', UNNAMED_INDEX):
+            return True
         return item in names or is_own_header(names)
     return False
+
+
+def _header(source: ByteSource) -> Sequence[str]:
+    """Return the names of the columns of a file, or of the fields of its first JSON object."""
+    if source.is_regular_file and source.format in COLUMNAR_FORMATS:
+        names: Sequence[str] = parquet_columns(source)
+        return names
+    if (start := _start(source).removeprefix('[')).startswith('{'):
+        row, _ = json.JSONDecoder().raw_decode(start)
+        return [name for name, value in row.items() if not isinstance(value, dict | list)]
+    # Tabs only by the suffix: a run may be separated by tabs, too.
+    separators = '[,;\t]' if re.search('[.][ct]sv', source.name.lower()) else '[,;]'
+    header = start.split('\n')[0]
+    return [name.strip('" \r') for name in re.split(separators, header)]
 
 
 def columns_of_json_lines(path: str) -> tuple[str, str]:
@@ -134,6 +153,7 @@ def read_scores(
     range: tuple[float, float] | None = None,
     by: str | None = None,
     systems: Sequence[str] | None = None,
+    macro: str | None = None,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING)
@@ -141,7 +161,8 @@ def read_scores(
     bounds = None if range is None else _check_range(range)
     if not isinstance(systems, list | tuple | None):
         raise ParameterError(f'systems: found {shown(systems)}, expected a list of names')
-    score_tables = _read_tables(tables, _score_layouts(names, columns or {}, by, systems or ()))
+    layouts = _score_layouts(names, columns or {}, by, macro, systems or ())
+    score_tables = _read_tables(tables, layouts)
     files = [table.records for table in score_tables]
     for records in files:
         _check_numbers(records, may_hold_other_data=bounds is None and not systems)
@@ -149,30 +170,42 @@ def read_scores(
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
         for metric, column in metric_columns(files, names['value']).items()
     }
-    *_, last = matrices.values()
+    claimed = next(iter(matrices.values()))
     values = np.array([matrix.values.to_numpy().T for matrix in matrices.values()])
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
     if not is_declared:
         low = float(values.min())
         high = float(values.max())
-    items = last.values.index
+        _check_one_scale(claimed.values)
+    items = claimed.values.index
     clusters = groups_of_items(files, 'cluster', items)
+    groups_by_column: dict[str | None, list[str] | None] = {names['cluster']: clusters}
+    for role, column in ('macro', macro), ('group', by):
+        if column is not None and column not in groups_by_column:
+            groups_by_column[column] = groups_of_items(files, role, items)
     notes_on_tables = (table.records.notes(table.path) for table in score_tables)
+    notes = [*chain.from_iterable(notes_on_tables), *claimed.notes]
     return Runs(
-        names=last.values.columns.tolist(),
+        names=claimed.values.columns.tolist(),
         metrics=[*matrices],
         queries=items.tolist(),
         values=values,
-        sources={str(system): files[file].source for system, file in last.first_files.items()},
-        notes=[*chain.from_iterable(notes_on_tables), *last.notes],
+        sources={str(system): files[file].source for system, file in claimed.first_files.items()},
+        notes=notes if macro else [*notes, *_notes_on_datasets(score_tables, items)],
         kind='scores',
         clusters=clusters,
         no_videos=reason_without_videos(files[0]),
-        groups=clusters if by == names['cluster'] else groups_of_items(files, 'group', items),
+        groups=groups_by_column.get(by),
         range=[low, high],
         is_range_declared=bool(is_declared),
-        n_as_zero=last.n_as_zero,
+        n_as_zero=claimed.n_as_zero,
+        n_left_out=claimed.n_left_out,
+        macro=groups_by_column[macro] if macro else None,
+        values_by_seed={
+            system: np.array([matrix.values_by_seed[system] for matrix in matrices.values()])
+            for system in claimed.values_by_seed
+        },
     )
 
 
@@ -199,11 +232,16 @@ def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_
 
 
 class _Matrix(NamedTuple):
-    """The values of a metric: a row for each item, a column for each system, none missing."""
+    """The values of a metric: a row for each item, a column for each system, none missing.
+
+    Of several seeds of a system, `values` has the mean.
+    """
 
     values: pandas.DataFrame
+    values_by_seed: dict[str, Floats]  # of systems of several seeds: (n_seeds, n_items)
     first_files: pandas.Series[int]  # of each system: the number of the first file that has it
     n_as_zero: dict[str, int]
+    n_left_out: int
     notes: list[str]
 
 
@@ -230,14 +268,29 @@ def _matrix_of(
     items = pandas.Index(cells['item'].unique()).sort_values()
     cells = _with_distinct_systems(cells, score_tables, may_rename=True)
     first_files = cells.drop_duplicates('system').set_index('system')['file']
+    every_cell = cells
     cells = cells.dropna(subset='value')
+    is_empty = ~every_cell['system'].isin(cells['system'])
+    empty = every_cell[is_empty].drop_duplicates('system')
     if bounds:
         _check_bounds(cells, bounds, column, files)
-    values = cells.pivot(index='item', columns='system', values='value')
-    values = values.reindex(index=items, columns=sorted(first_files.index))
+    columns = pandas.concat([cells, empty])[['system', 'seed']].drop_duplicates()
+    values = cells.pivot(index='item', columns=['system', 'seed'], values='value')
+    system_and_seed = pandas.MultiIndex.from_frame(columns).sort_values()
+    values = values.reindex(index=items, columns=system_and_seed)
     _check_no_totals(values, cells, files)
-    values, n_as_zero, notes = _apply_missing_policy(values, missing, bounds)
-    return _Matrix(values, first_files, n_as_zero, notes)
+    values, n_as_zero, n_left_out, notes = _apply_missing_policy(values, missing, bounds)
+    systems = sorted(first_files.index)  # a level '' would make a series of values[system]
+    seeds = {system: values.xs(system, axis=1, level='system').to_numpy().T for system in systems}
+    means = {system: by_seed.mean(axis=0) for system, by_seed in seeds.items()}
+    return _Matrix(
+        pandas.DataFrame(means, index=values.index),
+        {system: by_seed for system, by_seed in seeds.items() if len(by_seed) > 1},
+        first_files,
+        n_as_zero,
+        n_left_out,
+        notes,
+    )
 
 
 def _check_bounds(
@@ -266,8 +319,8 @@ def _with_distinct_systems(
     Systems are renamed only if each of their files holds one system.
     """
     filled = cells.dropna(subset='value')
-    keys = ['item', 'system', 'file']
-    if not len(repeated := filled[filled.duplicated(keys[:2])]):
+    keys = ['item', 'system', 'seed', 'file']
+    if not len(repeated := filled[filled.duplicated(keys[:3])]):
         return cells
     in_one_file = filled[filled.duplicated(keys)]
     are_equal = cells['system'].isin(repeated['system'])
@@ -280,11 +333,12 @@ def _with_distinct_systems(
         return _with_distinct_systems(renamed, score_tables, may_rename=False)
     first, rows = _first_cell(in_one_file if len(in_one_file) else repeated)
     table = score_tables[first.file]
-    actual = f'{shown(first.item)} of {shown(first.system)} again'
+    actual = f'{shown(first.item)} of {_system_with_seed(first)} again'
     expected = REPEATED_REMEDY
     if len(in_one_file):
-        alike = filled[(filled[keys] == [first.item, first.system, first.file]).all(axis=1)]
-        actual = f'{len(alike)} rows for {shown(first.item)} of {shown(first.system)}'
+        cell = [first.item, first.system, first.seed, first.file]
+        alike = filled[(filled[keys] == cell).all(axis=1)]
+        actual = f'{len(alike)} rows for {shown(first.item)} of {_system_with_seed(first)}'
         if differing := _differing_columns(table, alike['row'].to_numpy()[:2]):
             actual += (
                 f', as {", ".join(differing)} {"differs" if len(differing) == 1 else "differ"}'
@@ -295,12 +349,23 @@ def _with_distinct_systems(
     raise table.records.error(rows, 'item', actual, expected)
 
 
+def _system_with_seed(cell: Any) -> str:
+    return name_with_seed(shown(cell.system), cell.seed and shown(cell.seed))
+
+
 def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     """Return the unread columns of a table whose values differ between two rows."""
+    columns_read = table.records.layout.by_role.values()
+    frame = _frame_of(table)
+    pair = frame.iloc[rows if len(frame) else []].astype(str)
+    return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
+
+
+def _frame_of(table: _ScoreTable) -> pandas.DataFrame:
+    """Read all columns of a table again; an empty frame if it cannot be read twice."""
     import pandas
 
     origin = TableInput.of(table.origin)
-    columns_read = table.records.layout.by_role.values()
     frame = origin.value if origin.kind is InputKind.FRAME else pandas.DataFrame()
     if origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: schema.names, '')[0].to_pandas()
@@ -311,8 +376,38 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
             else:
                 separator = '\t' if '.tsv' in origin.value.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=separator, dtype=str)
-    pair = frame.iloc[rows if len(frame) else []].astype(str)
-    return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
+    return pandas.DataFrame(frame)
+
+
+def _notes_on_datasets(
+    score_tables: Sequence[_ScoreTable], items: pandas.Index[str]
+) -> Iterator[str]:
+    """Say that datasets of different sizes weigh by their sizes, if a column tells them apart."""
+    import pandas
+
+    rows = []
+    for table in score_tables:
+        origin = TableInput.of(table.origin)
+        is_frame = origin.kind is InputKind.FRAME
+        names = origin.value.columns if is_frame else _header(origin.value)
+        if not {*map(str, names)}.isdisjoint(DATASET_COLUMNS):
+            frame = _frame_of(table)
+            if len(frame) == len(table.records):
+                rows.append(frame.set_axis(table.records['item'].to_pylist()))
+    for column in DATASET_COLUMNS:
+        groups = [frame[column].astype(str) for frame in rows if column in frame]
+        if not groups:
+            continue
+        by_item = pandas.concat(groups)
+        by_item = by_item[by_item.index.isin(items)]
+        by_item = by_item[~by_item.index.duplicated()]
+        sizes = by_item.value_counts()
+        if len(sizes) > 1:
+            counts = abridged([f'{size:,} of {name}' for name, size in sizes.items()])
+            yield (
+                f'{column} has {len(sizes)} values ({counts}): larger ones weigh more; '
+                f'--macro {column} counts each the same, --by {column} shows each'
+            )
 
 
 def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
@@ -336,7 +431,7 @@ def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
     inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
     is_wide = not {'system', 'value'} & by_role.keys()
     for role, rows in outside.items() if may_hold_other_data and is_wide and inside else ():
-        if len(rows):
+        if len(rows) and (values[role] % 1 == 0).all():
             is_percent = (np.abs(values[role] - 50) <= 50).all()
             share = f'divide {shown(role)} by 100 if it is in percent, ' * bool(is_percent)
             expected = f'a number from 0 to 1, as {shown(inside[0])} has: {share}{SYSTEMS_REMEDY}'
@@ -371,17 +466,34 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
     return first, cells.loc[alike, 'row'].to_numpy()
 
 
+def _check_one_scale(values: pandas.DataFrame) -> None:
+    """Raise ParameterError if one system is a share, from 0 to 1, and another far beyond."""
+    largest = values.max()
+    shares = largest[(values.min() >= 0) & (largest <= 1)]
+    for system, median in values.median().items():
+        if len(shares) and system not in shares and median > LARGEST_RATIO * shares.min():
+            share = shares.idxmin()
+            is_percent = (values[system].between(0, 100)).all()
+            remedy = f'divide {shown(system)} by 100 if it is in percent, or ' * bool(is_percent)
+            raise ParameterError(
+                f'compare: found {values[system].iloc[0]:g} of {shown(system)}, expected a number '
+                f'from 0 to 1, as {shown(share)} has: {remedy}give --range LOW,HIGH, in Python '
+                'range=(LOW, HIGH), if both are on one scale'
+            )
+
+
 def _apply_missing_policy(
     values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
-) -> tuple[pandas.DataFrame, dict[str, int], list[str]]:
+) -> tuple[pandas.DataFrame, dict[str, int], int, list[str]]:
     """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says.
 
-    Return a value for each item and system, the number of items filled in by system, and notes.
+    Columns are pairs of a system and a seed. Return a value for each item and column, the number of
+    items filled in by system, the number of dropped items, and notes.
     """
     is_lacking = values.isna().any(axis=1)
     n_lacking = int(is_lacking.sum())
     if not n_lacking:
-        return values, {}, []
+        return values, {}, 0, []
     summary = f'{n_lacking:,} of {len(values):,} items without a value of some system'
     has_value = values.notna().to_numpy()
     n_common = has_value.T.astype(int) @ has_value  # of each pair of systems
@@ -389,21 +501,23 @@ def _apply_missing_policy(
     if missing == 'error' or has_none_left:
         row, column = np.argwhere(values.isna().to_numpy())[0]
         item = values.index[row]
-        system = values.columns[column]
+        system, seed = values.columns[column]
+        where = name_with_seed(shown(system), seed and shown(seed))
         remedy = MISSING_REMEDY if missing == 'error' else ''
         raise ParameterError(
-            f'compare: found {summary}, as {shown(item)} of {shown(system)}, '
+            f'compare: found {summary}, as {shown(item)} of {where}, '
             f'expected one for each item and system{remedy}'
         )
     if missing == 'skip':
-        return values[~is_lacking], {}, [f'{summary}: left out']
+        return values[~is_lacking], {}, n_lacking, [f'{summary}: left out']
     low, high = bounds or (-math.inf, float(np.nanmax(values.to_numpy())))
     if not low <= 0 <= high:
         where = f'0 is not between {low:g} and {high:g}, where values are'
         raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
-    n_as_zero = {str(name): int(n) for name, n in values.isna().sum().items() if n}
+    lacks_value = values.isna().T.groupby(level='system').any().T
+    n_as_zero = {str(name): int(n) for name, n in lacks_value.sum().items() if n}
     counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
-    return values.fillna(0), n_as_zero, [f'Items without a value count as 0: {counts}']
+    return values.fillna(0), n_as_zero, 0, [f'Items without a value count as 0: {counts}']
 
 
 def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
@@ -418,18 +532,22 @@ def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def _score_layouts(
-    names: Mapping[str, str], columns: Mapping[str, str], by: str | None, systems: Sequence[str]
+    names: Mapping[str, str],
+    columns: Mapping[str, str],
+    by: str | None,
+    macro: str | None,
+    systems: Sequence[str],
 ) -> list[RecordLayout]:
     """Return the layouts of score tables, those with most columns first.
 
     `names` has the column of each role, and `columns` only the given ones.
     """
-    group_roles: list[tuple[str, ...]] = [('cluster',)]
-    if 'cluster' not in columns:
-        group_roles.append(())
-    if by is not None and by not in names.values():
-        names = {**names, 'group': by}
-        group_roles = [*((*roles, 'group') for roles in group_roles), *group_roles]
+    optional = [(role, names[role]) for role in OPTIONAL_ROLES if role not in columns]
+    required = [(role, names[role]) for role in OPTIONAL_ROLES if role in columns]
+    if macro is not None and macro not in names.values():
+        required.append(('macro', macro))
+    if by is not None and by not in (*names.values(), macro):
+        optional.append(('group', by))
     layouts: list[RecordLayout] = []
     for texts, numbers in (
         (('item', 'system'), ('value',)),
@@ -438,22 +556,24 @@ def _score_layouts(
     ):
         if {'system', 'value'} & columns.keys() - {*texts, *numbers}:
             continue
-        for extra in group_roles:
-            values = tuple(names[role] for role in numbers)
-            layout = RecordLayout(
-                tuple(names[role] for role in (*texts, *extra)),
-                other_numbers=not values,
-                classes=frozenset(values or systems),
-                numbers=values,
-                roles=(*texts, *extra, *numbers),
-                remedy=SCORE_COLUMNS_REMEDY,
-                allow_missing=not values,
-                description=SCORE_SHAPES,
-            )
-            layouts.append(layout)
+        values = tuple(names[role] for role in numbers)
+        layout = RecordLayout(
+            (*(names[role] for role in texts), *(column for _, column in required)),
+            other_numbers=not values,
+            classes=frozenset(values or systems),
+            numbers=values,
+            roles=(*texts, *(role for role, _ in required), *numbers),
+            optional=tuple(optional),
+            ignored=frozenset(DATASET_COLUMNS) - {*systems},
+            remedy=SCORE_COLUMNS_REMEDY,
+            allow_missing=not values,
+            description=SCORE_SHAPES,
+        )
+        layouts.append(layout)
     own_columns = {'item': 'query', 'system': 'run', 'value': columns.get('value', '')}
-    if {**own_columns, **columns} == own_columns:
-        layouts.insert(0, OwnLayout(**vars(layouts[0]), value=own_columns['value']))
+    if {**own_columns, **columns} == own_columns and macro is None:
+        own = replace(layouts[0], optional=())
+        layouts.insert(0, OwnLayout(**vars(own), value=own_columns['value']))
     return layouts
 
 
@@ -543,5 +663,7 @@ def _cells(
             f'compare: found the name {shown(table.given_name)} for '
             f'{printable(records.source.name)}, a table of {n_systems} systems, expected none'
         )
-    items = records['item'].to_pandas().take(cells['row']).to_numpy()
-    return cells.assign(system=table.given_name or cells['system'], item=items)
+    rows = cells['row']
+    items = records['item'].to_pandas().take(rows).to_numpy()
+    seeds = records['seed'].to_pandas().take(rows).to_numpy() if 'seed' in layout.by_role else ''
+    return cells.assign(system=table.given_name or cells['system'], item=items, seed=seeds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import string
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -19,25 +18,26 @@ from mediaeval_ap.choices import Correction, alpha_of, check_policy
 from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
 from mediaeval_ap.comparison.intervals import (
     FEWEST,
+    DifferenceInterval,
     Interval,
     Range,
-    fewest_below,
+    difference_interval,
     mean_interval,
-    plus2_interval,
+    p_of_difference,
+    size_of_more_units,
+    spreads_of_difference,
 )
 from mediaeval_ap.comparison.sign_flips import flip_test
 from mediaeval_ap.comparison.units import Units, units_of
-from mediaeval_ap.errors import ParameterError, printable, require, shown, with_noun
+from mediaeval_ap.errors import ParameterError, require, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.results.result import kind_of_metric
 
-VerdictWord = Literal['passed', 'not shown to be worse', 'worse', 'not better']
-FAILING: tuple[VerdictWord, ...] = ('worse', 'not better')
 SIGN_FLIPS = 'paired sign flips'
+T_WITH_SEEDS = "Student's t with the variance between seeds"
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
-POWER = 0.8  # the usual value
-MOST_QUERIES = 10**9  # beyond any list of queries
+LIMITS = ('fail_if_worse', 'require_not_worse')
 # The fields that a standing takes from the pair of its run and the baseline.
 PAIR_FIELDS = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
 
@@ -51,10 +51,22 @@ class Settings:
     level: float
     cluster: choices.Cluster | Literal['column'] | None
     by: str | None = None
+    macro: str | None = None
     power: float | None = None
     fail_if_worse: float | None = None
+    require_not_worse: float | None = None
     require_better: bool = False
     range: list[float] | None = None
+
+    @property
+    def limit(self) -> float | None:
+        """How much worse than the baseline a run may be; None without such a gate."""
+        return self.fail_if_worse if self.require_not_worse is None else self.require_not_worse
+
+    @property
+    def is_gate(self) -> bool:
+        """True if runs get a verdict."""
+        return self.limit is not None or self.require_better
 
 
 def check_settings(**settings: Any) -> Settings:
@@ -63,12 +75,14 @@ def check_settings(**settings: Any) -> Settings:
     settings['level'] = choices.check_level(settings['level'])
     if settings.get('power') is not None:
         settings['power'] = choices.check_above_zero(settings['power'], 'power')
-    worse = settings.get('fail_if_worse')
-    if worse is not None:
-        settings['fail_if_worse'] = choices.check_margin(worse, 'fail_if_worse')
-    if settings['baseline'] is None and (worse is not None or settings.get('require_better')):
-        name = 'require_better' if worse is None else 'fail_if_worse'
-        raise ParameterError(f'{name} compares with a baseline: give one, too')
+    limits = [name for name in LIMITS if settings.get(name) is not None]
+    for name in limits:
+        settings[name] = choices.check_margin(settings[name], name)
+    if len(limits) > 1:
+        raise ParameterError(f'{", ".join(limits)}: found both, expected one of them')
+    gates = [*limits, *(['require_better'] if settings.get('require_better') else [])]
+    if settings['baseline'] is None and gates:
+        raise ParameterError(f'{gates[0]} compares with a baseline: give one, too')
     if settings.get('cluster') is not None:
         check_policy('cluster', settings['cluster'], choices.CLUSTERS)
     require('scipy', 'compare', 'compare')  # fails here, before any work
@@ -82,9 +96,9 @@ def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
         raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
 
 
-def words_of_test(correction: str) -> str:
-    """Return the name of the test, with its correction."""
-    return f'{SIGN_FLIPS}, corrected by {CORRECTED_BY[correction]}'
+def name_of_test(counts: Mapping[str, int]) -> str:
+    """Return the name of the test; two systems of one seed are tested by sign flips in any case."""
+    return T_WITH_SEEDS if 'seeds' in counts else SIGN_FLIPS
 
 
 def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:
@@ -100,7 +114,8 @@ class Pair:
 
     p and `n_nonzero`, the number of differences other than 0, are over queries, or over clusters of
     them. Wins, ties, losses and dz are always over queries; `reason` says why any of them is None.
-    `exact` is about p before its correction. `exploratory` is True for all metrics but the last.
+    The interval excludes 0 if p, before its correction, is at most 1 minus the level. `exact` is
+    about this p. `exploratory` is True for all metrics but the first.
     """
 
     metric: str
@@ -109,7 +124,7 @@ class Pair:
     b: str
     difference: float
     n_queries: int
-    interval: Interval
+    interval: DifferenceInterval
     p: float
     p_adjusted: float
     wins: int | None = None
@@ -129,7 +144,7 @@ class Standing:
     baseline itself. `rank_interval` and `group`, its letters in the compact letter display, come
     from the tests of all pairs in any case. `floor` is the mean of a run without any hypothesis.
     Each mean is followed by its number of queries. `exploratory` is True for all metrics but the
-    last.
+    first. A run of several seeds has the values averaged over them.
     """
 
     metric: str
@@ -137,11 +152,12 @@ class Standing:
     run: str
     map: float
     n_queries: int
+    n_seeds: int
     interval: Interval
     rank: int
     rank_interval: tuple[int, int]
     difference: float | None = None
-    difference_interval: Interval | None = None
+    difference_interval: DifferenceInterval | None = None
     p: float | None = None
     p_adjusted: float | None = None
     wins: int | None = None
@@ -157,18 +173,41 @@ class Standing:
     map_without_floor_reason: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupPair:
+    """Two runs compared by the first metric over a group of queries; p is corrected over groups."""
+
+    group: str
+    n_queries: int
+    metric: str
+    a: str
+    b: str
+    difference: float
+    interval: DifferenceInterval
+    p: float
+    p_adjusted: float
+
+
 class TestedRuns(NamedTuple):
-    """Runs tested by each metric; their order, and the units, are by the last metric."""
+    """Runs tested by each metric; their order, and the units, are by the first metric."""
 
     best_first: list[int]
     leaderboard: list[Standing]
     pairs: list[Pair]
+    group_pairs: list[GroupPair]
     units: Units
 
 
-def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> TestedRuns:
-    """Test and rank the runs by each metric."""
-    units_by_metric = [units_of(values, clusters, runs.n_labels) for values in runs.values]
+def tests_of(
+    settings: Settings,
+    runs: Runs,
+    clusters: NDArray[np.intp],
+    members: Mapping[str, NDArray[np.intp]],
+) -> TestedRuns:
+    """Test and rank the runs by each metric, and by the first one over the members of groups."""
+    units_by_metric = [
+        _units_of_metric(runs, number, clusters) for number in range(len(runs.metrics))
+    ]
     means_by_metric = list(runs.means().values())
     orders = [np.argsort(-np.array(means), kind='stable').tolist() for means in means_by_metric]
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
@@ -186,7 +225,25 @@ def tests_of(settings: Settings, runs: Runs, clusters: NDArray[np.intp]) -> Test
         ranked = list(map(_RankedMean, means, units.ranks(means), intervals))
         leaderboard += _leaderboard(settings, runs, metric_number, best_first, ranked, pairs)
         all_pairs += pairs
-    return TestedRuns(orders[-1], leaderboard, all_pairs, units_by_metric[-1])
+    group_pairs = _test_groups(settings, runs, clusters, members, orders[0])
+    return TestedRuns(orders[0], leaderboard, all_pairs, group_pairs, units_by_metric[0])
+
+
+def _units_of_metric(
+    runs: Runs,
+    metric_number: int,
+    clusters: NDArray[np.intp],
+    rows: NDArray[np.intp] | slice = slice(None),
+) -> Units:
+    """Sum the values of a metric over clusters; `rows` chooses queries, which then count alike."""
+    by_seed = [runs.values_by_seed.get(name) for name in runs.names]
+    return units_of(
+        runs.values[metric_number][:, rows],
+        clusters[rows],
+        runs.n_labels,
+        runs.weights if isinstance(rows, slice) else None,
+        [None if values is None else values[metric_number][:, rows] for values in by_seed],
+    )
 
 
 class _RankedMean(NamedTuple):
@@ -210,22 +267,18 @@ def _test_pairs(
     pairs = []
     for a, b in combinations(best_first, 2):  # the better one first
         next(progress, None)
-        differences = units.differences(a, b)
-        test = flip_test(differences, units.tolerance(a, b))
         values = runs.values[metric_number][[a, b]]
+        tested = _test_pair(settings, runs, units, a, b, values)
         pairs.append(
             Pair(
                 metric=metric,
-                exploratory=metric != runs.metrics[-1],
+                exploratory=metric_number > 0,
                 a=runs.names[a],
                 b=runs.names[b],
                 difference=_difference(runs, metric_number, a, b),
                 n_queries=len(runs.queries),
-                interval=_interval_of_difference(settings, units, differences, runs, values),
-                p=test.p,
-                p_adjusted=test.p,
-                n_nonzero=test.n_nonzero,
-                exact=test.exact,
+                p_adjusted=tested.p,
+                **tested._asdict(),
                 **_counts_by_query(runs, values, units.rounding(a, b)),
             )
         )
@@ -233,10 +286,84 @@ def _test_pairs(
     return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, p_adjusted, strict=True)]
 
 
+def _test_groups(
+    settings: Settings,
+    runs: Runs,
+    clusters: NDArray[np.intp],
+    members: Mapping[str, NDArray[np.intp]],
+    best_first: Sequence[int],
+) -> list[GroupPair]:
+    """Test pairs by the first metric in each group; with a baseline, only its pairs."""
+    group_pairs = []
+    units_by_group = {
+        group: _units_of_metric(runs, 0, clusters, rows) for group, rows in members.items()
+    }
+    for a, b in combinations(best_first, 2) if members else ():
+        if settings.baseline not in (None, runs.names[a], runs.names[b]):
+            continue
+        if runs.names[a] == settings.baseline:
+            a, b = b, a
+        of_pair = []
+        for group, rows in members.items():
+            values = runs.values[0][:, rows][[a, b]]
+            tested = _test_pair(settings, runs, units_by_group[group], a, b, values)
+            of_pair.append(
+                GroupPair(
+                    group=group,
+                    n_queries=len(rows),
+                    metric=runs.metrics[0],
+                    a=runs.names[a],
+                    b=runs.names[b],
+                    difference=exact_mean(np.concatenate([values[0], -values[1]])) * 2,
+                    interval=tested.interval,
+                    p=tested.p,
+                    p_adjusted=tested.p,
+                )
+            )
+        p_adjusted = adjust_p([pair.p for pair in of_pair], settings.correction)
+        group_pairs += [
+            replace(pair, p_adjusted=p) for pair, p in zip(of_pair, p_adjusted, strict=True)
+        ]
+    return group_pairs
+
+
+class _TestedPair(NamedTuple):
+    """The test of a pair, and the interval of its difference."""
+
+    interval: DifferenceInterval
+    p: float
+    n_nonzero: int
+    exact: bool
+
+
+def _test_pair(
+    settings: Settings, runs: Runs, units: Units, a: int, b: int, values: Floats
+) -> _TestedPair:
+    """Test two runs; no other run matters. `values` are those of the two."""
+    differences = units.differences(a, b)
+    seeds = [*units.seeds[a], *units.seeds[b]]
+    difference = math.fsum(differences.tolist()) / math.fsum(units.sizes.tolist())
+    limit = largest_difference(runs, values)
+    width = 1.0 if limit is None else limit
+    if limit is None and runs.range is not None:
+        width = float(np.ptp(values))
+    width *= float((units.weights / units.sizes).max())
+    m = size_of_more_units(differences, units.sizes, width)
+    spreads = spreads_of_difference(differences, units.sizes, m, seeds)
+    test = flip_test(differences, units.tolerance(a, b))
+    if seeds:
+        p = p_of_difference(difference, spreads[0]) if len(differences) > 1 else 1.0
+        test = test._replace(p=p, exact=False)
+    interval = DifferenceInterval(None, None, _why_no_interval(settings, units, runs))
+    if not interval.reason:
+        interval = difference_interval(difference, spreads, settings.level, test.p, limit)
+    return _TestedPair(interval, test.p, test.n_nonzero, test.exact)
+
+
 def _difference(runs: Runs, metric_number: int, a: int, b: int) -> float:
     if runs.no_mean:
         return runs.whole_values[a] - runs.whole_values[b]
-    values = runs.values[metric_number]
+    values = runs.weighted(runs.values[metric_number])
     return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
 
@@ -247,6 +374,8 @@ def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, A
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
     dz, reason = effect_size(differences, rounding)
+    if dz is not None and runs.weights is not None:
+        dz, reason = effect_size(differences * runs.weights, 0)
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
     counts = {name: int(np.count_nonzero(has_sign)) for name, has_sign in signs.items()}
     return {**counts, 'dz': dz, 'reason': reason}
@@ -258,9 +387,15 @@ def _range_of_values(runs: Runs, values: Floats) -> Range | None:
     return (low, high) if low <= values.min() and values.max() <= high else None
 
 
+def largest_difference(runs: Runs, values: Floats) -> float | None:
+    """Return the width of the declared range; None if values exceed it."""
+    bounds = _range_of_values(runs, values)
+    return None if bounds is None else bounds[1] - bounds[0]
+
+
 def _why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
     n_units = len(units.sizes)
-    reason = f'{_units_phrase(settings, n_units, runs)}: an interval needs {FEWEST}'
+    reason = f'{units_phrase(settings, n_units, runs)}: an interval needs {FEWEST}'
     return reason if n_units < FEWEST else ''
 
 
@@ -271,36 +406,23 @@ def names_of_units(parameters: Mapping[str, Any], metric: str) -> tuple[str, str
     return (terms.query, terms.queries) if is_single else ('cluster', 'clusters')
 
 
-def _units_phrase(settings: Settings, n_units: int, runs: Runs) -> str:
-    return with_noun(n_units, *names_of_units(vars(settings), runs.metrics[-1]))
+def units_phrase(settings: Settings, n_units: int, runs: Runs) -> str:
+    """Return a number of units with their noun."""
+    return with_noun(n_units, *names_of_units(vars(settings), runs.metrics[0]))
 
 
 def _interval_of_mean(
     settings: Settings, units: Units, runs: Runs, metric_number: int, run: int
 ) -> Interval:
     values = runs.values[metric_number][run]
+    seeds = [spread for spread in units.seeds[run] if spread.variance]
     why_none = _why_no_interval(settings, units, runs)
-    if np.ptp(values) <= units.rounding(run, run):
+    if np.ptp(values) <= units.rounding(run, run) and not seeds:
         why_none = f'all values are {values[0]:g}'
     if why_none:
         return Interval(None, None, why_none)
     bounds = _range_of_values(runs, values)
-    return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds)
-
-
-def _interval_of_difference(
-    settings: Settings, units: Units, differences: Floats, runs: Runs, values: Floats
-) -> Interval:
-    """Return the interval of the difference of two runs; no other run matters."""
-    if why_none := _why_no_interval(settings, units, runs):
-        return Interval(None, None, why_none)
-    bounds = _range_of_values(runs, values)
-    low, high = bounds or (0.0, 1.0)
-    if bounds is None and runs.range is not None:
-        low = values.min()
-        high = values.max()
-    largest = float(high - low)
-    return plus2_interval(differences, units.sizes, settings.level, largest, bounds is not None)
+    return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds, seeds)
 
 
 def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str]:
@@ -310,75 +432,6 @@ def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str
     if np.ptp(differences) <= rounding:
         return None, f'all differences are {differences[0]:g}'
     return float(differences.mean() / differences.std(ddof=1)), ''
-
-
-@dataclass(frozen=True)
-class Power:
-    """The number of queries, or clusters, that show a difference with a power of 80 %.
-
-    Differences are assumed to have the standard deviation `sd`, as between these two runs.
-    """
-
-    metric: str
-    a: str
-    b: str
-    difference: float
-    sd: float | None
-    n_queries: int | None
-    reason: str
-
-
-def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) -> list[Power]:
-    """Return how many units would show the difference `settings.power`, for each pair.
-
-    Pairs are tested by the last metric.
-    """
-    if settings.power is None:
-        return []
-    numbers = {name: number for number, name in enumerate(runs.names)}
-    table = []
-    for pair in (pair for pair in pairs if not pair.exploratory):
-        a = numbers[pair.a]
-        b = numbers[pair.b]
-        differences = units.differences(a, b)
-        n_units = len(differences)
-        size = units.sizes.mean()
-        deviations = (differences - differences.sum() / units.sizes.sum() * units.sizes) / size
-        sum_of_squares = float(np.square(deviations).sum())
-        sd = None
-        n_queries = None
-        reason = ''
-        if n_units == 1:
-            reason = f'{_units_phrase(settings, 1, runs)} has no standard deviation'
-        elif (observed_sd := math.sqrt(sum_of_squares / (n_units - 1))) <= units.rounding(a, b):
-            reason = f'all differences are {pair.difference:g}'
-        else:
-            sd = observed_sd
-            n_queries = queries_for_power(settings.power / sd, settings.level)
-            if n_queries > MOST_QUERIES:
-                n_queries = None
-                reason = f'more than {MOST_QUERIES:,}'
-        difference = settings.power
-        table.append(Power(pair.metric, pair.a, pair.b, difference, sd, n_queries, reason))
-    return table
-
-
-def queries_for_power(dz: float, level: float) -> int:
-    """Return the fewest queries with which a two-sided paired t test finds an effect size."""
-    stats = require('scipy.stats', 'compare', 'compare')
-    size = abs(dz)
-    tail = alpha_of(level) / 2
-
-    def suffices(n_queries: int) -> bool:
-        df = n_queries - 1
-        shift = size * math.sqrt(n_queries)
-        critical = stats.t.isf(tail, df)
-        # Where a tail is next to 1, or to 0, SciPy may have nan for it.
-        above = np.nan_to_num(stats.nct.sf(critical, df, shift), nan=1)
-        below = np.nan_to_num(stats.nct.cdf(-critical, df, shift), nan=0)
-        return bool(above + below >= POWER)
-
-    return 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=suffices)
 
 
 def adjust_p(p: Sequence[float], correction: Correction) -> list[float]:
@@ -420,10 +473,11 @@ def _leaderboard(
         standings.append(
             Standing(
                 metric=metric,
-                exploratory=metric_number != len(runs.metrics) - 1,
+                exploratory=metric_number > 0,
                 run=name,
                 map=ranked[run].mean,
                 n_queries=len(runs.queries),
+                n_seeds=runs.n_seeds(name),
                 interval=ranked[run].interval,
                 rank=ranked[run].rank,
                 rank_interval=rank_interval,
@@ -479,7 +533,7 @@ def _exchange_runs(pair: Pair) -> Pair:
     """Exchange the runs of a pair; signs change by 0 - x, since -x of 0 would be -0.0."""
     interval = pair.interval
     if interval.low is not None and interval.high is not None:
-        interval = Interval(0 - interval.high, 0 - interval.low)
+        interval = replace(interval, low=0 - interval.high, high=0 - interval.low)
     return replace(
         pair,
         a=pair.b,
@@ -490,90 +544,6 @@ def _exchange_runs(pair: Pair) -> Pair:
         losses=pair.wins,
         dz=None if pair.dz is None else 0 - pair.dz,
     )
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on a run, by its difference to the baseline in the last metric.
-
-    `n_as_zero` is the number of its items without a value, which count as 0.
-    """
-
-    metric: str
-    run: str
-    difference: float
-    interval: Interval
-    verdict: VerdictWord
-    n_as_zero: int = 0
-
-    @property
-    def words(self) -> str:
-        """The verdict, with the number of items that count as 0, if any."""
-        items = with_noun(self.n_as_zero, 'item', 'items')
-        return f'{self.verdict} ({items} without a value)' if self.n_as_zero else self.verdict
-
-
-def verdicts_of(
-    settings: Settings, runs: Runs, leaderboard: Sequence[Standing], units: Units
-) -> tuple[list[Verdict], int]:
-    """Return the verdict on each run, and the number of units that a verdict needs.
-
-    A run is worse if its whole interval is below minus the limit. The number is 0 if there are
-    enough units.
-    """
-    limit = settings.fail_if_worse
-    verdicts = []
-    n_most_needed = 0
-    if limit is None and not settings.require_better:
-        return [], 0
-    for standing in leaderboard:
-        difference = standing.difference
-        interval = standing.difference_interval
-        if standing.exploratory or difference is None or interval is None:
-            continue
-        n_needed = _units_for_a_verdict(settings, runs, standing.run, units)
-        low = interval.low
-        high = interval.high
-        if low is None or high is None:
-            n_units, needed = (
-                _units_phrase(settings, n, runs) for n in (len(units.sizes), n_needed)
-            )
-            raise ParameterError(
-                f'baseline: found {n_units}, expected {needed} or more for a verdict; '
-                f'{printable(standing.run)} is not shown to be worse or better'
-            )
-        outcome: VerdictWord = 'not shown to be worse' if n_needed else 'passed'
-        if settings.require_better and low <= 0:
-            outcome = 'not better'
-        if limit is not None and high < -limit:
-            outcome = 'worse'
-        n_as_zero = runs.n_as_zero.get(standing.run, 0)
-        verdicts.append(
-            Verdict(standing.metric, standing.run, difference, interval, outcome, n_as_zero)
-        )
-        n_most_needed = max(n_most_needed, n_needed)
-    return verdicts, n_most_needed
-
-
-def _units_for_a_verdict(settings: Settings, runs: Runs, run: str, units: Units) -> int:
-    """Return the fewest units that could lead to a verdict; 0 if the given ones could."""
-    is_compared = [name in (run, settings.baseline) for name in runs.names]
-    bounds = _range_of_values(runs, runs.values[-1][is_compared])
-    low, high = bounds or (0.0, 1.0)
-    width = high - low
-    limit = settings.fail_if_worse or 0.0
-    if bounds is None or settings.require_better:
-        limit = 0.0  # unbounded differences may exceed any limit; `require_better` has limit 0
-    if limit >= width:
-        expected = f'less than {width:g}, the largest difference that there can be'
-        raise ParameterError(f'fail_if_worse: found {limit:g}, expected {expected}')
-    n_units = len(units.sizes)
-    sizes = units.sizes
-    if n_units >= FEWEST:
-        worst = plus2_interval(-width * sizes, sizes, settings.level, width, is_bound=True)
-        if worst.high is not None and worst.high < -limit:
-            return 0
-    return max(fewest_below(settings.level, limit / width), n_units + 1)
 
 
 def rank_intervals(is_better: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
+from mediaeval_ap.comparison.intervals import Spread
 
 # Values that are equal as fractions differ by less than these shares of the largest value.
 DOUBLE_ROUNDING = 2.0**-44
@@ -21,7 +24,10 @@ class Units:
 
     sums: Floats  # (n_units, n_runs)
     sizes: Floats  # (n_units,)
+    weights: Floats  # (n_units,): the sum of weights in each; the sizes, if all weights are 1
     roundings: Floats  # (n_runs,): the largest distance between equal values
+    norm: float  # the square root of the sum of squared weights
+    seeds: Sequence[Sequence[Spread]]  # (n_runs,): the spread between seeds; empty for one seed
 
     def rounding(self, a: int, b: int) -> float:
         """Return the largest distance between equal values of two runs; no other run matters."""
@@ -29,12 +35,13 @@ class Units:
 
     def tolerance(self, a: int, b: int) -> float:
         """Return the largest distance between equal sums of differences; errors partly cancel."""
-        return self.rounding(a, b) * math.sqrt(self.sizes.sum())
+        return self.rounding(a, b) * self.norm
 
     def differences(self, a: int, b: int) -> Floats:
         """Return the differences of two runs' sums by unit; 0 for those within rounding."""
         differences = self.sums[:, a] - self.sums[:, b]
-        return np.where(np.abs(differences) <= self.rounding(a, b) * self.sizes, 0.0, differences)
+        is_zero = np.abs(differences) <= self.rounding(a, b) * self.weights
+        return np.where(is_zero, 0.0, differences)
 
     def ranks(self, means: list[float]) -> list[int]:
         """Return the rank of each mean, from 1; means within rounding share the better rank."""
@@ -45,7 +52,11 @@ class Units:
 
 
 def units_of(
-    values: Floats, clusters: NDArray[np.intp], weights: NDArray[np.int64] | None = None
+    values: Floats,
+    clusters: NDArray[np.intp],
+    n_labels: NDArray[np.int64] | None = None,
+    weights: Floats | None = None,
+    values_by_seed: Sequence[Floats | None] = (),
 ) -> Units:
     """Sum values over clusters.
 
@@ -55,15 +66,38 @@ def units_of(
         Of shape (n_runs, n_queries).
     clusters
         The number of each query's cluster, from 0.
-    weights
+    n_labels
         The number of labels behind each query's value, a mean over labels; clusters without labels
         are dropped.
+    weights
+        The weight of each query, 1 in the mean.
+    values_by_seed
+        For each run, None, or its values of shape (n_seeds, n_queries).
     """
-    sizes = np.bincount(clusters, weights).astype(np.float64)
-    totals = values if weights is None else values * weights
-    by_run = [np.bincount(clusters, row, len(sizes)) for row in totals]
+    sizes = np.bincount(clusters, n_labels).astype(np.float64)
+    factors = np.ones(len(clusters)) if weights is None else weights
+    factors = factors if n_labels is None else n_labels.astype(np.float64)
+    by_run = [np.bincount(clusters, row, len(sizes)) for row in values * factors]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
-    return Units(sums[sizes > 0], sizes[sizes > 0], _roundings(values))
+    is_filled = sizes > 0
+    return Units(
+        sums[is_filled],
+        sizes[is_filled],
+        np.bincount(clusters, factors)[is_filled].astype(np.float64),
+        _roundings(values),
+        math.sqrt(sizes.sum() if weights is None else np.square(weights).sum()),
+        [
+            () if rows is None else [_spread_of_seeds(rows * factors, float(sizes.sum()))]
+            for rows in values_by_seed or [None] * len(values)
+        ],
+    )
+
+
+def _spread_of_seeds(values: Floats, total: float) -> Spread:
+    """Return the variance of a mean over seeds, of sums of values by seed over `total`."""
+    means = [math.fsum(row) / total for row in values.tolist()]
+    n_seeds = len(means)
+    return Spread(statistics.variance(means) / n_seeds, n_seeds - 1)
 
 
 def _roundings(values: Floats) -> Floats:

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
@@ -57,31 +57,39 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
-def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Read the name and the team of each path from a file; empty texts for a path it lacks.
+class NameInFile(NamedTuple):
+    """The name that a file gives to a path, its team and its seed; empty texts for none."""
 
-    The file has the columns path, name and, optionally, team, under a header. A row may have only
-    the last part of a path.
+    name: str = ''
+    team: str = ''
+    seed: str = ''
+
+
+def names_in_file(source: Any, paths: Iterable[str]) -> list[NameInFile]:
+    """Read the name of each path from a file; empty texts for a path it lacks.
+
+    The file has the columns path, name and, optionally, team and seed, under a header. A row may
+    have only the last part of a path.
     """
     from mediaeval_ap.tables.layouts import RecordLayout
     from mediaeval_ap.tables.reading import TableInput
     from mediaeval_ap.tables.records import read_records
 
-    columns = ('path', 'name', 'team')
-    layouts = [RecordLayout(columns), RecordLayout(columns[:2])]
-    records = read_records(TableInput.of(source, 'names'), layouts)
-    name_and_team: dict[PurePath, tuple[str, str]] = {}
-    texts = [records[role].to_pylist() for role in records.layout.texts]
-    for row, (path, name, *team_or_none) in enumerate(zip(*texts, strict=True)):
-        team = team_or_none[0] if team_or_none else ''
-        for role, text in ('name', name), ('team', team):
+    optional = [(role, role) for role in NameInFile._fields[1:]]
+    layout = RecordLayout(('path', 'name'), optional=tuple(optional))
+    records = read_records(TableInput.of(source, 'names'), [layout])
+    by_path: dict[PurePath, NameInFile] = {}
+    texts = {role: records[role].to_pylist() for role in records.layout.texts}
+    for row, (path, *cells) in enumerate(zip(*texts.values(), strict=True)):
+        named = NameInFile(**dict(zip([*texts][1:], cells, strict=True)))
+        for role, text in named._asdict().items():
             if not is_text(text) and (text or role == 'name'):
                 raise records.error([row], role, shown(text) if text else 'nothing', TEXT)
-        if PurePath(path) in name_and_team:
+        if PurePath(path) in by_path:
             raise records.error([row], 'path', f'{shown(path)} again', 'each path once')
-        name_and_team[PurePath(path)] = name, team
+        by_path[PurePath(path)] = named
     return [
-        name_and_team.get(run) or name_and_team.get(PurePath(run.name)) or ('', '')
+        by_path.get(run) or by_path.get(PurePath(run.name)) or NameInFile()
         for run in map(PurePath, paths)
     ]
 

@@ -12,7 +12,7 @@ from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-2.schema.json').read_text())
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-3.schema.json').read_text())
 NAMES = [f'name_{letter}{number}' for letter in 'abc' for number in range(10)]
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -149,7 +149,7 @@ def test_the_same_as_of_the_runs():
     written = compared(*options, '--measures', 'RR').stdout
     assert from_results('reference.txt', both, late, *options).stdout == written
     assert compared(*options, '--measures', 'RR', files=[both, RUNS[2]]).stdout == written
-    assert json.loads(written)['metrics'] == ['MAP@1', 'MAP@10', 'RR']
+    assert json.loads(written)['metrics'] == ['RR', 'MAP@1', 'MAP@10']
 
 
 def test_results_of_standard_input_and_given_names():
@@ -199,7 +199,7 @@ def test_a_gate_never_passes_with_nothing_to_compare(files, gate):
     assert (result.stdout, result.stderr) == ('', f'Error: compare: {told}\n')
 
 
-FIRST_MEASURE = {'RR,P@5': 'late is worse: RR -0.5000\n', 'P@5,RR': ''}
+FIRST_MEASURE = {'RR,P@5': 'Gate failed (worse: late)\n', 'P@5,RR': ''}
 
 
 @pytest.mark.parametrize('measures', FIRST_MEASURE)
@@ -211,14 +211,15 @@ def test_runs_pass_by_the_first_measure(measures):
     assert result.stderr == told
     written = json.loads(result.stdout)
     first, second = measures.split(',')
-    assert written['metrics'] == ['MAP@1', 'MAP@10', second, first]
+    assert written['metrics'] == [first, 'MAP@1', 'MAP@10', second]
+    assert written['pairs'][0]['metric'] == written['leaderboard'][0]['metric'] == first
     assert [each['metric'] for each in written['verdicts']] == [first]
     table = compared('--measures', measures, *gate.split()[:-2], files=files, expected=status)
     _, _, gate, *_ = table.stdout.splitlines()
-    assert gate == ('Gate failed (worse: late)' if told else 'Gate passed')
-    assert f'\n{first}: difference to best (95 % interval; worse: all of it is below -0.1)\n' in (
-        table.stdout
-    )
+    assert gate == (told.rstrip() or 'Gate passed: not worse by 0.1 or more')
+    assert gate == written['gate']['words']
+    rules = '95 % interval; worse: all of it is below -0.1; not worse: all of it is above'
+    assert f'\n{first}: difference to best ({rules})\n' in table.stdout
     assert f'Claims are about {first}; MAP@1, MAP@10 and {second} are exploratory.' in table.stdout
 
 

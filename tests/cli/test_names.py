@@ -97,7 +97,7 @@ def test_a_file_names_runs_by_their_path_or_its_last_part():
 @pytest.mark.parametrize(
     ('content', 'message'),
     [
-        ('a,b\n', "names.csv, line 1: found no column path in 'a,b', expected path,name,team or "),
+        ('a,b\n', "names.csv, line 1: found no column path in 'a,b', expected path,name"),
         ('path,name\nx.txt,\n', 'names.csv, line 2, name: found nothing, expected non-empty text'),
         ('path,name\nx,y\n./x,z\n', "names.csv, line 3, path: found './x' again, expected each"),
     ],

@@ -14,7 +14,7 @@ from mediaeval_ap.render.formats import render
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / 'samples'
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-2.schema.json').read_text())
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-3.schema.json').read_text())
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from mediaeval_ap.render.formats import render
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-2.schema.json').read_text())
+SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-3.schema.json').read_text())
 CLASSES = ['x', 'y', 'z']
 
 

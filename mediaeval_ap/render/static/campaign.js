@@ -8,7 +8,7 @@ Page.ready.then((data) => {
   const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
   const second = Math.min(1, runs.length - 1);
   const begin = {
-    cutoff: metrics.length - 1, a: 0, b: second, run: 0, beside: second, confused: 0,
+    cutoff: 0, a: 0, b: second, run: 0, beside: second, confused: 0,
     query: Number(byId('query')?.dataset.first),
   };
   const chosen = { ...begin };
@@ -330,7 +330,7 @@ Page.ready.then((data) => {
     ...queries.map((query, i) => [query, ...(rankings ? [data.n_relevant[i]] : []), ...list.map((run) => values()[run][i])])];
   const named = (heads, rows) => [['run', ...heads], ...rows.map((row, run) => [runs[run], ...row])];
   const tables = {
-    pairs: () => records(comparison.pairs.filter((row) => row.metric === metrics.at(-1))),
+    pairs: () => records(comparison.pairs.filter((row) => row.metric === metrics[0])),
     losses: () => named([metric(), ...lossParts], lost()),
     orders: () => records(comparison.orders),
     points: () => byQuery([chosen.a, chosen.b]),
@@ -343,7 +343,7 @@ Page.ready.then((data) => {
     remarks: () => [['what', 'queries', 'of', 'runs'], ...data.remarks.map((each) => [each.what, each.queries, each.of, each.runs.join(', ')])],
     inputs: () => records(data.manifest.inputs),
   };
-  for (const id of ['verdicts', 'power', 'by']) tables[id] = () => records(comparison[id]);
+  for (const id of ['verdicts', 'power', 'by', 'by-pairs']) tables[id] = () => records(comparison[id.replace('-', '_')]);
   for (const [id, rows] of Object.entries(tables)) if (byId(id)) saves(byId(id), rows);
   for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
 
