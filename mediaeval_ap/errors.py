@@ -66,7 +66,6 @@ KINDS = {
     'Correct the listed ones first.',
     'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
     'They may be too narrow.',
-    'no-verdict': 'Too few queries, or clusters, for a verdict: no data could fail, or none pass.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',
     'uncertain-order': 'Unjudged shots could swap the two best runs. Judge these shots first.',

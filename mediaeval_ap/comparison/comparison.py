@@ -401,8 +401,8 @@ class Comparison(ComparisonData, Described, Paged):
         dict
             ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
             ``orders``, ``by``, ``by_pairs``, ``power``, ``verdicts``, ``gate`` (if requested),
-            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``, ``inputs`` (name,
-            SHA-256).
+            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
+            ``inputs`` (name, SHA-256).
             Each None has its reason beside it; in the manifest, None means not given.
         """
         parameters = dict(self.parameters)
@@ -493,7 +493,8 @@ def _runs_of(
     if (tables := tables_in(results)) is not None:
         return read_scores(tables, columns, missing, range, by, systems, macro)
     runs = read_runs(results)
-    if {columns, systems, range, macro} != {None} or missing != 'error':
+    settings = columns, systems, range, macro
+    if missing != 'error' or any(setting is not None for setting in settings):
         options = 'columns, systems, range, macro, missing'
         raise ParameterError(f'{options}: found results, expected score tables')
     return runs

@@ -12,7 +12,12 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.testing import CORRECTED_BY, name_of_test, terms_of
+from mediaeval_ap.comparison.testing import (
+    CORRECTED_BY,
+    name_of_test,
+    names_of_units,
+    terms_of,
+)
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
@@ -325,7 +330,8 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
 def _words_of_test(comparison: Mapping[str, Any]) -> str:
     """Return the name of the test, with its correction."""
     parameters = comparison['manifest']['parameters']
-    name = name_of_test(comparison['manifest']['counts'])
+    _, units = names_of_units(parameters, comparison['metrics'][0])
+    name = name_of_test(units, comparison['manifest']['counts'])
     return f'{name}, corrected by {CORRECTED_BY[parameters["correction"]]}'
 
 

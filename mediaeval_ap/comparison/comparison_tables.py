@@ -123,9 +123,9 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
         subject += ', by video' if settings['cluster'] == 'video' else ''
     if settings['definition']:
         subject += f' ({settings["definition"]})'
-    methods = 'expanded ABC' + '; of differences: t, p decides about 0' * bool(
-        comparison.pairs and shows_differences
-    )
+    methods = 'expanded ABC'
+    if comparison.pairs and shows_differences:
+        methods += ', t of differences'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
         intervals = f'without intervals, which need {FEWEST} {units}'
@@ -137,8 +137,8 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
     has_baseline = settings['baseline'] is not None
     family = 'pairs with the baseline' if has_baseline else f'all pairs of {terms.runs}'
     family += ' for each metric' if len(comparison.metrics) > 1 else ''
-    test = name_of_test(comparison.counts)
-    tests = f'{test} of {units}, corrected by {correction} over {family}'
+    test = name_of_test(units, comparison.counts)
+    tests = f'{test}, corrected by {correction} over {family}'
     return [f'{subject}, {intervals}.', f'Tests: {tests}.']
 
 

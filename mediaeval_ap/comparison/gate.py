@@ -164,16 +164,16 @@ def _what_would_decide(
 ) -> str:
     """Say how many units would decide differences like the observed ones."""
     unit, plural = names_of_units(vars(settings), runs.metrics[0])
-    numbers = [
-        f'{short(verdict.difference)} takes '
-        + (verdict.reason or with_noun(verdict.n_needed or 0, unit, plural))
+    needs = [
+        f'{short(verdict.difference)} '
+        + (verdict.reason or f'takes {with_noun(verdict.n_needed or 0, unit, plural)}')
         for verdict in verdicts
         if verdict.verdict == 'undecided'
     ]
     units_found = units_phrase(settings, len(units.sizes), runs)
     return (
-        f'{units_found} are too few to tell; a difference of {join_names(numbers)} '
-        'for a power of 80 %'
+        f'{units_found} are too few to tell; for a power of 80 %, a difference of '
+        f'{join_names(needs)}'
     )
 
 
@@ -246,7 +246,7 @@ def _units_needed(
     if len(differences) == 1:
         return None, f'one {unit} has no standard deviation'
     if abs(difference - bound) <= units.rounding(*pair):
-        return None, f'more than any number of {plural}, as it equals the limit'
+        return None, 'equals the limit'
     n_units = units_to_decide(
         difference,
         bound,
@@ -257,9 +257,9 @@ def _units_needed(
         [spread for run in pair for spread in units.seeds[run]],
     )
     if n_units is None:
-        return None, 'more seeds'
+        return None, 'takes more seeds'
     if n_units >= MOST_UNITS:
-        return None, f'more than {MOST_UNITS:,} {plural}'
+        return None, f'takes more than {MOST_UNITS:,} {plural}'
     return n_units, ''
 
 

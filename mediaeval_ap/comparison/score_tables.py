@@ -9,7 +9,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -361,22 +361,35 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
 
 
-def _frame_of(table: _ScoreTable) -> pandas.DataFrame:
-    """Read all columns of a table again; an empty frame if it cannot be read twice."""
+def _frame_of(
+    table: _ScoreTable, choose: Callable[[Iterable[str]], list[str]] = list
+) -> pandas.DataFrame:
+    """Read columns of a table again; an empty frame if it cannot be read twice."""
     import pandas
 
     origin = TableInput.of(table.origin)
-    frame = origin.value if origin.kind is InputKind.FRAME else pandas.DataFrame()
-    if origin.kind is InputKind.COLUMNAR:
-        frame = read_columns(origin.value, lambda schema: schema.names, '')[0].to_pandas()
-    elif origin.kind is InputKind.TEXT and origin.value.is_regular_file:
+    frame = pandas.DataFrame()
+    if origin.kind is InputKind.FRAME:
+        frame = origin.value[choose(origin.value.columns)]
+    elif origin.kind is InputKind.COLUMNAR:
+        frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
+    elif (
+        origin.kind is InputKind.TEXT
+        and origin.value.is_regular_file
+        and choose(_header(origin.value))
+    ):
         with origin.value.open() as stream:
             if _start(origin.value).startswith('{'):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
                 separator = '\t' if '.tsv' in origin.value.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=separator, dtype=str)
-    return pandas.DataFrame(frame)
+        frame = frame[choose(frame.columns)]
+    return frame
+
+
+def _dataset_columns(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in DATASET_COLUMNS]
 
 
 def _notes_on_datasets(
@@ -385,23 +398,15 @@ def _notes_on_datasets(
     """Say that datasets of different sizes weigh by their sizes, if a column tells them apart."""
     import pandas
 
-    rows = []
+    frames = []
     for table in score_tables:
-        origin = TableInput.of(table.origin)
-        is_frame = origin.kind is InputKind.FRAME
-        names = origin.value.columns if is_frame else _header(origin.value)
-        if not {*map(str, names)}.isdisjoint(DATASET_COLUMNS):
-            frame = _frame_of(table)
-            if len(frame) == len(table.records):
-                rows.append(frame.set_axis(table.records['item'].to_pylist()))
-    for column in DATASET_COLUMNS:
-        groups = [frame[column].astype(str) for frame in rows if column in frame]
-        if not groups:
-            continue
-        by_item = pandas.concat(groups)
-        by_item = by_item[by_item.index.isin(items)]
-        by_item = by_item[~by_item.index.duplicated()]
-        sizes = by_item.value_counts()
+        frame = _frame_of(table, _dataset_columns)
+        if len(frame.columns) and len(frame) == len(table.records):
+            frames.append(frame.set_axis(table.records['item'].to_pylist()))
+    by_item = pandas.concat(frames) if frames else pandas.DataFrame()
+    by_item = by_item[by_item.index.isin(items) & ~by_item.index.duplicated()]
+    for column in by_item:
+        sizes = by_item[column].astype(str).value_counts()
         if len(sizes) > 1:
             counts = abridged([f'{size:,} of {name}' for name, size in sizes.items()])
             yield (
@@ -431,7 +436,7 @@ def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
     inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
     is_wide = not {'system', 'value'} & by_role.keys()
     for role, rows in outside.items() if may_hold_other_data and is_wide and inside else ():
-        if len(rows) and (values[role] % 1 == 0).all():
+        if len(rows):
             is_percent = (np.abs(values[role] - 50) <= 50).all()
             share = f'divide {shown(role)} by 100 if it is in percent, ' * bool(is_percent)
             expected = f'a number from 0 to 1, as {shown(inside[0])} has: {share}{SYSTEMS_REMEDY}'
@@ -592,7 +597,8 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
         if origin.kind is InputKind.FRAME and 'n_relevant' in origin.value:
             actual = 'a frame of results, expected the results themselves'
             raise ParameterError(f'compare: found {actual}: compare(a, b)') from None
-        if error.field in {'', *chain(*(layout.columns(()) for layout in layouts))}:
+        optional = {name for layout in layouts for _, name in layout.optional}
+        if error.field in {'', *optional, *chain(*(layout.columns(()) for layout in layouts))}:
             raise
         error.expected += f': {SYSTEMS_REMEDY}'
         raise FormatError(*error.__reduce__()[1]) from None

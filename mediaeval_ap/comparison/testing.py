@@ -35,7 +35,6 @@ from mediaeval_ap.render.document import Terms
 from mediaeval_ap.results.result import kind_of_metric
 
 SIGN_FLIPS = 'paired sign flips'
-T_WITH_SEEDS = "Student's t with the variance between seeds"
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 LIMITS = ('fail_if_worse', 'require_not_worse')
 # The fields that a standing takes from the pair of its run and the baseline.
@@ -96,9 +95,9 @@ def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
         raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
 
 
-def name_of_test(counts: Mapping[str, int]) -> str:
+def name_of_test(units: str, counts: Mapping[str, int]) -> str:
     """Return the name of the test; two systems of one seed are tested by sign flips in any case."""
-    return T_WITH_SEEDS if 'seeds' in counts else SIGN_FLIPS
+    return f"Student's t of {units} and seeds" if 'seeds' in counts else f'{SIGN_FLIPS} of {units}'
 
 
 def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:

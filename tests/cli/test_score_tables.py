@@ -24,11 +24,11 @@ def tables(tmp_path, monkeypatch):
     rows = [(f'q{n:02}', 'fr' if n % 4 else 'en', n / 100, n % 6) for n in range(60)]
     frame = pandas.DataFrame(
         [
-            (item, system, value + less * 0.1 * bool(sixth), language)
-            for item, language, value, sixth in rows
+            (item, system, value + less * 0.1 * bool(sixth), genre)
+            for item, genre, value, sixth in rows
             for system, less in (('old', 1), ('new', 0))
         ],
-        columns=['item', 'system', 'value', 'language'],
+        columns=['item', 'system', 'value', 'genre'],
     )
     frame.to_csv('scores.csv', index=False)
     frame.to_parquet('scores.parquet')
@@ -166,12 +166,18 @@ def test_own_files_that_cannot_be_compared(command, second_runs):
 
 
 OPTIONS = {
-    '--by language': {'by': 'language'},
+    '--by genre': {'by': 'genre'},
     '--by groups.csv': {'by': 'groups.csv'},
     '--range -1,1': {'range': (-1, 1)},
-    '--columns cluster=language': {'columns': {'cluster': 'language'}},
+    '--columns cluster=genre': {'columns': {'cluster': 'genre'}},
     '--baseline old --fail-if-worse 0.2': {'baseline': 'old', 'fail_if_worse': 0.2},
     '--missing skip': {'missing': 'skip'},
+    '--macro genre': {'macro': 'genre'},
+    '--baseline old --require-not-worse 0.2 --power 0.1': {
+        'baseline': 'old',
+        'require_not_worse': 0.2,
+        'power': 0.1,
+    },
 }
 
 
@@ -183,29 +189,50 @@ def test_options(options):
     jsonschema.Draft202012Validator(SHAPE).validate(written)
 
 
-GATES = {
-    'new.csv old.csv --baseline old --fail-if-worse 0.01': 'new is worse: value -0.08',
-    'a=new.csv b=old.csv --baseline b --fail-if-worse 0.01': 'a is worse: value -0.0',
-    'scores.csv --baseline old --require-better': 'new is not better: value -0.0',
-    'scores.csv --baseline old --fail-if-worse 0.2': '',
-    'scores.csv --baseline new --require-better': '',
+GATES = {  # and the verdict, the line that says it, and the exit status
+    'new.csv old.csv --baseline old --fail-if-worse 0.01': ('worse', 'failed (worse: new)', 3),
+    'a=new.csv b=old.csv --baseline b --fail-if-worse 0.01': ('worse', 'failed (worse: a)', 3),
+    'scores.csv --baseline old --require-better': ('not better', 'failed (not better: new)', 3),
+    'scores.csv --baseline old --fail-if-worse 0.2': (
+        'not worse',
+        'passed: not worse by 0.2 or more',
+        0,
+    ),
+    'scores.csv --baseline old --require-not-worse 0.2': (
+        'not worse',
+        'passed: not worse by 0.2 or more',
+        0,
+    ),
+    'scores.csv --baseline new --require-better': ('better', 'passed: better', 0),
+    'scores.csv --baseline old --fail-if-worse 0.08': (
+        'undecided',
+        'undecided (new): 60 items are too few to tell; for a power of 80 %, a difference of ',
+        0,
+    ),
+    'scores.csv --baseline old --require-not-worse 0.08': (
+        'undecided',
+        'failed (undecided: new): 60 items are too few to tell; for a power of 80 %, a difference ',
+        3,
+    ),
 }
 
 
 @pytest.mark.parametrize('arguments', GATES)
-def test_a_run_that_does_not_pass_ends_with_3(arguments):
-    """The output is still written whole: a Markdown summary that begins with the verdict."""
-    told = GATES[arguments]
-    result = compared(*arguments.split(), '--format', 'markdown', expected=3 if told else 0)
-    assert result.stderr.startswith(told)
-    assert bool(result.stderr) == bool(told)
+def test_a_gate_says_one_thing_everywhere(arguments):
+    """In Markdown, as the summary of a job, in JSON, on standard error, and as exit status."""
+    verdict, words, status = GATES[arguments]
+    result = compared(*arguments.split(), '--format', 'markdown', expected=status)
     headline, _, gate, *_ = result.stdout.splitlines()
     assert ' by 0.083 ' in headline
-    run, _, verdict = told.split(':')[0].partition(' is ')
-    assert gate == (f'Gate failed ({verdict}: {run})' if told else 'Gate passed')
-    assert f'| {verdict or "passed"}' in result.stdout
+    assert gate.startswith(f'Gate {words}')
+    assert result.stderr == ('' if words.startswith('passed') else f'{gate}\n')
+    assert f'| {verdict} ' in result.stdout
     assert ' over 60 items, with 95 % intervals' in result.stdout
-    assert 'Not shown' not in result.stdout
+    as_json = json.loads(compared(*arguments.split(), '--format', 'json', expected=status).stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(as_json)
+    assert as_json['gate'] == {'outcome': gate.split()[1].rstrip(':'), 'words': gate}
+    page = compare('scores.csv', baseline='old', fail_if_worse=0.08).to_html()
+    assert 'Gate undecided (new): 60 items are too few to tell' in page
 
 
 def test_items_without_a_value_count_as_zero():
@@ -215,7 +242,8 @@ def test_items_without_a_value_count_as_zero():
     rows.drop([('new', 'q07'), ('new', 'q58')]).to_csv('lost.csv')
     arguments = '--missing zero --baseline old --require-better --format json'
     result = compared('lost.csv', *arguments.split(), expected=3)
-    assert result.stderr.startswith('new is not better (3 items without a value): value -0.')
+    told = 'Gate failed (not better: new); 3 items of new without a value, counted as 0\n'
+    assert result.stderr == told
     written = json.loads(result.stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     assert [each['n_as_zero'] for each in written['verdicts']] == [3]
@@ -300,6 +328,10 @@ def test_percent_beside_shares_is_named():
 
 USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
+    'scores.csv --baseline old --fail-if-worse 0 --require-not-worse 0.1': (
+        'fail_if_worse, require_not_worse: found both, expected one of them'
+    ),
+    'scores.csv --power 0': '--power: found 0.0, expected a number above 0',
     'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
@@ -310,7 +342,7 @@ USAGE = {
     'scores.csv --cluster video': 'cluster: found no reference',
     'scores.csv --by nothing': "by: found 'nothing', expected one of a column of all",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
-    'scores.csv --by language --format csv': '--by: csv has one table',
+    'scores.csv --by genre --format csv': '--by: csv has one table',
     'scores.csv --columns item': "found 'item', expected ROLE=COLUMN",
 }
 

@@ -31,23 +31,30 @@ def test_its_steps(tmp_path):
         rows = ''.join(f'q{n},{0.5 + n % 2 / 10 - drop}\n' for n in range(60))
         (tmp_path / f'{name}.csv').write_text(f'item,value\n{rows}')
     summary = tmp_path / 'summary.md'
-    summary.write_text('before\n')
     given = {'FILES': 'old.csv\nfirst=new.csv\n', 'BASELINE': 'old', 'FAIL_IF_WORSE': '0.01'}
-    given |= {'OPTIONS': '--correction bh', 'RUNNER_TEMP': str(tmp_path)}
+    given |= {'OPTIONS': '--correction bh', 'RUNNER_TEMP': str(tmp_path), 'REQUIRE_NOT_WORSE': ''}
     given |= {'GITHUB_STEP_SUMMARY': str(summary), 'PYTHONPATH': str(ROOT)}
     install, compare = (step['run'] for step in ACTION['runs']['steps'])
     bash = shutil.which('bash')
     assert subprocess.run([bash, '-n', '-c', install], check=True).returncode == 0
     arguments = [bash, '--noprofile', '--norc', '-eo', 'pipefail', '-c', compare]
-    environment = {**os.environ, **given}
-    result = subprocess.run(
-        arguments, cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert result.returncode == 3, result.stderr
-    text = summary.read_text()
-    assert text.startswith('before\nold is better than first by 0.100 ')
-    assert '\nGate failed (worse: first)\n' in text
-    assert '| worse ' in text
+    for changed, told in (
+        ({}, 'Gate failed (worse: first)'),
+        ({'REQUIRE_NOT_WORSE': '0.1'}, 'Gate failed (undecided: first): 60 items are too few'),
+    ):
+        summary.write_text('before\n')
+        result = subprocess.run(
+            arguments,
+            cwd=tmp_path,
+            env={**os.environ, **given, **changed},
+            capture_output=True,
+            text=True,
+        )
+        assert result.returncode == 3, result.stderr
+        text = summary.read_text()
+        assert text.startswith('before\nold is better than first by 0.100 ')
+        assert f'\n{told}' in text
+        assert result.stderr.startswith(told)
 
 
 def test_the_workflow_of_the_tutorial_passes_inputs_that_there_are():
