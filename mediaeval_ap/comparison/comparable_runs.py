@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -102,6 +102,16 @@ class Runs:
     def weighted(self, values: Floats) -> Floats:
         """Return values by query times the weights of the queries."""
         return values if self.weights is None else values * self.weights
+
+    def on_queries(self, rows: NDArray[np.intp]) -> Runs:
+        """Return the runs on some of the queries, which then count the same."""
+        return replace(
+            self,
+            queries=[self.queries[row] for row in rows],
+            values=self.values[:, :, rows],
+            values_by_seed={run: values[:, :, rows] for run, values in self.values_by_seed.items()},
+            macro=None,
+        )
 
     def n_seeds(self, name: str) -> int:
         """Return the number of seeds of a run."""

@@ -32,7 +32,7 @@ from mediaeval_ap.comparison.comparison_tables import (
     procedure_of,
     requested_tables_on_page,
 )
-from mediaeval_ap.comparison.gate import gate_of, powers, verdicts_of
+from mediaeval_ap.comparison.gate import Decisions
 from mediaeval_ap.comparison.score_tables import read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
@@ -249,7 +249,8 @@ def compare(
     orders = agreements(runs, also)
     members = members_of_groups(runs, by_name, clustering.videos, groups)  # may raise
     tested = tests_of(settings, runs, clustering.numbers(runs), members)
-    verdicts = verdicts_of(settings, runs, tested.leaderboard, tested.units)
+    decisions = Decisions(settings, runs, tested)
+    verdicts = decisions.verdicts()
     notes_on_tests = _notes_on_tests(settings, runs, clustering.why_no_videos)
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
@@ -270,9 +271,9 @@ def compare(
         notes=[*runs.notes, *notes_on_tests],
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
-        power=powers(settings, runs, tested.pairs, tested.units),
+        power=decisions.powers(),
         verdicts=verdicts,
-        gate=gate_of(settings, runs, verdicts, tested.units),
+        gate=decisions.gate(verdicts) if verdicts else None,
         warnings=tuple(_data_warnings(settings, runs, tested.units)),
     )
     warn_caller(comparison.warnings)

@@ -19,10 +19,9 @@ from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interv
 from mediaeval_ap.comparison.score_tables import DATASET_COLUMNS
 from mediaeval_ap.comparison.testing import (
     CORRECTED_BY,
-    LIMITS,
-    GroupPair,
     Pair,
     Standing,
+    limit_of,
     name_of_test,
     names_of_units,
     terms_of,
@@ -38,7 +37,7 @@ TABLES: dict[str, tuple[str, type[Any]]] = {
     'pairs': ('pairs', Pair),
     'orders': ('orders', Agreement),
     'by': ('groups_by', GroupMean),
-    'by_pairs': ('group_pairs', GroupPair),
+    'by_pairs': ('group_pairs', Pair),
     'power': ('power', Power),
     'verdicts': ('verdicts', Verdict),
 }
@@ -60,7 +59,7 @@ class ComparisonData:
     pairs: list[Pair]
     orders: list[Agreement]
     groups_by: list[GroupMean]
-    group_pairs: list[GroupPair]
+    group_pairs: list[Pair]
     parameters: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: list[str]
@@ -74,12 +73,6 @@ class ComparisonData:
     @property
     def terms(self) -> Terms:
         return terms_of(self.parameters, self.metrics[0])
-
-    @property
-    def limit(self) -> float | None:
-        """How much worse than the baseline a run may be; None without such a gate."""
-        limits = (self.parameters[name] for name in LIMITS)
-        return next((limit for limit in limits if limit is not None), None)
 
 
 def _columns_of(table: str, name: str) -> list[str]:
@@ -145,7 +138,8 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
 def mean_of_groups(settings: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """Describe a mean in which each group counts the same, as a mean of 3 datasets."""
     column = settings['macro']
-    groups = DATASET_COLUMNS.get(column, f'groups by {column}')
+    plural = 'corpora' if column == 'corpus' else f'{column}s'
+    groups = plural if column in DATASET_COLUMNS else f'groups by {column}'
     return f'mean of {counts["groups"]} {groups}'
 
 
@@ -284,7 +278,7 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
         verdict.run: [Marked(_words_of(verdict, units))] for verdict in comparison.verdicts
     }
     rules = [f'{percent(settings["level"])} interval']
-    if (limit := comparison.limit) is not None:
+    if (limit := limit_of(settings)) is not None:
         rules += [f'worse: all of it is below {0 - limit:g}', 'not worse: all of it is above']
     if settings['require_better']:
         rules.append('better: all of it is above 0')
@@ -453,8 +447,8 @@ def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
         [row.a, row.b, row.sd, Marked(row.reason or f'{row.n_queries:,}')]
         for row in comparison.power
     ]
-    if comparison.limit is not None:
-        headers.append(f'gate at {comparison.limit:g}')
+    if (limit := limit_of(settings)) is not None:
+        headers.append(f'gate at {limit:g}')
         for row, entry in zip(rows, comparison.power, strict=True):
             row.append(Marked(entry.gate_reason or f'{entry.n_gate:,}'))
     title = f'{comparison.metrics[0]}: {units} that show a difference of {settings["power"]:g}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,34 +15,33 @@ from mediaeval_ap.comparison.intervals import (
     MOST_UNITS,
     DifferenceInterval,
     fewest_units,
+    size_of_more_units,
     units_to_decide,
-    usual_size,
 )
 from mediaeval_ap.comparison.testing import (
-    Pair,
     Settings,
-    Standing,
+    TestedRuns,
     largest_difference,
     names_of_units,
     terms_of,
     units_phrase,
+    why_no_interval,
 )
-from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import ParameterError, printable, with_noun
 from mediaeval_ap.render.formats import short
 
 VerdictWord = Literal['worse', 'not better', 'undecided', 'not worse', 'better']
 Outcome = Literal['passed', 'failed', 'undecided']
-PASSING: tuple[VerdictWord, ...] = ('not worse', 'better')
+NumberOrReason = tuple[int | None, str]
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on a run, by its difference to the baseline in the first metric.
 
-    `n_needed` units would decide a difference like the observed one with a power of 80 %; if it is
-    None, `reason` says why, unless the run is decided. `n_as_zero` is the number of its items
-    without a value, which count as 0.
+    If it is undecided, `n_needed` units would decide a difference like the observed one with a
+    power of 80 %, or `reason` says why there is no such number. `n_as_zero` is the number of its
+    items without a value, which count as 0.
     """
 
     metric: str
@@ -50,7 +49,6 @@ class Verdict:
     difference: float
     interval: DifferenceInterval
     verdict: VerdictWord
-    failed: bool
     n_needed: int | None = None
     reason: str = ''
     n_as_zero: int = 0
@@ -64,136 +62,13 @@ class Gate:
     words: str
 
 
-def verdicts_of(
-    settings: Settings, runs: Runs, leaderboard: Sequence[Standing], units: Units
-) -> list[Verdict]:
-    """Return the verdict on each run, best first.
-
-    A run is worse if its whole interval is below minus the limit, and not worse if all of it is
-    above, or if it differs on no query. At a limit of 0 p decides, as it does about the interval.
-    """
-    if not settings.is_gate:
-        return []
-    verdicts = []
-    baseline = runs.names.index(str(settings.baseline))
-    for standing in leaderboard:
-        interval = standing.difference_interval
-        if standing.exploratory or standing.difference is None or interval is None:
-            continue
-        run = runs.names.index(standing.run)
-        _check_limit(settings, runs, run, baseline)
-        if interval.low is None:
-            needed = units_phrase(settings, fewest_units(settings.level), runs)
-            raise ParameterError(
-                f'baseline: found {units_phrase(settings, len(units.sizes), runs)}, expected '
-                f'{needed} or more for a verdict; {printable(standing.run)} is not shown to be '
-                'worse or better'
-            )
-        differs = bool(units.differences(run, baseline).any())
-        word = _word(settings, interval, differs)
-        n_needed, reason = None, ''
-        if word == 'undecided':
-            bound = -(settings.limit or 0)
-            n_needed, reason = _units_needed(
-                settings, runs, units, (run, baseline), standing.difference, bound
-            )
-        verdicts.append(
-            Verdict(
-                standing.metric,
-                standing.run,
-                standing.difference,
-                interval,
-                word,
-                word in ('worse', 'not better')
-                or (word == 'undecided' and settings.require_not_worse is not None),
-                n_needed,
-                reason,
-                runs.n_as_zero.get(standing.run, 0),
-            )
-        )
-    return verdicts
-
-
-def _check_limit(settings: Settings, runs: Runs, run: int, baseline: int) -> None:
-    """Raise ParameterError for a limit that no difference can exceed."""
-    width = largest_difference(runs, runs.values[0][[run, baseline]])
-    if settings.limit is not None and width is not None and settings.limit >= width:
-        name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
-        expected = f'less than {width:g}, the largest difference that there can be'
-        raise ParameterError(f'{name}: found {settings.limit:g}, expected {expected}')
-
-
-def _word(settings: Settings, interval: DifferenceInterval, differs: bool) -> VerdictWord:
-    if settings.limit is not None and interval.is_below(-settings.limit):
-        return 'worse'
-    if settings.require_better:
-        return 'better' if interval.is_above(0) else 'not better'
-    is_shown = interval.is_above(-(settings.limit or 0)) or not differs
-    return 'not worse' if is_shown else 'undecided'
-
-
-def gate_of(
-    settings: Settings, runs: Runs, verdicts: Sequence[Verdict], units: Units
-) -> Gate | None:
-    """Join the verdicts on all runs into one outcome; return None without verdicts."""
-    if not verdicts:
-        return None
-    runs_by_word: dict[VerdictWord, list[str]] = {}
-    for verdict in verdicts:
-        runs_by_word.setdefault(verdict.verdict, []).append(verdict.run)
-    names = {word: join_names(run_names) for word, run_names in runs_by_word.items()}
-    outcome: Outcome = 'passed'
-    if any(verdict.failed for verdict in verdicts):
-        outcome = 'failed'
-        reasons = [f'{word}: {names[word]}' for word in names if word not in PASSING]
-        words = f' ({"; ".join(reasons)})'
-    elif 'undecided' in names:
-        outcome = 'undecided'
-        words = f' ({names["undecided"]})'
-    else:
-        limit = f' by {settings.limit:g} or more' if settings.limit else ''
-        words = ': better' if settings.require_better else f': not worse{limit}'
-    if 'undecided' in names:
-        words += f': {_what_would_decide(settings, runs, verdicts, units)}'
-    missing = ''.join(f'; {phrase}' for phrase in _missing_values(settings, runs))
-    return Gate(outcome, f'Gate {outcome}{words}{missing}')
-
-
-def _what_would_decide(
-    settings: Settings, runs: Runs, verdicts: Sequence[Verdict], units: Units
-) -> str:
-    """Say how many units would decide differences like the observed ones."""
-    unit, plural = names_of_units(vars(settings), runs.metrics[0])
-    needs = [
-        f'{short(verdict.difference)} '
-        + (verdict.reason or f'takes {with_noun(verdict.n_needed or 0, unit, plural)}')
-        for verdict in verdicts
-        if verdict.verdict == 'undecided'
-    ]
-    units_found = units_phrase(settings, len(units.sizes), runs)
-    return (
-        f'{units_found} are too few to tell; for a power of 80 %, a difference of '
-        f'{join_names(needs)}'
-    )
-
-
-def _missing_values(settings: Settings, runs: Runs) -> Iterator[str]:
-    """Yield how many items were left out, and how many count as 0."""
-    terms = terms_of(vars(settings), runs.metrics[0])
-    if runs.n_left_out:
-        yield f'{with_noun(runs.n_left_out, terms.query, terms.queries)} left out'
-    for run, count in runs.n_as_zero.items():
-        items = with_noun(count, terms.query, terms.queries)
-        yield f'{items} of {printable(run)} without a value, counted as 0'
-
-
 @dataclass(frozen=True)
 class Power:
     """The number of queries, or clusters, that show a difference with a power of 80 %.
 
     Differences are assumed to be like those of these two runs, whose standard deviation is `sd`.
-    `n_gate` is the number at which the gate tells a loss of this size from its limit; None without
-    a gate. Where a number is None otherwise, a reason says why.
+    `n_gate` is the number at which the gate tells a loss of this size from its limit. Where there
+    is no number, a reason says why.
     """
 
     metric: str
@@ -203,69 +78,150 @@ class Power:
     sd: float | None
     n_queries: int | None
     reason: str
-    n_gate: int | None = None
-    gate_reason: str = ''
+    n_gate: int | None
+    gate_reason: str
 
 
-def powers(settings: Settings, runs: Runs, pairs: Sequence[Pair], units: Units) -> list[Power]:
-    """Return how many units would show the difference `settings.power`, for each pair.
+class Decisions:
+    """Decides about differences of tested runs, by the first metric."""
 
-    Pairs are tested by the first metric.
-    """
-    if settings.power is None:
-        return []
-    numbers = {name: number for number, name in enumerate(runs.names)}
-    table = []
-    for pair in (pair for pair in pairs if not pair.exploratory):
-        both = numbers[pair.a], numbers[pair.b]
-        loss = -settings.power
-        n_queries, reason = _units_needed(settings, runs, units, both, loss, 0)
-        n_gate, gate_reason = None, 'no gate'
-        if settings.limit is not None:
-            n_gate, gate_reason = _units_needed(settings, runs, units, both, loss, -settings.limit)
-        sd = None if len(units.sizes) == 1 else _deviation(units, *both)
-        names = pair.metric, pair.a, pair.b
-        table.append(Power(*names, settings.power, sd, n_queries, reason, n_gate, gate_reason))
-    return table
+    def __init__(self, settings: Settings, runs: Runs, tested: TestedRuns) -> None:
+        self._settings = settings
+        self._runs = runs
+        self._tested = tested
+        self._units = tested.units
+        self._names_of_units = names_of_units(vars(settings), runs.metrics[0])
 
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdict on each run, best first; without a gate, none.
 
-def _units_needed(
-    settings: Settings,
-    runs: Runs,
-    units: Units,
-    pair: tuple[int, int],
-    difference: float,
-    bound: float,
-) -> tuple[int | None, str]:
-    """Return how many units tell a difference of a pair from a bound, or None and the reason."""
-    differences = units.differences(*pair)
-    share = np.count_nonzero(differences) / len(differences)
-    unit, plural = names_of_units(vars(settings), runs.metrics[0])
-    if share == 0:
-        return None, f'no {unit} differs'
-    if len(differences) == 1:
-        return None, f'one {unit} has no standard deviation'
-    if abs(difference - bound) <= units.rounding(*pair):
-        return None, 'equals the limit'
-    n_units = units_to_decide(
-        difference,
-        bound,
-        _deviation(units, *pair),
-        usual_size(differences, units.sizes),
-        share,
-        settings.level,
-        [spread for run in pair for spread in units.seeds[run]],
-    )
-    if n_units is None:
-        return None, 'takes more seeds'
-    if n_units >= MOST_UNITS:
-        return None, f'takes more than {MOST_UNITS:,} {plural}'
-    return n_units, ''
+        A run is worse if its whole interval is below minus the limit, and not worse if all of it
+        is above, or if it differs on no query. At a limit of 0, p decides, as about the interval.
+        """
+        limit = self._settings.limit
+        bound = -(limit or 0)
+        verdicts = []
+        for standing in self._tested.leaderboard if self._settings.is_gate else ():
+            interval = standing.difference_interval
+            if standing.exploratory or standing.difference is None or interval is None:
+                continue
+            pair = self._numbers_of(standing.run, str(self._settings.baseline))
+            self._check_can_decide(standing.run, pair)
+            word: VerdictWord = 'not worse'
+            needed: NumberOrReason = None, ''
+            if limit is not None and interval.side_of(bound) < 0:
+                word = 'worse'
+            elif self._settings.require_better:
+                word = 'better' if interval.side_of(0) > 0 else 'not better'
+            elif interval.side_of(bound) < 1 and self._units.differences(*pair).any():
+                word = 'undecided'
+                needed = self._needed(pair, standing.difference, bound)
+            n_as_zero = self._runs.n_as_zero.get(standing.run, 0)
+            compared = standing.metric, standing.run, standing.difference, interval
+            verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
+        return verdicts
 
+    def _numbers_of(self, a: str, b: str) -> tuple[int, int]:
+        return self._runs.names.index(a), self._runs.names.index(b)
 
-def _deviation(units: Units, a: int, b: int) -> float:
-    """Return the standard deviation of the differences of units, as if they were of mean size."""
-    differences = units.differences(a, b)
-    mean = differences.sum() / units.sizes.sum()
-    deviations = (differences - mean * units.sizes) / units.sizes.mean()
-    return math.sqrt(float(np.square(deviations).sum()) / (len(deviations) - 1))
+    def _check_can_decide(self, run: str, pair: tuple[int, int]) -> None:
+        """Raise ParameterError for a limit that no difference can exceed, or too few units."""
+        settings = self._settings
+        width = largest_difference(self._runs, self._runs.values[0][[*pair]])
+        if settings.limit is not None and width is not None and settings.limit >= width:
+            name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
+            expected = f'less than {width:g}, the largest difference that there can be'
+            raise ParameterError(f'{name}: found {settings.limit:g}, expected {expected}')
+        if why_no_interval(settings, self._units, self._runs):
+            numbers = len(self._units.sizes), fewest_units(settings.level)
+            found, needed = (units_phrase(settings, number, self._runs) for number in numbers)
+            raise ParameterError(
+                f'baseline: found {found}, expected {needed} or more for a verdict; '
+                f'{printable(run)} is not shown to be worse or better'
+            )
+
+    def gate(self, verdicts: Sequence[Verdict]) -> Gate:
+        """Join the verdicts on all runs into one outcome."""
+        runs: dict[VerdictWord, list[str]] = {}
+        for one in verdicts:
+            runs.setdefault(one.verdict, []).append(one.run)
+        names = {word: join_names(runs[word]) for word in runs}
+        failing = names.keys() - {'not worse', 'better'}
+        if self._settings.require_not_worse is None:
+            failing -= {'undecided'}
+        limit = self._settings.limit
+        outcome: Outcome = 'passed'
+        words = f': not worse by {limit:g} or more' if limit else ': not worse'
+        if failing:
+            outcome = 'failed'
+            not_passed = (word for word in names if word not in ('not worse', 'better'))
+            words = f' ({"; ".join(f"{word}: {names[word]}" for word in not_passed)})'
+        elif 'undecided' in names:
+            outcome = 'undecided'
+            words = f' ({names["undecided"]})'
+        elif self._settings.require_better:
+            words = ': better'
+        if needs := [
+            f'{short(one.difference)} '
+            + (one.reason or f'takes {with_noun(one.n_needed or 0, *self._names_of_units)}')
+            for one in verdicts
+            if one.verdict == 'undecided'
+        ]:
+            units_found = units_phrase(self._settings, len(self._units.sizes), self._runs)
+            words += f': {units_found} are too few to tell; for a power of 80 %, a difference of '
+            words += join_names(needs)
+        return Gate(outcome, f'Gate {outcome}{words}{"".join(self._missing_values())}')
+
+    def _missing_values(self) -> list[str]:
+        """Say how many items were left out, and how many count as 0."""
+        _, _, *words = terms_of(vars(self._settings), self._runs.metrics[0])[:4]
+        n_left_out = self._runs.n_left_out
+        left_out = [f'; {with_noun(n_left_out, *words)} left out'] if n_left_out else []
+        return left_out + [
+            f'; {with_noun(count, *words)} of {printable(run)} without a value, counted as 0'
+            for run, count in self._runs.n_as_zero.items()
+        ]
+
+    def powers(self) -> list[Power]:
+        """Return how many units would show a difference of `settings.power`, for each pair."""
+        power = self._settings.power
+        limit = self._settings.limit
+        table = []
+        for pair in self._tested.pairs:
+            if power is None or pair.exploratory:
+                continue
+            numbers = self._numbers_of(pair.a, pair.b)
+            by_test = self._needed(numbers, -power, 0)
+            by_gate = (None, 'no gate') if limit is None else self._needed(numbers, -power, -limit)
+            compared = pair.metric, pair.a, pair.b, power, self._deviation(numbers)
+            table.append(Power(*compared, *by_test, *by_gate))
+        return table
+
+    def _needed(self, pair: tuple[int, int], difference: float, bound: float) -> NumberOrReason:
+        """Return how many units tell a difference of a pair from a bound, or why none does."""
+        differences = self._units.differences(*pair)
+        sd = self._deviation(pair)
+        unit, plural = self._names_of_units
+        if not differences.any():
+            return None, f'no {unit} differs'
+        if sd is None:
+            return None, f'one {unit} has no standard deviation'
+        if abs(difference - bound) <= self._units.rounding(*pair):
+            return None, 'equals the limit'
+        m = size_of_more_units(differences, self._units.sizes)
+        share = np.count_nonzero(differences) / len(differences)
+        seeds = [spread for run in pair for spread in self._units.seeds[run]]
+        level = self._settings.level
+        n_units = units_to_decide(difference, bound, sd, m, share, level, seeds)
+        if n_units is None:
+            return None, 'takes more seeds'
+        too_many = f'takes more than {MOST_UNITS:,} {plural}'
+        return (n_units, '') if n_units < MOST_UNITS else (None, too_many)
+
+    def _deviation(self, pair: tuple[int, int]) -> float | None:
+        """Return the standard deviation of differences, as if all units were of mean size."""
+        sizes = self._units.sizes
+        differences = self._units.differences(*pair)
+        deviations = differences - differences.sum() / sizes.sum() * sizes
+        sum_of_squares = float(np.square(deviations / sizes.mean()).sum())
+        return math.sqrt(sum_of_squares / (len(sizes) - 1)) if len(sizes) > 1 else None

@@ -36,15 +36,13 @@ class DifferenceInterval(Interval):
 
     excludes_zero: bool | None = None
 
-    def is_below(self, bound: float) -> bool:
-        """Return True if the whole interval is below a bound; there must be an interval."""
-        assert self.high is not None
-        return self.high < bound or (self.high == bound == 0 and bool(self.excludes_zero))
-
-    def is_above(self, bound: float) -> bool:
-        """Return True if the whole interval is above a bound; there must be an interval."""
-        assert self.low is not None
-        return self.low > bound or (self.low == bound == 0 and bool(self.excludes_zero))
+    def side_of(self, bound: float) -> int:
+        """Return 1 or -1 if the whole interval is above or below a bound, 0 if it holds it."""
+        if self.low is None or self.high is None:
+            return 0
+        is_open = bound == 0 and bool(self.excludes_zero)
+        is_above = self.low > bound or (is_open and self.low == 0)
+        return is_above - (self.high < bound or (is_open and self.high == 0))
 
 
 class Spread(NamedTuple):
@@ -79,8 +77,8 @@ def mean_interval(
     variance.
     """
     n_units = len(sums)
-    total = math.fsum(sizes.tolist())
-    mean = math.fsum(sums.tolist()) / total
+    total = _sum(sizes)
+    mean = _sum(sums) / total
     deviations = sums - mean * sizes
     norm = math.sqrt(_sum(deviations * deviations))
     df: float = n_units - 1
@@ -111,23 +109,18 @@ def mean_interval(
     return Interval(low, high)
 
 
-def usual_size(sums: Floats, sizes: Floats) -> float:
-    """Return the root mean square of the mean differences that are not 0; 0 if all are."""
-    nonzero = sums[sums != 0] / sizes[sums != 0]
-    return math.sqrt(_sum(nonzero * nonzero) / max(len(nonzero), 1))
+def size_of_more_units(sums: Floats, sizes: Floats, width: float | None = None) -> float:
+    """Return m, the size of two differences +m and -m that an interval assumes beside its own.
 
-
-def size_of_more_units(sums: Floats, sizes: Floats, width: float) -> float:
-    """Return m, the size of the two differences +m and -m that an interval assumes beside its own.
-
-    It is the usual size of a difference. Where fewer than five are large, they do not tell how
-    large others may be: then it is `width`, the largest possible difference, or the largest
-    observed one if that is larger.
+    It is the root mean square of the differences that are not 0. Where fewer than five are large,
+    they do not tell how large others may be: then it is `width`, the largest possible difference,
+    or the largest observed one if that is larger.
     """
     amounts = np.abs(sums / sizes)
     largest = float(amounts.max())
-    is_known = np.count_nonzero(amounts > LARGE * largest) >= FEWEST
-    return usual_size(sums, sizes) if is_known else max(width, largest)
+    if width is not None and np.count_nonzero(amounts > LARGE * largest) < FEWEST:
+        return max(width, largest)
+    return math.sqrt(_sum(amounts * amounts) / np.count_nonzero(amounts))
 
 
 def spreads_of_difference(
@@ -138,22 +131,18 @@ def spreads_of_difference(
     One is Student's own. One is Student's with two more units, of differences +m and -m, so that
     a few equal differences do not look certain. With spreads between seeds there is one for all.
     """
-    n_units = len(sums)
     size = float(sizes.mean())
     own = _variance_of_ratio(sums, sizes)
-    extended = _variance_of_ratio(
-        np.append(sums, [m * size, -m * size]), np.append(sizes, [size, size])
-    )
-    return _joined(n_units, own, extended, seeds)
+    more_sums = np.append(sums, [m * size, -m * size])
+    extended = _variance_of_ratio(more_sums, np.append(sizes, [size, size]))
+    return _joined(len(sums), own, extended, seeds)
 
 
 def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
     """Return the linearised variance of a ratio of two sums (Cochran, 1977)."""
     n_units = len(sums)
-    if n_units == 1:
-        return 0.0
-    total = math.fsum(sizes.tolist())
-    deviations = sums - math.fsum(sums.tolist()) / total * sizes
+    total = _sum(sizes)
+    deviations = sums - _sum(sums) / total * sizes
     return _sum(deviations * deviations) * n_units / (n_units - 1) / total**2
 
 

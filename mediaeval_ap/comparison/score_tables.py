@@ -9,7 +9,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -45,16 +45,8 @@ if TYPE_CHECKING:
 
 ROLES = ('item', 'system', 'value', 'cluster', 'seed')
 OPTIONAL_ROLES = ('cluster', 'seed')
-# Columns that usually tell datasets apart, and their plural.
-DATASET_COLUMNS = {
-    'dataset': 'datasets',
-    'task': 'tasks',
-    'corpus': 'corpora',
-    'collection': 'collections',
-    'split': 'splits',
-    'language': 'languages',
-    'subset': 'subsets',
-}
+# Columns that usually tell datasets apart.
+DATASET_COLUMNS = frozenset('dataset task corpus collection split language subset'.split())
 SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
 SCORE_COLUMNS_REMEDY = (
     '; name other columns by --columns item=…,system=…,value=… for all files, in Python columns='
@@ -71,6 +63,7 @@ LARGEST_SIZE = 1e100
 _TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
 _STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # as summaries of pandas have
 TOTAL_NAMES = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
+ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TOTAL_TOLERANCE = 0.005  # times the largest value, at least 1: totals may have two digits
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
@@ -165,7 +158,7 @@ def read_scores(
     score_tables = _read_tables(tables, layouts)
     files = [table.records for table in score_tables]
     for records in files:
-        _check_numbers(records, may_hold_other_data=bounds is None and not systems)
+        _check_numbers(records)
     matrices = {
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
         for metric, column in metric_columns(files, names['value']).items()
@@ -177,7 +170,11 @@ def read_scores(
     if not is_declared:
         low = float(values.min())
         high = float(values.max())
-        _check_one_scale(claimed.values)
+        wide = (
+            records for records in files if not {'system', 'value'} & records.layout.by_role.keys()
+        )
+        columns_of_wide = {name for records in wide if not systems for name in records.classes}
+        _check_one_scale(claimed.values, columns_of_wide)
     items = claimed.values.index
     clusters = groups_of_items(files, 'cluster', items)
     groups_by_column: dict[str | None, list[str] | None] = {names['cluster']: clusters}
@@ -415,33 +412,39 @@ def _notes_on_datasets(
             )
 
 
-def _check_numbers(records: Records, *, may_hold_other_data: bool) -> None:
-    """Raise FormatError for values that cannot be added, and for columns that are not systems.
-
-    If `may_hold_other_data`, columns of numbers need not be systems: if one of them has values from
-    0 to 1, one with other values is taken for something else, such as a year.
-    """
+def _check_numbers(records: Records) -> None:
+    """Raise FormatError for values that cannot be added."""
     by_role = records.layout.by_role
-    numbers = records.layout.numbers
-    values = {role: records[role].to_numpy() for role, name in by_role.items() if name in numbers}
-    outside = {}
-    for role, column in values.items():
+    for role in (role for role, name in by_role.items() if name in records.layout.numbers):
+        column = records[role].to_numpy()
         sizes = np.abs(column)
         is_wrong = (sizes > LARGEST_SIZE) | ((sizes > 0) & (sizes < SMALLEST_SIZE))
         if len(wrong_rows := np.flatnonzero(is_wrong)):
             sizes_allowed = f'0, or a size from {SMALLEST_SIZE:g} to {LARGEST_SIZE:g}'
             expected = f'{sizes_allowed}, so that values can be added'
             raise records.error(wrong_rows, role, f'{column[wrong_rows[0]]:g}', expected)
-        outside[role] = np.flatnonzero(np.abs(column - 0.5) > 0.5 + 1e-9)  # but for rounding
-    inside = [role for role, rows in outside.items() if not len(rows) and (values[role] >= 0).any()]
-    is_wide = not {'system', 'value'} & by_role.keys()
-    for role, rows in outside.items() if may_hold_other_data and is_wide and inside else ():
-        if len(rows):
-            is_percent = (np.abs(values[role] - 50) <= 50).all()
-            share = f'divide {shown(role)} by 100 if it is in percent, ' * bool(is_percent)
-            expected = f'a number from 0 to 1, as {shown(inside[0])} has: {share}{SYSTEMS_REMEDY}'
-            actual = f'{values[role][rows[0]]:g}'
-            raise records.error(rows, role, actual, f'{expected}, or give --range LOW,HIGH')
+
+
+def _check_one_scale(values: pandas.DataFrame, wide_columns: Set[str]) -> None:
+    """Raise ParameterError if one system has values from 0 to 1, and another is far beyond.
+
+    Columns of a wide table need not be systems: one with any value beyond, such as a year, is taken
+    for something else.
+    """
+    largest = values.max()
+    shares = largest[(values.min() >= 0) & (largest <= 1 + ROUNDING)]
+    for system, median in values.median().items() if len(shares) else ():
+        is_far = median > LARGEST_RATIO * shares.min()
+        if system not in shares and (is_far or system in wide_columns):
+            outside = values[system][~values[system].between(-ROUNDING, 1 + ROUNDING)]
+            is_percent = values[system].between(0, 100).all()
+            remedy = f'divide {shown(system)} by 100 if it is in percent, ' * bool(is_percent)
+            remedy += f'{SYSTEMS_REMEDY}, ' * (system in wide_columns)
+            raise ParameterError(
+                f'compare: found {outside.iloc[0]:g} of {shown(system)}, expected a number from 0 '
+                f'to 1, as {shown(shares.index[0])} has: {remedy}or give --range LOW,HIGH, in '
+                'Python range=(LOW, HIGH)'
+            )
 
 
 def _check_no_totals(
@@ -469,22 +472,6 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
     first: Any = next(cells.itertuples())
     alike = (cells['file'] == first.file) & (cells['system'] == first.system)
     return first, cells.loc[alike, 'row'].to_numpy()
-
-
-def _check_one_scale(values: pandas.DataFrame) -> None:
-    """Raise ParameterError if one system is a share, from 0 to 1, and another far beyond."""
-    largest = values.max()
-    shares = largest[(values.min() >= 0) & (largest <= 1)]
-    for system, median in values.median().items():
-        if len(shares) and system not in shares and median > LARGEST_RATIO * shares.min():
-            share = shares.idxmin()
-            is_percent = (values[system].between(0, 100)).all()
-            remedy = f'divide {shown(system)} by 100 if it is in percent, or ' * bool(is_percent)
-            raise ParameterError(
-                f'compare: found {values[system].iloc[0]:g} of {shown(system)}, expected a number '
-                f'from 0 to 1, as {shown(share)} has: {remedy}give --range LOW,HIGH, in Python '
-                'range=(LOW, HIGH), if both are on one scale'
-            )
 
 
 def _apply_missing_policy(
@@ -569,7 +556,7 @@ def _score_layouts(
             numbers=values,
             roles=(*texts, *(role for role, _ in required), *numbers),
             optional=tuple(optional),
-            ignored=frozenset(DATASET_COLUMNS) - {*systems},
+            ignored=DATASET_COLUMNS - {*systems},
             remedy=SCORE_COLUMNS_REMEDY,
             allow_missing=not values,
             description=SCORE_SHAPES,

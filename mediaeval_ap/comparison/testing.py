@@ -27,7 +27,7 @@ from mediaeval_ap.comparison.intervals import (
     size_of_more_units,
     spreads_of_difference,
 )
-from mediaeval_ap.comparison.sign_flips import flip_test
+from mediaeval_ap.comparison.sign_flips import FlipTest, flip_test
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import ParameterError, require, shown, with_noun
 from mediaeval_ap.progress import tracked
@@ -60,12 +60,16 @@ class Settings:
     @property
     def limit(self) -> float | None:
         """How much worse than the baseline a run may be; None without such a gate."""
-        return self.fail_if_worse if self.require_not_worse is None else self.require_not_worse
+        return limit_of(vars(self))
 
     @property
     def is_gate(self) -> bool:
         """True if runs get a verdict."""
         return self.limit is not None or self.require_better
+
+
+def limit_of(parameters: Mapping[str, Any]) -> float | None:
+    return next((parameters[name] for name in LIMITS if parameters[name] is not None), None)
 
 
 def check_settings(**settings: Any) -> Settings:
@@ -113,12 +117,13 @@ class Pair:
 
     p and `n_nonzero`, the number of differences other than 0, are over queries, or over clusters of
     them. Wins, ties, losses and dz are always over queries; `reason` says why any of them is None.
-    The interval excludes 0 if p, before its correction, is at most 1 minus the level. `exact` is
-    about this p. `exploratory` is True for all metrics but the first.
+    `exact` is about p before its correction. `exploratory` is True for all metrics but the first.
+    `group` is '' if the pair is compared on all queries; else p is corrected over all groups.
     """
 
     metric: str
     exploratory: bool
+    group: str = ''
     a: str
     b: str
     difference: float
@@ -172,28 +177,13 @@ class Standing:
     map_without_floor_reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupPair:
-    """Two runs compared by the first metric over a group of queries; p is corrected over groups."""
-
-    group: str
-    n_queries: int
-    metric: str
-    a: str
-    b: str
-    difference: float
-    interval: DifferenceInterval
-    p: float
-    p_adjusted: float
-
-
 class TestedRuns(NamedTuple):
     """Runs tested by each metric; their order, and the units, are by the first metric."""
 
     best_first: list[int]
     leaderboard: list[Standing]
     pairs: list[Pair]
-    group_pairs: list[GroupPair]
+    group_pairs: list[Pair]
     units: Units
 
 
@@ -204,53 +194,29 @@ def tests_of(
     members: Mapping[str, NDArray[np.intp]],
 ) -> TestedRuns:
     """Test and rank the runs by each metric, and by the first one over the members of groups."""
-    units_by_metric = [
-        _units_of_metric(runs, number, clusters) for number in range(len(runs.metrics))
-    ]
+    numbers = range(len(runs.metrics))
+    units_by_metric = [_units_of_metric(runs, number, clusters) for number in numbers]
     means_by_metric = list(runs.means().values())
     orders = [np.argsort(-np.array(means), kind='stable').tolist() for means in means_by_metric]
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
     progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard = []
     all_pairs = []
-    for metric_number, units in enumerate(units_by_metric):
-        means = means_by_metric[metric_number]
-        best_first = orders[metric_number]
-        pairs = _test_pairs(settings, runs, metric_number, units, best_first, progress)
-        intervals = [
-            _interval_of_mean(settings, units, runs, metric_number, run)
-            for run in range(len(runs.names))
-        ]
-        ranked = list(map(_RankedMean, means, units.ranks(means), intervals))
-        leaderboard += _leaderboard(settings, runs, metric_number, best_first, ranked, pairs)
+    for number, (units, best_first) in enumerate(zip(units_by_metric, orders, strict=True)):
+        in_order = combinations(best_first, 2)  # the better one first
+        pairs = _test_pairs(settings, runs, number, units, in_order, progress)
+        means = means_by_metric[number]
+        leaderboard += _leaderboard(settings, runs, number, units, means, best_first, pairs)
         all_pairs += pairs
     group_pairs = _test_groups(settings, runs, clusters, members, orders[0])
     return TestedRuns(orders[0], leaderboard, all_pairs, group_pairs, units_by_metric[0])
 
 
-def _units_of_metric(
-    runs: Runs,
-    metric_number: int,
-    clusters: NDArray[np.intp],
-    rows: NDArray[np.intp] | slice = slice(None),
-) -> Units:
-    """Sum the values of a metric over clusters; `rows` chooses queries, which then count alike."""
-    by_seed = [runs.values_by_seed.get(name) for name in runs.names]
-    return units_of(
-        runs.values[metric_number][:, rows],
-        clusters[rows],
-        runs.n_labels,
-        runs.weights if isinstance(rows, slice) else None,
-        [None if values is None else values[metric_number][:, rows] for values in by_seed],
-    )
-
-
-class _RankedMean(NamedTuple):
-    """The mean of a run by one metric, its rank and its interval."""
-
-    mean: float
-    rank: int
-    interval: Interval
+def _units_of_metric(runs: Runs, metric_number: int, clusters: NDArray[np.intp]) -> Units:
+    seeds = [runs.values_by_seed.get(name) for name in runs.names]
+    values_by_seed = [None if values is None else values[metric_number] for values in seeds]
+    values = runs.values[metric_number]
+    return units_of(values, clusters, runs.n_labels, runs.weights, values_by_seed)
 
 
 def _test_pairs(
@@ -258,16 +224,16 @@ def _test_pairs(
     runs: Runs,
     metric_number: int,
     units: Units,
-    best_first: Sequence[int],
+    pairs_of_runs: Iterable[tuple[int, int]],
     progress: Iterator[int],
 ) -> list[Pair]:
-    """Test all pairs of runs by one metric, and correct their p as one family."""
+    """Test pairs of runs by one metric, and correct their p as one family."""
     metric = runs.metrics[metric_number]
     pairs = []
-    for a, b in combinations(best_first, 2):  # the better one first
+    for a, b in pairs_of_runs:
         next(progress, None)
         values = runs.values[metric_number][[a, b]]
-        tested = _test_pair(settings, runs, units, a, b, values)
+        test, interval = _test_pair(settings, runs, units, a, b, values)
         pairs.append(
             Pair(
                 metric=metric,
@@ -276,8 +242,9 @@ def _test_pairs(
                 b=runs.names[b],
                 difference=_difference(runs, metric_number, a, b),
                 n_queries=len(runs.queries),
-                p_adjusted=tested.p,
-                **tested._asdict(),
+                interval=interval,
+                p_adjusted=test.p,
+                **test._asdict(),
                 **_counts_by_query(runs, values, units.rounding(a, b)),
             )
         )
@@ -291,72 +258,50 @@ def _test_groups(
     clusters: NDArray[np.intp],
     members: Mapping[str, NDArray[np.intp]],
     best_first: Sequence[int],
-) -> list[GroupPair]:
-    """Test pairs by the first metric in each group; with a baseline, only its pairs."""
-    group_pairs = []
-    units_by_group = {
-        group: _units_of_metric(runs, 0, clusters, rows) for group, rows in members.items()
-    }
-    for a, b in combinations(best_first, 2) if members else ():
-        if settings.baseline not in (None, runs.names[a], runs.names[b]):
-            continue
-        if runs.names[a] == settings.baseline:
-            a, b = b, a
-        of_pair = []
-        for group, rows in members.items():
-            values = runs.values[0][:, rows][[a, b]]
-            tested = _test_pair(settings, runs, units_by_group[group], a, b, values)
-            of_pair.append(
-                GroupPair(
-                    group=group,
-                    n_queries=len(rows),
-                    metric=runs.metrics[0],
-                    a=runs.names[a],
-                    b=runs.names[b],
-                    difference=exact_mean(np.concatenate([values[0], -values[1]])) * 2,
-                    interval=tested.interval,
-                    p=tested.p,
-                    p_adjusted=tested.p,
-                )
-            )
+) -> list[Pair]:
+    """Test pairs by the first metric in each group, and correct p over the groups of a pair."""
+    names = runs.names
+    in_order = [
+        (a, b)
+        for a, b in combinations(best_first, 2)
+        if settings.baseline in (None, names[a], names[b])
+    ]
+    pairs_by_group = []
+    for group, rows in members.items():
+        runs_on_group = runs.on_queries(rows)
+        units = _units_of_metric(runs_on_group, 0, clusters[rows])
+        pairs = _test_pairs(settings, runs_on_group, 0, units, in_order, iter(()))
+        pairs_by_group.append([replace(pair, group=group) for pair in pairs])
+    group_pairs: list[Pair] = []
+    for of_pair in zip(*pairs_by_group, strict=True):
         p_adjusted = adjust_p([pair.p for pair in of_pair], settings.correction)
-        group_pairs += [
-            replace(pair, p_adjusted=p) for pair, p in zip(of_pair, p_adjusted, strict=True)
-        ]
+        group_pairs += map(lambda pair, p: replace(pair, p_adjusted=p), of_pair, p_adjusted)
     return group_pairs
-
-
-class _TestedPair(NamedTuple):
-    """The test of a pair, and the interval of its difference."""
-
-    interval: DifferenceInterval
-    p: float
-    n_nonzero: int
-    exact: bool
 
 
 def _test_pair(
     settings: Settings, runs: Runs, units: Units, a: int, b: int, values: Floats
-) -> _TestedPair:
+) -> tuple[FlipTest, DifferenceInterval]:
     """Test two runs; no other run matters. `values` are those of the two."""
     differences = units.differences(a, b)
-    seeds = [*units.seeds[a], *units.seeds[b]]
-    difference = math.fsum(differences.tolist()) / math.fsum(units.sizes.tolist())
-    limit = largest_difference(runs, values)
-    width = 1.0 if limit is None else limit
-    if limit is None and runs.range is not None:
-        width = float(np.ptp(values))
-    width *= float((units.weights / units.sizes).max())
-    m = size_of_more_units(differences, units.sizes, width)
-    spreads = spreads_of_difference(differences, units.sizes, m, seeds)
+    sizes = units.sizes
     test = flip_test(differences, units.tolerance(a, b))
+    no_interval = DifferenceInterval(None, None, why_no_interval(settings, units, runs))
+    if len(sizes) == 1:  # its p is 1, whatever seeds say
+        return test, no_interval
+    limit = largest_difference(runs, values)
+    is_unknown = limit is None and runs.range is not None
+    width = float(np.ptp(values)) if is_unknown else limit or 1.0
+    largest_weight = 1.0 if runs.weights is None else float(runs.weights.max())
+    m = size_of_more_units(differences, sizes, width * largest_weight)
+    seeds = [*units.seeds[a], *units.seeds[b]]
+    spreads = spreads_of_difference(differences, sizes, m, seeds)
+    difference = math.fsum(differences.tolist()) / math.fsum(sizes.tolist())
     if seeds:
-        p = p_of_difference(difference, spreads[0]) if len(differences) > 1 else 1.0
-        test = test._replace(p=p, exact=False)
-    interval = DifferenceInterval(None, None, _why_no_interval(settings, units, runs))
-    if not interval.reason:
-        interval = difference_interval(difference, spreads, settings.level, test.p, limit)
-    return _TestedPair(interval, test.p, test.n_nonzero, test.exact)
+        test = test._replace(p=p_of_difference(difference, spreads[0]), exact=False)
+    if no_interval.reason:
+        return test, no_interval
+    return test, difference_interval(difference, spreads, settings.level, test.p, limit)
 
 
 def _difference(runs: Runs, metric_number: int, a: int, b: int) -> float:
@@ -392,7 +337,7 @@ def largest_difference(runs: Runs, values: Floats) -> float | None:
     return None if bounds is None else bounds[1] - bounds[0]
 
 
-def _why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
+def why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
     n_units = len(units.sizes)
     reason = f'{units_phrase(settings, n_units, runs)}: an interval needs {FEWEST}'
     return reason if n_units < FEWEST else ''
@@ -411,11 +356,10 @@ def units_phrase(settings: Settings, n_units: int, runs: Runs) -> str:
 
 
 def _interval_of_mean(
-    settings: Settings, units: Units, runs: Runs, metric_number: int, run: int
+    settings: Settings, units: Units, runs: Runs, values: Floats, run: int
 ) -> Interval:
-    values = runs.values[metric_number][run]
     seeds = [spread for spread in units.seeds[run] if spread.variance]
-    why_none = _why_no_interval(settings, units, runs)
+    why_none = why_no_interval(settings, units, runs)
     if np.ptp(values) <= units.rounding(run, run) and not seeds:
         why_none = f'all values are {values[0]:g}'
     if why_none:
@@ -449,8 +393,9 @@ def _leaderboard(
     settings: Settings,
     runs: Runs,
     metric_number: int,
+    units: Units,
+    means: list[float],
     best_first: Sequence[int],
-    ranked: Sequence[_RankedMean],
     pairs: Sequence[Pair],
 ) -> list[Standing]:
     """Return the standing of each run by one metric, best first."""
@@ -464,49 +409,46 @@ def _leaderboard(
     letters = group_letters(is_better | is_better.T)
     floor = runs.floor.get(metric)
     fields_by_run = _fields_against_baseline(pairs, settings)
+    ranks = units.ranks(means)
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
         why_none = 'the baseline itself' if name == baseline else 'no baseline'
-        without_floor = _mean_without_floor(runs.values[metric_number][run], runs.n_relevant)
+        values = runs.values[metric_number][run]
+        mean, n_queries, why_no_mean = _mean_without_floor(values, runs.n_relevant)
         standings.append(
             Standing(
                 metric=metric,
                 exploratory=metric_number > 0,
                 run=name,
-                map=ranked[run].mean,
+                map=means[run],
                 n_queries=len(runs.queries),
                 n_seeds=runs.n_seeds(name),
-                interval=ranked[run].interval,
-                rank=ranked[run].rank,
+                interval=_interval_of_mean(settings, units, runs, values, run),
+                rank=ranks[run],
                 rank_interval=rank_interval,
                 **fields_by_run.get(name, {'reason': why_none}),
                 group=group,
                 floor=floor,
                 floor_reason='the mean of an empty run is not known' if floor is None else '',
-                map_without_floor=without_floor.mean,
-                n_queries_without_floor=without_floor.n_queries,
-                map_without_floor_reason=runs.no_mean or without_floor.reason,
+                map_without_floor=mean,
+                n_queries_without_floor=n_queries,
+                map_without_floor_reason=runs.no_mean or why_no_mean,
             )
         )
     return standings
 
 
-class _MeanWithoutFloor(NamedTuple):
-    """The mean over queries with a relevant shot, and their number, or the reason for none."""
-
-    mean: float | None
-    n_queries: int
-    reason: str
-
-
-def _mean_without_floor(values: Floats, n_relevant: NDArray[np.int64] | None) -> _MeanWithoutFloor:
+def _mean_without_floor(
+    values: Floats, n_relevant: NDArray[np.int64] | None
+) -> tuple[float | None, int, str]:
+    """Return the mean over queries with a relevant shot, and their number, or why there is none."""
     if n_relevant is None:
-        return _MeanWithoutFloor(None, 0, 'numbers of relevant items are not known')
-    if not n_relevant.any():
-        return _MeanWithoutFloor(None, 0, 'no query has a relevant shot')
+        return None, 0, 'numbers of relevant items are not known'
     with_relevant = values[n_relevant > 0]
-    return _MeanWithoutFloor(exact_mean(with_relevant), len(with_relevant), '')
+    if not len(with_relevant):
+        return None, 0, 'no query has a relevant shot'
+    return exact_mean(with_relevant), len(with_relevant), ''
 
 
 def _fields_against_baseline(

@@ -24,9 +24,7 @@ class Units:
 
     sums: Floats  # (n_units, n_runs)
     sizes: Floats  # (n_units,)
-    weights: Floats  # (n_units,): the sum of weights in each; the sizes, if all weights are 1
     roundings: Floats  # (n_runs,): the largest distance between equal values
-    norm: float  # the square root of the sum of squared weights
     seeds: Sequence[Sequence[Spread]]  # (n_runs,): the spread between seeds; empty for one seed
 
     def rounding(self, a: int, b: int) -> float:
@@ -35,13 +33,12 @@ class Units:
 
     def tolerance(self, a: int, b: int) -> float:
         """Return the largest distance between equal sums of differences; errors partly cancel."""
-        return self.rounding(a, b) * self.norm
+        return self.rounding(a, b) * math.sqrt(self.sizes.sum())
 
     def differences(self, a: int, b: int) -> Floats:
         """Return the differences of two runs' sums by unit; 0 for those within rounding."""
         differences = self.sums[:, a] - self.sums[:, b]
-        is_zero = np.abs(differences) <= self.rounding(a, b) * self.weights
-        return np.where(is_zero, 0.0, differences)
+        return np.where(np.abs(differences) <= self.rounding(a, b) * self.sizes, 0.0, differences)
 
     def ranks(self, means: list[float]) -> list[int]:
         """Return the rank of each mean, from 1; means within rounding share the better rank."""
@@ -75,22 +72,16 @@ def units_of(
         For each run, None, or its values of shape (n_seeds, n_queries).
     """
     sizes = np.bincount(clusters, n_labels).astype(np.float64)
-    factors = np.ones(len(clusters)) if weights is None else weights
-    factors = factors if n_labels is None else n_labels.astype(np.float64)
+    factors = np.ones(len(clusters)) if n_labels is None else n_labels.astype(np.float64)
+    factors = factors if weights is None else weights
     by_run = [np.bincount(clusters, row, len(sizes)) for row in values * factors]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
-    is_filled = sizes > 0
-    return Units(
-        sums[is_filled],
-        sizes[is_filled],
-        np.bincount(clusters, factors)[is_filled].astype(np.float64),
-        _roundings(values),
-        math.sqrt(sizes.sum() if weights is None else np.square(weights).sum()),
-        [
-            () if rows is None else [_spread_of_seeds(rows * factors, float(sizes.sum()))]
-            for rows in values_by_seed or [None] * len(values)
-        ],
-    )
+    roundings = _roundings(values) * (1 if weights is None else weights.max())
+    spreads = [
+        () if rows is None else [_spread_of_seeds(rows * factors, float(sizes.sum()))]
+        for rows in values_by_seed or [None] * len(values)
+    ]
+    return Units(sums[sizes > 0], sizes[sizes > 0], roundings, spreads)
 
 
 def _spread_of_seeds(values: Floats, total: float) -> Spread:

@@ -125,7 +125,8 @@ def test_the_sentences_name_the_interval_the_test_and_what_it_needs():
     assert said(FOUR, {'ab': 0.4, 'ac': 0.06, 'ad': 0.05})[1] == [
         'a: MAP 0.500 (95 % interval 0.400 to 0.600).',
         'Paired sign flips of queries, corrected by Holm over all 6 pairs of runs (599 queries): '
-        'runs differ significantly if their corrected p is at most 0.05. a is better than 1 other run.',
+        'runs differ significantly if their corrected p is at most 0.05. a is better than 1 other '
+        'run.',
     ]
     by_video = said([0.5, 0.4], {}, cluster='video')[1][1]
     test = (

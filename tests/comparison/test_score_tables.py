@@ -239,8 +239,6 @@ def test_outcomes_of_the_gate(shift, settings, outcome, words):
     assert found.gate.outcome == outcome
     assert found.gate.words.startswith(f'Gate {outcome}{words}')
     assert found.to_dict()['gate'] == {'outcome': outcome, 'words': found.gate.words}
-    (one,) = found.verdicts
-    assert one.failed == (outcome == 'failed')
     assert f'\n{found.gate.words}\n' in repr(found)
     assert f'\n{found.gate.words}\n' in found.to_markdown()
 
@@ -770,7 +768,7 @@ def test_differences_of_groups(baseline):
                 continue
             (pair,) = (pair for pair in alone.pairs if {pair.a, pair.b} == {one.a, one.b})
             sign = 1 if one.a == pair.a else -1
-            assert one.b == (baseline or one.b)
+            assert baseline in (None, one.a, one.b)
             assert (one.p, one.n_queries) == (pair.p, pair.n_queries)
             assert one.difference == pytest.approx(sign * pair.difference, abs=1e-15)
             bounds = sorted(sign * end for end in (pair.interval.low, pair.interval.high))
