@@ -1,4 +1,4 @@
-"""How often intervals cover the truth; a part of `simulations.py`."""
+"""How often intervals of means cover the truth; parts of `simulations.py`."""
 
 import warnings
 from math import sqrt
@@ -7,13 +7,14 @@ import machine
 import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import bootstrap
-from simulated_runs import SHOWN, SIZES, Floats, K, Population, generator, pairs_of
+from simulated_pairs import Pair, draws_of, outcome_of, share_covered
+from simulated_runs import LEVEL, SHOWN, SIZES, Floats, K, Population, generator, mean_and
 
-from mediaeval_ap.comparison.intervals import Interval, mean_interval, plus2_interval
+from mediaeval_ap.comparison.intervals import Interval, mean_interval
 from mediaeval_ap.comparison.units import Units, units_of
 
-LEVEL, RESAMPLES, MOST_BCA = 0.95, 1_000, 100  # with more, BCa takes too long
-HEADERS = ['means: ABC', 'means: t', 'means: BCa', 'differences: plus2', 'differences: t']
+RESAMPLES, MOST_BCA = 1_000, 100  # with more, BCa takes too long
+HEADERS = ['ABC', 't', 'BCa']
 N_SAMPLES = 20_000  # of the model of lwlrap
 
 
@@ -44,39 +45,27 @@ def coverage(units: Units, highest: Floats, n: int, draws: int, key: int) -> lis
 
     `highest` is the highest possible value of each run (a row) in each unit.
     """
-    n_runs, pairs = len(highest), pairs_of(units)
-    sums = np.array([*units.sums.T, *(units.differences(a, b) for a, b in pairs)])
+    n_runs, sums = len(highest), units.sums.T
     truth = sums.sum(axis=1) / units.sizes.sum()
-    of_means, of_differences = truth[:n_runs], truth[n_runs:]
-    covers: list[list[Floats]] = [[] for _ in HEADERS]
+    covered: list[list[Floats]] = [[] for _ in HEADERS]
     takes_bca = n <= MOST_BCA and units.sizes.max() == 1
     for number in range(draws):
         random = generator(key, n, number)
         chosen = random.integers(len(units.sizes), size=n)
-        sizes, means, differs = units.sizes[chosen], sums[:n_runs, chosen], sums[n_runs:, chosen]
+        sizes, values = units.sizes[chosen], sums[:, chosen]
         is_bound = highest[:, chosen].max(axis=1) <= 1  # AP of a few rules is above 1
         abc = [
             mean_interval(each, sizes, LEVEL, (0, 1) if bound else None)
-            for each, bound in zip(means, is_bound.tolist(), strict=True)
+            for each, bound in zip(values, is_bound.tolist(), strict=True)
         ]
-        plus2 = [
-            plus2_interval(each, sizes, LEVEL, 1, bool(is_bound[a] and is_bound[b]))
-            for each, (a, b) in zip(differs, pairs, strict=True)
-        ]
-        ends = [
-            (of_means, ends_of(abc)),
-            (of_means, t_ends(means, sizes)),
-            (of_means, bca_ends(means, random) if takes_bca else np.full((2, n_runs), np.nan)),
-            (of_differences, ends_of(plus2)),
-            (of_differences, t_ends(differs, sizes)),
-        ]
-        for found, (true, (low, high)) in zip(covers, ends, strict=True):
-            found.append(np.where(np.isnan(low), np.nan, (low <= true) & (true <= high)))
-    cells = []
-    for found in covers:
-        of_each = np.nanmean(found, axis=0) if not np.isnan(found).all() else np.zeros(0)
-        cells.append(f'{of_each.mean():.1%} ({of_each.min():.1%})' if len(of_each) else '')
-    return cells
+        bca = bca_ends(values, random) if takes_bca else np.full((2, n_runs), np.nan)
+        every = [ends_of(abc), t_ends(values, sizes), bca]
+        for found, (low, high) in zip(covered, every, strict=True):
+            found.append(np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high)))
+    return [
+        '' if np.isnan(found).all() else mean_and(min, np.nanmean(found, axis=0).tolist())
+        for found in covered
+    ]
 
 
 def of_runs(population: Population, draws: int) -> list[str]:
@@ -92,12 +81,12 @@ def of_runs(population: Population, draws: int) -> list[str]:
                 rows.append([f'{n} {over}', f'{K[at]}', *cells])
     n_single = population.sizes('clusters')[-1] - population.n_videos
     return [
-        f'#### Coverage of {LEVEL:.0%} intervals',
-        f'Mean of the runs, or pairs (the worst). A cluster is a video with all its queries '
+        f'#### Coverage of {LEVEL:.0%} intervals of means',
+        f'Mean of the runs (the worst). A cluster is a video with all its queries '
         f'({population.n_videos}), or a query without a relevant shot ({n_single}). ABC is '
         f"expanded; t is Student's; BCa is SciPy's, with {RESAMPLES:,} resamples, up to "
         f'{MOST_BCA} queries. Draws without an interval, as all values are equal, do not count. '
-        f'The standard error of one run or pair is {sqrt(LEVEL * (1 - LEVEL) / draws):.1%} at '
+        f'The standard error of one run is {sqrt(LEVEL * (1 - LEVEL) / draws):.1%} at '
         f'{LEVEL:.0%}; the worst of many is a little too low by chance.',
         machine.table(['drawn', 'K', *HEADERS], rows),
     ]
@@ -111,9 +100,16 @@ def of_samples(_: Population, draws: int) -> list[str]:
     ranks = [1 + random.poisson(np.exp(level - 0.3 * easy)) for level in (0.0, 0.1)]
     values = 1 / np.array(ranks)
     units = units_of(values, np.arange(N_SAMPLES), n_labels)
-    rows = [[f'{n}', *coverage(units, values, n, draws, 2)] for n in SIZES[1:]]
+    pair = Pair(units.differences(0, 1), units.sizes, 1.0)
+    rows = []
+    for n in SIZES[1:]:
+        abc, by_t, _ = coverage(units, values, n, draws, 2)
+        of_pair = share_covered(pair, [*map(outcome_of, draws_of(pair, n, draws, 3))])
+        rows.append([f'{n}', abc, by_t, *(f'{share:.1%}' for share in of_pair)])
     return [
         '#### Coverage of intervals of lwlrap',
         f'Two runs of a model of {N_SAMPLES:,} samples, each of which is a cluster of its labels.',
-        machine.table(['samples', *HEADERS], rows),
+        machine.table(
+            ['samples', 'means: ABC', 'means: t', 'difference: interval', 'difference: t'], rows
+        ),
     ]

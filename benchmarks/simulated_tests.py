@@ -6,15 +6,24 @@ from itertools import combinations, cycle, pairwise
 
 import machine
 import numpy as np
-from simulated_runs import SHOWN, Floats, K, Numbers, Population, generator, pairs_of, share_of
+from simulated_runs import (
+    ALPHA,
+    NEAR,
+    SHOWN,
+    Floats,
+    K,
+    Numbers,
+    Population,
+    generator,
+    pairs_of,
+    share_of,
+)
 
 from mediaeval_ap.comparison.sign_flips import flip_test
 from mediaeval_ap.comparison.testing import adjust_p, rank_intervals
 from mediaeval_ap.comparison.units import units_of
 
-ALPHA = 0.05
 CELLS, FLIPS, AT_ONCE = 1 << 18, 1_000_000, 10_000  # of the fine grid; of random flips
-NEAR = 1e-11  # sums that differ by less are equal
 FEW, SOME, MANY, HEAVY = range(21, 27), (30, 60, 128), (150, 300, 599), 300  # or all there are
 
 
@@ -41,7 +50,7 @@ def levels(population: Population, draws: int) -> list[str]:
         f'#### Two equal runs: p ≤ {ALPHA}',
         f'Values of a pair are exchanged at random, by query or by cluster, so a test should find '
         f'a difference in {ALPHA:.0%} of the draws (± a standard error); in less where few values '
-        'differ, and few p are possible.',
+        f'differ, and few p are possible. {2 * draws:,} draws.',
         machine.table(['drawn', *headers], rows),
     ]
 
@@ -156,6 +165,6 @@ def ranks(population: Population, draws: int) -> list[str]:
     return [
         '#### Intervals of ranks by `holm`',
         f'The true rank of each of the {len(means)} runs is within its interval; that of equal '
-        'runs is 1, so no pair is told apart.',
+        f'runs is 1, so no pair is told apart. {draws // 2} draws.',
         machine.table(['drawn from', 'queries', 'all right', 'mean number of ranks'], rows),
     ]
