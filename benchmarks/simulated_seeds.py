@@ -12,7 +12,6 @@ from mediaeval_ap.comparison.intervals import (
     Spread,
     difference_interval,
     mean_interval,
-    p_of_difference,
     size_of_more_units,
     spreads_of_difference,
 )
@@ -37,7 +36,7 @@ def of_difference(
     drawn = pair_of(pair.drawn(n, random).sums + noise[0] - noise[1])
     m = size_of_more_units(drawn.sums, drawn.sizes, 1.0)
     spreads = spreads_of_difference(drawn.sums, drawn.sizes, m, seeds)
-    p = p_of_difference(drawn.difference, spreads[0])
+    p = spreads[0].p(drawn.difference)
     interval = difference_interval(drawn.difference, spreads, LEVEL, p, None)
     return [covers(each, pair.difference) for each in (interval, outcome_of(drawn).interval)]
 

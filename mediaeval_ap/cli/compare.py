@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,14 +42,13 @@ OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-ro
 REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in Python')
 
 
-def _limit_option(name: str, help: str) -> option_kinds.Decorator:
-    return option_kinds.option(
-        name,
-        type=float,
-        metavar='NUMBER',
-        read=lambda value: value and choices.check_margin(value, name),
-        help=help,
-    )
+def _number_option(
+    name: str, check: Callable[[float, str], float], help: str
+) -> option_kinds.Decorator:
+    def read(value: float | None) -> float | None:
+        return None if value is None else check(value, name)
+
+    return option_kinds.option(name, type=float, metavar='NUMBER', read=read, help=help)
 
 
 @main.command(
@@ -72,13 +71,15 @@ def _limit_option(name: str, help: str) -> option_kinds.Decorator:
 @option_kinds.missing_ids('Items or topics', 'a run')
 @options.trec_ties_option
 @options.relevance_level_option
-@_limit_option(
+@_number_option(
     '--fail-if-worse',
+    choices.check_margin,
     'Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
     '-NUMBER.',
 )
-@_limit_option(
+@_number_option(
     '--require-not-worse',
+    choices.check_margin,
     'Exit with 3 unless each run is shown not to be worse: that interval is above -NUMBER.',
 )
 @option_kinds.flag(
@@ -86,12 +87,10 @@ def _limit_option(name: str, help: str) -> option_kinds.Decorator:
     help='Exit with 3 unless each run is better than --baseline: the interval of its '
     'difference is above 0.',
 )
-@option_kinds.option(
+@_number_option(
     '--power',
-    type=float,
-    metavar='NUMBER',
-    read=lambda value: value if value is None else choices.check_above_zero(value, '--power'),
-    help='Show how many queries tell a difference of this size, with a power of 80 %.',
+    choices.check_above_zero,
+    'Show how many queries tell a difference of this size, with a power of 80 %.',
 )
 @option_kinds.flag(
     '--pairs', help='Show all pairs of runs by each metric; csv and jsonl then have only these.'
@@ -137,7 +136,8 @@ def compare_command(
     results, seeds = read_result_files(result_files)
     trec_settings |= {**criteria, 'measures': measures}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
-        results[:0] = trec_results
+        results += trec_results
+        seeds += [run.seed for run in to_score]
         truth, to_score = None, []
     result_names = list(dict.fromkeys(distinct_run_names(results)))
     criteria['reference'] = truth and read_or_explain(read, truth, REFERENCE)
@@ -153,10 +153,10 @@ def compare_command(
         criteria['reference'] = evaluator.criteria.reference.table  # without dropped rows
         query_table = evaluator.criteria.read_queries(queries)
         results[:0] = [
-            evaluator.evaluate(run, query_table, measures=measures).called(name)
+            evaluator.evaluate(run, query_table, measures=measures).called(run.given_name or name)
             for name, run in tracked(named_runs.items(), 'scoring', ' runs')
         ]
-    seeds = [''] * (len(results) - len(seeds)) + seeds
+        seeds[:0] = [run.seed for run in named_runs.values()]
     settings |= {name: criteria[name] for name in ('reference', 'subset')}
     _write(comparison_of(by_seed(results, seeds), **settings), pairs, format, output)
 
@@ -209,7 +209,7 @@ def _score_trec(
     named_runs = list(zip(names_of_runs(runs), runs, strict=True))
     try:
         return [
-            evaluate_trec(qrels, run, K, **criteria).called(name)
+            evaluate_trec(qrels, run, K, **criteria).called(run.given_name or name)
             for name, run in tracked(named_runs, 'scoring', ' runs')
         ]
     except FormatError as error:

@@ -180,8 +180,8 @@ def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]
     for path in paths:
         in_file: list[Result] = read_or_explain(read_results, path)
         if (name := path.given_name) and len({result.run for result in in_file}) > 1:
-            actual = f'found the name {name} for a file of several runs'
-            raise click.UsageError(f'{actual}, expected none')
+            found = f'found the name {name} for a file of several runs'
+            raise click.UsageError(f'{found}, expected none')
         results += [result.called(name) for result in in_file]
         seeds += [path.seed] * len(in_file)
     return results, seeds
@@ -193,9 +193,9 @@ def by_seed(results: list[Any], seeds: Sequence[str]) -> Any:
 
     if not any(seeds):
         return results
-    by_name: dict[tuple[str, str | None], list[Any]] = {}
+    by_name: dict[tuple[str, str], list[Any]] = {}
     for name, seed, result in zip(distinct_run_names(results), seeds, results, strict=True):
-        by_name.setdefault((name, seed or None), []).append(result)
+        by_name.setdefault((name, seed), []).append(result)
     return by_name
 
 

@@ -169,8 +169,7 @@ def report_command(
         _check_scored('score tables' if score_tables else 'results', figures or ())
     else:
         _check_campaign(files, figures or ())
-    without_seed = [file for file in files.results or files.runs if not file.seed]
-    runs_by_name(without_seed, None if files.results else settings['baseline'])
+    runs_by_name(files.results or files.runs, None if files.results else settings['baseline'])
     page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
     modules = ('scipy', 'altair', 'vl_convert', *page_modules)
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read

@@ -10,7 +10,7 @@ import click
 
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
-from mediaeval_ap.results.run_names import names_in_file, refuse_repeats, run_names
+from mediaeval_ap.results.run_names import name_with_seed, names_in_file, run_names
 
 
 class RunFile(str):
@@ -19,6 +19,11 @@ class RunFile(str):
     given_name: str = ''
     team: str = ''
     seed: str = ''
+
+    @property
+    def name_with_seed(self) -> str:
+        """The given name, with the seed, if any."""
+        return name_with_seed(self.given_name, self.seed)
 
     @classmethod
     def parse(cls, value: str) -> Self:
@@ -50,7 +55,7 @@ def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
 def names_of_runs(runs: Sequence[str]) -> list[str]:
     """Return the names of runs: given names, else the parts of the paths that differ."""
     with as_usage_errors():
-        return run_names(runs, [getattr(run, 'given_name', '') for run in runs])
+        return run_names(runs, [getattr(run, 'name_with_seed', '') for run in runs])
 
 
 def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
@@ -58,16 +63,13 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
     if path is None:
         return list(runs)
     named_runs = []
-    for run, in_file in zip(runs, names_in_file(path, runs), strict=True):
+    for run, (name, team, seed) in zip(runs, names_in_file(path, runs), strict=True):
         named_run = RunFile(run)
-        named_run.given_name = run.given_name or in_file.name
-        named_run.team = in_file.team
-        named_run.seed = in_file.seed
+        named_run.given_name = run.given_name or name
+        named_run.team = team
+        named_run.seed = seed
         named_runs.append(named_run)
-    seeds = [(run.given_name, run.seed) for run in named_runs if run.seed]
-    with as_usage_errors():
-        refuse_repeats(f'{name} (seed {seed})' for name, seed in seeds)
-    names_of_runs([run for run in named_runs if not run.seed])  # raises if a name is given twice
+    names_of_runs(named_runs)  # raises if a name is given twice
     return named_runs
 
 
@@ -76,13 +78,15 @@ def runs_by_name(
 ) -> dict[str, RunFile]:
     """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
     from mediaeval_ap.comparison.testing import check_run
+    from mediaeval_ap.results.run_names import refuse_repeats
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]
     with as_usage_errors():
         refuse_repeats(all_names)
     with as_usage_errors(prefix='--'):
-        check_run('baseline', baseline, all_names)
+        systems = [getattr(run, 'given_name', '') for run in runs]  # without seeds
+        check_run('baseline', baseline, [*all_names, *filter(None, systems)])
     return dict(zip(names, runs, strict=True))
 
 

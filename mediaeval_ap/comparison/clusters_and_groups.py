@@ -143,14 +143,9 @@ def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[Gro
 
 
 def groups_of_items(files: Sequence[Records], role: str, items: Iterable[str]) -> list[str] | None:
-    """Return the text that each item has in the column of a role, such as its cluster.
+    """Return the text of each item in the column of a role; None if no file has this column.
 
-    Returns None if no file has this column.
-
-    Raises
-    ------
-    FormatError
-        When an item has two different texts, or none.
+    Raises FormatError if an item has two different texts, or none.
     """
     group_by_item: dict[str, str] = {}
     for records in files:

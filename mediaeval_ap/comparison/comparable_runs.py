@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import attrgetter
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from mediaeval_ap.results.result import (
     notes_of_judged,
     notes_of_skipped,
 )
+from mediaeval_ap.results.run_names import name_with_seed
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of
 
@@ -92,16 +95,11 @@ class Runs:
         return 0 if self.n_relevant is None else int(np.count_nonzero(self.n_relevant == 0))
 
     @cached_property
-    def weights(self) -> Floats | None:
-        """The weight of each query, 1 in the mean; None if all weights are 1."""
-        if self.macro is None:
-            return None
-        sizes = Counter(self.macro)
-        return np.array([len(self.macro) / (len(sizes) * sizes[group]) for group in self.macro])
-
-    def weighted(self, values: Floats) -> Floats:
-        """Return values by query times the weights of the queries."""
-        return values if self.weights is None else values * self.weights
+    def weights(self) -> Floats:
+        """The weight of each query, 1 in the mean."""
+        groups = self.macro or self.queries[:1] * len(self.queries)
+        sizes = Counter(groups)
+        return np.array([len(groups) / (len(sizes) * sizes[group]) for group in groups])
 
     def on_queries(self, rows: NDArray[np.intp]) -> Runs:
         """Return the runs on some of the queries, which then count the same."""
@@ -122,7 +120,7 @@ class Runs:
         if self.no_mean:
             return {self.metrics[0]: list(self.whole_values)}
         rows = zip(self.metrics, self.values, strict=True)
-        return {metric: list(map(exact_mean, self.weighted(values))) for metric, values in rows}
+        return {metric: list(map(exact_mean, values * self.weights)) for metric, values in rows}
 
 
 @dataclass(frozen=True)
@@ -137,11 +135,6 @@ class _ScoredRun:
     @property
     def name(self) -> str:
         return name_with_seed(self.run, self.seed)
-
-
-def name_with_seed(run: str, seed: str) -> str:
-    """Return the name of a run, with its seed, if any."""
-    return f'{run} (seed {seed})' if seed else run
 
 
 def exact_mean(values: NDArray[np.float64]) -> float:
@@ -167,14 +160,10 @@ def read_runs(results: object) -> Runs:
     # Claims are about the metric put first: the measure that the user named first, if any.
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
     metrics.sort(key=claimed.__ne__)
-    names = list(dict.fromkeys(run.run for run in runs))
-    seeds = {name: [run for run in runs if run.run == name] for name in names}
+    seeds = {name: list(group) for name, group in groupby(runs, attrgetter('run'))}
     values_by_seed = {
-        name: np.array(
-            [[run.compared.values[metric] for run in seeds[name]] for metric in metrics],
-            dtype=np.float64,
-        )
-        for name in names
+        name: np.array([[run.compared.values[metric] for run in group] for metric in metrics])
+        for name, group in seeds.items()
     }
     manifest = result.manifest_settings()
     no_mean = kind_of_metric(metrics[0]).no_mean
@@ -183,10 +172,10 @@ def read_runs(results: object) -> Runs:
     if 'definition' in manifest:
         definition = manifest['definition']['name']
     return Runs(
-        names=names,
+        names=list(seeds),
         metrics=metrics,
         queries=list(compared.queries),
-        values=np.stack([values_by_seed[name].mean(axis=1) for name in names], axis=1),
+        values=np.stack([values.mean(axis=1) for values in values_by_seed.values()], axis=1),
         sources={run.name: run.results[0].source for run in runs},
         notes=_notes_on_runs(runs),
         kind=result.kind,
@@ -198,29 +187,25 @@ def read_runs(results: object) -> Runs:
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole_values=[
-            math.fsum(run.results[0].sort_value() for run in seeds[name]) / len(seeds[name])
-            for name in names
+            fmean(run.results[0].sort_value() for run in group) for group in seeds.values()
         ],
         n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),
         reference=next((rows for rows in known_rows if rows is not None), None),
-        values_by_seed={
-            name: values for name, values in values_by_seed.items() if len(seeds[name]) > 1
-        },
-        n_as_zero=_n_missing(runs, 'zero'),
-        n_left_out=max(_n_missing(runs, 'skip').values(), default=0),
+        values_by_seed={run: by_seed for run, by_seed in values_by_seed.items() if seeds[run][1:]},
+        n_as_zero=_n_as_zero(runs),
     )
 
 
-def _n_missing(runs: Sequence[_ScoredRun], policy: str) -> dict[str, int]:
-    """Return the number of queries that each run lacks, if they were treated by `policy`."""
-    settings = (run.results[0].manifest_settings()['parameters'] for run in runs)
-    counts = {
-        run.name: int(run.results[0].counts.get('missing', 0))
-        for run, parameters in zip(runs, settings, strict=True)
-        if parameters.get('missing') == policy
+def _n_as_zero(runs: Sequence[_ScoredRun]) -> dict[str, int]:
+    """Return the number of queries that each run lacks, if any, and that count as 0."""
+    results = {run.name: run.results[0] for run in runs}
+    return {
+        name: result.counts['missing']
+        for name, result in results.items()
+        if result.counts.get('missing')
+        and result.manifest_settings()['parameters'].get('missing') == 'zero'
     }
-    return {name: count for name, count in counts.items() if count}
 
 
 def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
@@ -228,16 +213,13 @@ def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
     results_by_name: dict[tuple[str, str], list[Result]] = {}
     if isinstance(results, Mapping):
         for key, run_results in results.items():
-            pair = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
-            name = plain_text(pair[0])
-            seed = '' if pair[1] is None else str(pair[1])
-            if name is None or not is_text(name) or not is_text(seed or name):
+            run, seed = key if isinstance(key, tuple) and len(key) == 2 else (key, '')
+            if (name := plain_text(run)) is None or not is_text(name):
                 actual = f'{shown(key)} as the name of a run'
                 expected = f'{TEXT}, or a pair of a name and a seed'
                 raise ParameterError(f'compare: found {actual}, expected {expected}')
             columns = ['item'] if isinstance(run_results, Iterable) else ['item', 'value']
-            remedy = remedy_of(results, columns)
-            results_by_name[name, seed] = _as_list(run_results, remedy)
+            results_by_name[name, str(seed)] = _as_list(run_results, remedy_of(results, columns))
     else:
         unnamed = _as_list(results, remedy_of(results, ['item', 'value']))
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):

@@ -6,10 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import __version__, choices
 from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
@@ -29,6 +28,7 @@ from mediaeval_ap.comparison.comparison_tables import (
     blocks_for_papers,
     blocks_for_people,
     grid_of,
+    mean_of_groups,
     procedure_of,
     requested_tables_on_page,
 )
@@ -104,12 +104,12 @@ def compare(
     ----------
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
-        name the runs. One run has intervals, but no pairs. For scores at several cutoffs, give a
-        run a list of results, or several results with its name. Score tables may be given instead:
-        a path or a frame, several of them, or a mapping. Their items count as queries, and their
-        systems as runs; the columns are ``item,system,value``, ``item,value``, or ``item`` and one
-        for each system, and optionally ``cluster`` and ``seed``. A key ``(name, seed)`` of a
-        mapping names one of several seeds of a run.
+        name the runs; a key ``(name, seed)`` names one of several seeds of a run. One run has
+        intervals, but no pairs. For scores at several cutoffs, give a run a list of results, or
+        several results with its name. Score tables may be given instead: a path or a frame, several
+        of them, or a mapping. Their items count as queries, and their systems as runs; the columns
+        are ``item,system,value``, ``item,value``, or ``item`` and one for each system, and
+        optionally ``cluster`` and ``seed``.
     *more_results : like the items of results
         Further runs: ``compare(a, b)`` is ``compare([a, b])``.
     baseline : str, optional
@@ -126,12 +126,10 @@ def compare(
         The units of the tests: all queries of a video together, or single queries. The video of a
         query is the one with most of its relevant shots (of several, the first); a query without
         relevant shots is a cluster of its own. By default the clusters of a score table; else
-        videos, if the reference is known and the queries belong to at least 50; else single
-        queries.
+        videos, if the reference is known and the queries belong to at least 50; else queries.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
-        Add means, and differences with their p corrected over groups, by corpus, by the number of
-        relevant shots, or by the groups of a table of ``item,group``; in score tables also by a
-        column of this name.
+        Add means and differences by corpus, by the number of relevant shots, or by the groups of a
+        table of ``item,group``; in score tables also by a column of this name.
     reference, subset : as for `AveragePrecision`, optional
         The reference, and its subset, that the runs were scored against; for clusters and means by
         corpus. Results know them, except those that were read from JSON or a pickle.
@@ -139,31 +137,26 @@ def compare(
         The same runs under other definitions, by name: adds Kendall's tau-b between the orders.
     power : float, optional
         A difference: count, for each pair, the queries or clusters that would show it with a power
-        of 80 %; with a gate also those at which the gate would decide about such a loss.
-    fail_if_worse : float, optional
-        Give each run a verdict: worse, if the whole interval of its difference to the baseline is
-        below minus this limit; not worse, if all of it is above, or no query differs; else
-        undecided, which does not fail.
-    require_not_worse : float, optional
-        The same, but undecided fails, too (non-inferiority).
+        of 80 %; with a limit also those at which the gate would decide about such a loss.
+    fail_if_worse, require_not_worse : float, optional
+        A limit: each run gets a verdict by the interval of its difference to the baseline. It is
+        worse if all of it is below minus the limit; not worse if all of it is above, or no query
+        differs; else undecided. An undecided run fails `require_not_worse` alone.
     require_better : bool
-        Give each run a verdict: it is not better unless the whole interval of that difference is
-        above 0.
+        Give each run a verdict: it is not better unless all of that interval is above 0.
     macro : str, optional
-        A column of score tables: each of its groups, such as datasets, counts the same. Tests and
-        intervals are those of values with weight N / (G n), for N items in G groups of n.
+        A column of score tables: each of its groups, such as datasets, counts the same.
     columns : mapping of str to str, optional
         The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'``,
         ``'cluster'`` or ``'seed'``, by these names.
     systems : sequence of str, optional
-        The systems of score tables to compare; in tables with a column for each system, other
-        columns are ignored. By default all.
+        The systems of score tables to compare. By default all columns of a wide table.
     missing : {'error', 'zero', 'skip'}
         If some system lacks an item of a score table, raise an error, count the item as 0, or
         leave it out.
     range : pair of float, optional
-        The least and the largest possible value of score tables, which intervals of differences
-        depend on; by default 0 and 1 if all values are within, else the extremes of the values.
+        The least and the largest possible value of score tables; by default 0 and 1 if all values
+        are within, else the extremes of the values.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -188,23 +181,14 @@ def compare(
 
     Notes
     -----
-    The test is by paired sign flips, two-sided; all patterns of signs are counted (Pagano and
-    Tritchler, 1983; Streitberg and Röhmel, 1986). p is exact for up to 20 differences, and for more
-    if they are multiples of a common step. Otherwise absolute differences are rounded to a grid; of
-    more than 128, only the largest 128 are, and the sum of the others is taken as normal. With
-    clusters, p and intervals are over clusters, but wins, ties, losses and dz over queries. The
-    order of runs and queries changes nothing.
-
-    Intervals of means are Hesterberg's (2015) expanded ABC (DiCiccio and Efron, 1992), within the
-    range of the metric. Intervals of differences are Student's t, with two extra differences +m and
-    -m in its variance. m is the root mean square of the differences that are not 0, or, where fewer
-    than five are large, the width of the range: 1 for AP; if no range is known, the width of the
-    two systems' values. The interval holds 0 if, and only if, p before its correction is above
-    1 - level. Fewer than 5 queries, or clusters, have no interval.
-
-    If a run of a pair has several seeds, queries and seeds both count as drawn: p and interval are
-    Student's t, with the variances between queries and between seeds added, and Satterthwaite's
-    degrees of freedom.
+    p is of paired sign flips, two-sided; all patterns are counted (Pagano and Tritchler, 1983;
+    Streitberg and Röhmel, 1986). Means have expanded ABC intervals (DiCiccio and Efron, 1992;
+    Hesterberg, 2015), and differences Student's t with two more differences, which holds 0 if, and
+    only if, p before its correction is above 1 - level. With several seeds, p and interval are
+    Student's t over queries and seeds (Satterthwaite, 1946). ``docs/statistics.md`` has the
+    formulas. With clusters, p and intervals are over clusters, but wins, ties, losses and dz over
+    queries. Fewer than 5 queries, or clusters, have no interval. The order of runs and queries
+    changes nothing.
 
     lwlrap is a mean over labels: a query is a cluster of its labels.
 
@@ -244,14 +228,21 @@ def compare(
     _check_baseline(settings, runs)
     is_by_corpus = groups is None and by_name == 'corpus'
     known_reference = runs.reference if reference is None else reference
-    clustering = _clustering(settings, runs, is_by_corpus, known_reference, subset)
-    settings = replace(settings, cluster=clustering.setting)
+    videos = _videos(settings, runs, is_by_corpus, known_reference, subset)
+    why_no_videos = _why_no_videos(runs, videos) if settings.cluster is None else ''
+    default: choices.Cluster | Literal['column'] = 'none' if why_no_videos else 'video'
+    default = 'column' if runs.clusters else default
+    settings = replace(settings, cluster=settings.cluster or default)
+    clusters = cluster_numbers(
+        runs,
+        videos if settings.cluster == 'video' else None,
+        runs.clusters if settings.cluster == 'column' else None,
+    )
     orders = agreements(runs, also)
-    members = members_of_groups(runs, by_name, clustering.videos, groups)  # may raise
-    tested = tests_of(settings, runs, clustering.numbers(runs), members)
+    members = members_of_groups(runs, by_name, videos, groups)  # may raise: before the tests
+    tested = tests_of(settings, runs, clusters, members)
     decisions = Decisions(settings, runs, tested)
     verdicts = decisions.verdicts()
-    notes_on_tests = _notes_on_tests(settings, runs, clustering.why_no_videos)
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
         metrics=runs.metrics,
@@ -268,7 +259,7 @@ def compare(
         group_pairs=tested.group_pairs,
         parameters={**vars(settings), 'definition': runs.definition},
         counts=_counts_of(runs, tested.units),
-        notes=[*runs.notes, *notes_on_tests],
+        notes=[*runs.notes, *_notes_on_tests(runs, why_no_videos)],
         sources=runs.sources,
         inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
         power=decisions.powers(),
@@ -301,16 +292,14 @@ class Comparison(ComparisonData, Described, Paged):
         An entry for each metric and pair of runs, the better run first.
     orders : list of Agreement
         Kendall's tau-b between the orders that metrics, or definitions, give.
-    groups_by : list of GroupMean
-        Means over groups of queries, if requested.
-    group_pairs : list of GroupPair
-        Differences by the first metric over groups of queries, if requested; with a baseline, only
-        those to it.
+    groups_by, group_pairs : list of GroupMean, list of Pair
+        Means over groups of queries, and pairs by the first metric (with a baseline, only those
+        with it), if requested.
     parameters : mapping
         Settings of the comparison, with the ``definition``.
     counts : mapping of str to int
-        ``runs``, ``queries``, ``queries_without_relevant`` if known, ``units`` (queries, or
-        clusters of them).
+        ``runs``, ``queries``, ``units`` (queries, or clusters of them), and where they apply
+        ``queries_without_relevant``, ``seeds`` (the most of a run) and ``groups`` (of `macro`).
     notes : list of str
         Sentences that explain the tables.
     sources, inputs : mapping of str to Provenance
@@ -318,11 +307,9 @@ class Comparison(ComparisonData, Described, Paged):
         ``reference``.
     warnings : sequence of DataWarning
         Warnings about the data; not part of `to_dict`.
-    power : list of Power
-        The number of queries that would show the requested difference, for each pair by the first
-        metric.
-    verdicts : list of Verdict
-        The verdict on each run against the baseline, by the first metric, if requested.
+    power, verdicts : list of Power, list of Verdict
+        For each pair, the queries that would show the requested difference; for each run the
+        verdict against the baseline: by the first metric, if requested.
     gate : Gate, optional
         The outcome of all verdicts, and the sentence that says it.
 
@@ -391,6 +378,8 @@ class Comparison(ComparisonData, Described, Paged):
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
+        if self.parameters['macro']:
+            facts['Score'] = mean_of_groups(self.parameters, self.counts)
         requested = list(requested_tables_on_page(self))
         return data, {**context_of(data, self.caption(), facts), 'asked': requested}
 
@@ -535,35 +524,14 @@ def _groups_of_queries(
     return groups_in_file(by, runs.queries)
 
 
-class _Clustering(NamedTuple):
-    """The clusters of queries; `why_no_videos` is set if videos are not the default."""
-
-    setting: choices.Cluster | Literal['column']
-    videos: VideosOfQueries | None
-    why_no_videos: str
-
-    def numbers(self, runs: Runs) -> NDArray[np.intp]:
-        """Return the number of each query's cluster."""
-        videos = self.videos if self.setting == 'video' else None
-        return cluster_numbers(runs, videos, runs.clusters if self.setting == 'column' else None)
-
-
-def _clustering(
+def _videos(
     settings: Settings, runs: Runs, is_by_corpus: bool, reference: Any, subset: Any
-) -> _Clustering:
-    """Choose the clusters: the given setting, else a column, else videos if there are enough."""
-    videos = None
-    is_default = settings.cluster is None
-    has_reference = reference is not None and runs.has_videos
-    if is_by_corpus or settings.cluster == 'video' or (is_default and has_reference):
-        option = 'by' if is_by_corpus else 'cluster'
-        videos = VideosOfQueries(runs, option, reference, subset)
-    if settings.cluster is not None:
-        return _Clustering(settings.cluster, videos, '')
-    why_no_videos = _why_no_videos(runs, videos)
-    if runs.clusters:
-        return _Clustering('column', videos, why_no_videos)
-    return _Clustering('none' if why_no_videos else 'video', videos, why_no_videos)
+) -> VideosOfQueries | None:
+    """Return the videos of the queries where they are needed, or may be the default clusters."""
+    is_default = settings.cluster is None and reference is not None and runs.has_videos
+    if not is_by_corpus and settings.cluster != 'video' and not is_default:
+        return None
+    return VideosOfQueries(runs, 'by' if is_by_corpus else 'cluster', reference, subset)
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
@@ -591,7 +559,7 @@ def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
     return {name: int(count) for name, count in counts.items()}
 
 
-def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[str]:
+def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
     """Return sentences about the floor, unusual clusters, single seeds and small groups."""
     notes = []
     if n_without := runs.n_without_relevant:
@@ -600,19 +568,13 @@ def _notes_on_tests(settings: Settings, runs: Runs, why_no_videos: str) -> list[
         notes.append(note_of_floor(n_without, n_queries, floor * n_queries / n_without))
     if why_no_videos and (runs.has_videos or runs.no_videos):
         notes.append(f'Queries are taken as independent, not by video: {why_no_videos}')
-    single = [name for name in runs.names if runs.values_by_seed and runs.n_seeds(name) == 1]
-    if single:
-        subject = f'{join_names(single)} {"has" if len(single) == 1 else "have"} one seed'
-        notes.append(f'{subject}: what the tests say is about this very seed')
-    if small := [
-        f'{name} ({size})'
-        for name, size in Counter(runs.macro or ()).items()
-        if size < FEWEST_OF_GROUP
-    ]:
-        notes.append(
-            f'Fewer than {FEWEST_OF_GROUP} items in {join_names(small)}: intervals of a mean over '
-            'groups may be too narrow'
-        )
+    if single := [name for name in runs.names if runs.values_by_seed and runs.n_seeds(name) == 1]:
+        verb = 'has' if len(single) == 1 else 'have'
+        notes.append(f'{join_names(single)} {verb} one seed: tests are about this very seed')
+    sizes = Counter(runs.macro or ())
+    if small := [f'{name} ({n})' for name, n in sizes.items() if n < FEWEST_OF_GROUP]:
+        few = f'Fewer than {FEWEST_OF_GROUP} items in {join_names(small)}'
+        notes.append(f'{few}: intervals of a mean over groups may be too narrow')
     return notes
 
 

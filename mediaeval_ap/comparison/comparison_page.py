@@ -12,12 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.testing import (
-    CORRECTED_BY,
-    name_of_test,
-    names_of_units,
-    terms_of,
-)
+from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
@@ -112,7 +107,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         'claimed_values': value_name(claimed),
         'facts': facts,
         'level': percent(parameters['level']),
-        'test': _words_of_test(compared),
+        'test': words_of_test(parameters, compared['manifest']['counts'], claimed),
         'has_floor': any(row['floor'] for row in compared['leaderboard']),
         'boards': boards_of(compared),
         'caption': caption,
@@ -321,18 +316,10 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     if parameters['cluster'] != 'none':
         clusters = with_noun(counts['units'], 'cluster', 'clusters')
         units = f'{clusters} of {units}, by {parameters["cluster"]}'
-    test = _words_of_test(comparison)
+    test = words_of_test(parameters, counts, comparison['metrics'][0])
     verdict = f'{terms.runs} differ significantly if their corrected p is at most'
     alpha = f'{alpha_of(parameters["level"]):g}'
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {verdict} {alpha}.'
-
-
-def _words_of_test(comparison: Mapping[str, Any]) -> str:
-    """Return the name of the test, with its correction."""
-    parameters = comparison['manifest']['parameters']
-    _, units = names_of_units(parameters, comparison['metrics'][0])
-    name = name_of_test(units, comparison['manifest']['counts'])
-    return f'{name}, corrected by {CORRECTED_BY[parameters["correction"]]}'
 
 
 def percent(share: float) -> str:

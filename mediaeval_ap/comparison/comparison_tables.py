@@ -18,13 +18,12 @@ from mediaeval_ap.comparison.gate import Gate, Power, Verdict
 from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
 from mediaeval_ap.comparison.score_tables import DATASET_COLUMNS
 from mediaeval_ap.comparison.testing import (
-    CORRECTED_BY,
     Pair,
     Standing,
     limit_of,
-    name_of_test,
     names_of_units,
     terms_of,
+    words_of_test,
 )
 from mediaeval_ap.errors import DataWarning, printable, with_noun
 from mediaeval_ap.render.document import Block, Captioned, Grid, Heading, Marked, Terms
@@ -75,31 +74,26 @@ class ComparisonData:
         return terms_of(self.parameters, self.metrics[0])
 
 
-def _columns_of(table: str, name: str) -> list[str]:
-    """Return the columns that a field becomes; an interval has several."""
-    if name == 'rank_interval':
-        return ['rank_low', 'rank_high']
-    if not name.endswith('interval'):
-        return [name]
-    is_mean = table == 'leaderboard' and name == 'interval'
-    parts = fields(Interval if is_mean else DifferenceInterval)
-    return [f'{name}_{part.name}' for part in parts]
-
-
 def grid_of(comparison: ComparisonData, table: str) -> Grid:
     """Return one of the tables with every digit, and a column for each bound of an interval."""
     field_name, row_class = TABLES[table]
-    names = [row_field.name for row_field in fields(row_class)]
+    columns = {row_field.name: [row_field.name] for row_field in fields(row_class)}
+    for name in columns:
+        if name == 'rank_interval':
+            columns[name] = ['rank_low', 'rank_high']
+        elif name.endswith('interval'):
+            is_mean = (table, name) == ('leaderboard', 'interval')
+            parts = fields(Interval if is_mean else DifferenceInterval)
+            columns[name] = [f'{name}_{part.name}' for part in parts]
     rows = []
     for entry in map(asdict, getattr(comparison, field_name)):
         row: list[Any] = []
-        for name in names:
+        for name, names in columns.items():
             value = entry[name]
-            columns = _columns_of(table, name)
             bounds = value.values() if isinstance(value, dict) else value
-            row += [value] if columns == [name] else bounds or [None] * len(columns)
+            row += [value] if names == [name] else bounds or [None] * len(names)
         rows.append(row)
-    return Grid(list(chain(*(_columns_of(table, name) for name in names))), rows)
+    return Grid(list(chain(*columns.values())), rows)
 
 
 def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> list[str]:
@@ -126,12 +120,10 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
         intervals += f'; values from {terms.low:g} to {terms.high:g}, more is better'
     if not comparison.pairs:
         return [f'{subject}, {intervals}.']
-    correction = CORRECTED_BY[settings['correction']]
     has_baseline = settings['baseline'] is not None
     family = 'pairs with the baseline' if has_baseline else f'all pairs of {terms.runs}'
     family += ' for each metric' if len(comparison.metrics) > 1 else ''
-    test = name_of_test(units, comparison.counts)
-    tests = f'{test}, corrected by {correction} over {family}'
+    tests = f'{words_of_test(settings, comparison.counts, comparison.metrics[0])} over {family}'
     return [f'{subject}, {intervals}.', f'Tests: {tests}.']
 
 
@@ -273,17 +265,14 @@ def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]
 def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Iterator[TitledTable]:
     """Yield the differences of all runs to the baseline, with their verdicts, if requested."""
     settings = comparison.parameters
-    _, units = names_of_units(settings, comparison.metrics[0])
-    verdict_by_run = {
-        verdict.run: [Marked(_words_of(verdict, units))] for verdict in comparison.verdicts
-    }
+    words = {verdict.run: [Marked(verdict.words)] for verdict in comparison.verdicts}
     rules = [f'{percent(settings["level"])} interval']
     if (limit := limit_of(settings)) is not None:
         rules += [f'worse: all of it is below {0 - limit:g}', 'not worse: all of it is above']
     if settings['require_better']:
         rules.append('better: all of it is above 0')
     for metric in metrics if settings['baseline'] is not None else ():
-        verdicts = verdict_by_run if metric == comparison.metrics[0] else {}
+        verdicts = words if metric == comparison.metrics[0] else {}
         rows = [
             ([row.run, *verdicts.get(row.run, [])], row, row.difference_interval)
             for row in comparison.leaderboard
@@ -310,33 +299,20 @@ def _differences_of_pairs(
         yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
 
 
-def _words_of(verdict: Verdict, units: str) -> str:
-    """Return a verdict with the number of units that would decide it, and of missing values."""
-    details = []
-    if verdict.verdict == 'undecided':
-        details.append(verdict.reason or f'{verdict.n_needed:,} {units}')
-    if verdict.n_as_zero:
-        details.append(f'{with_noun(verdict.n_as_zero, "item", "items")} without a value')
-    return f'{verdict.verdict} ({"; ".join(details)})' if details else verdict.verdict
-
-
 Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
-def _notes_on_pairs(comparison: ComparisonData, rows: Sequence[Compared]) -> list[str]:
-    """Say what counts are over, and which pairs only the correction leaves undecided."""
+def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Iterator[str]:
+    """Say what counts are over, and which pairs are not significant after correction alone."""
     alpha = alpha_of(comparison.parameters['level'])
-    alone = [
-        ' and '.join(map(str, names[:2]))
-        for names, compared, interval in rows
-        if interval and interval.excludes_zero and (compared.p_adjusted or 0) > alpha
-    ]
-    notes = []
     if comparison.values and comparison.parameters['cluster'] != 'none':
-        notes.append(f'win/tie/loss and dz by {comparison.terms.query}')
-    if alone:
-        notes.append(f'alone it would be significant: {join_names(alone)}')
-    return notes
+        yield f'win/tie/loss and dz by {comparison.terms.query}'
+    if alone := [
+        f'{compared.a} and {compared.b}' if isinstance(compared, Pair) else compared.run
+        for _, compared, interval in rows
+        if interval and interval.excludes_zero and (compared.p_adjusted or 0) > alpha
+    ]:
+        yield f'alone it would be significant: {join_names(alone)}'
 
 
 def _grid_of_differences(
@@ -411,22 +387,32 @@ def _means_by_group(comparison: ComparisonData) -> Iterator[TitledTable]:
 def _differences_by_group(comparison: ComparisonData, pairs: bool) -> Iterator[TitledTable]:
     """Yield the differences by group: of one pair, with a baseline, or on request."""
     is_shown = pairs or len(comparison.runs) == 2 or comparison.parameters['baseline'] is not None
-    rows = [
-        [
-            row.group,
-            row.a,
-            row.b,
-            Marked(row.difference, detail=_bounds(row.interval)),
-            Marked(short_p(row.p)),
-            Marked(short_p(row.p_adjusted)),
-        ]
-        for row in (comparison.group_pairs if is_shown else ())
-    ]
-    if rows:
+    if comparison.group_pairs and is_shown:
+        rows = [([row.group, row.a, row.b], row, row.interval) for row in comparison.group_pairs]
+        grid = _grid_of_differences(comparison, ['group', 'first', 'second'], rows)
         title = f'{comparison.metrics[0]}: differences by {comparison.parameters["by"]}'
-        headers = ['group', 'first', 'second', 'difference', 'p', 'corrected p']
-        note = 'first minus second; p corrected over the groups of a pair'
-        yield TitledTable('by-pairs', title, note, Grid(headers, rows))
+        note = f'first {comparison.terms.run} minus second; corrected over the groups of a pair'
+        yield TitledTable('by-pairs', title, note, grid)
+
+
+def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
+    """Yield the numbers of queries for a difference, if requested."""
+    _, units = names_of_units(comparison.parameters, comparison.metrics[0])
+    headers = ['first', 'second', 'sd of differences', units]
+    if (limit := limit_of(comparison.parameters)) is not None:
+        headers.append(f'gate at {limit:g}')
+    rows = []
+    for row in comparison.power:
+        by_test, by_gate = (
+            Marked(reason or f'{number:,}')
+            for number, reason in ((row.n_queries, row.reason), (row.n_gate, row.gate_reason))
+        )
+        rows.append([row.a, row.b, row.sd, by_test, by_gate][: len(headers)])
+    if rows:
+        difference = f'a difference of {comparison.parameters["power"]:g}'
+        title = f'{comparison.metrics[0]}: {units} that show {difference}'
+        note = 'with a power of 80 %, by the test of one pair, not corrected'
+        yield TitledTable('power', title, note, Grid(headers, rows))
 
 
 def _requested_tables(comparison: ComparisonData) -> Iterator[TitledTable]:
@@ -434,26 +420,6 @@ def _requested_tables(comparison: ComparisonData) -> Iterator[TitledTable]:
     if comparison.verdicts:
         yield from _against_baseline(comparison, comparison.metrics[:1])
     yield from _power(comparison)
-
-
-def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
-    """Yield the numbers of queries for a difference, if requested."""
-    if not comparison.power:
-        return
-    settings = comparison.parameters
-    _, units = names_of_units(settings, comparison.metrics[0])
-    headers = ['first', 'second', 'sd of differences', units]
-    rows = [
-        [row.a, row.b, row.sd, Marked(row.reason or f'{row.n_queries:,}')]
-        for row in comparison.power
-    ]
-    if (limit := limit_of(settings)) is not None:
-        headers.append(f'gate at {limit:g}')
-        for row, entry in zip(rows, comparison.power, strict=True):
-            row.append(Marked(entry.gate_reason or f'{entry.n_gate:,}'))
-    title = f'{comparison.metrics[0]}: {units} that show a difference of {settings["power"]:g}'
-    note = 'with a power of 80 %, by the test of one pair, not corrected'
-    yield TitledTable('power', title, note, Grid(headers, rows))
 
 
 def requested_tables_on_page(comparison: ComparisonData) -> Iterator[TitledTable]:

@@ -22,6 +22,7 @@ from mediaeval_ap.comparison.testing import (
     Settings,
     TestedRuns,
     largest_difference,
+    limit_of,
     names_of_units,
     terms_of,
     units_phrase,
@@ -32,6 +33,7 @@ from mediaeval_ap.render.formats import short
 
 VerdictWord = Literal['worse', 'not better', 'undecided', 'not worse', 'better']
 Outcome = Literal['passed', 'failed', 'undecided']
+PASSING: tuple[VerdictWord, ...] = ('not worse', 'better')
 NumberOrReason = tuple[int | None, str]
 
 
@@ -52,6 +54,12 @@ class Verdict:
     n_needed: int | None = None
     reason: str = ''
     n_as_zero: int = 0
+
+    @property
+    def words(self) -> str:
+        """The verdict, with the number of units that would decide it."""
+        needs = f'needs {self.n_needed:,}' if self.n_needed else self.reason
+        return f'{self.verdict} ({needs})' if needs else self.verdict
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,7 @@ class Decisions:
         self._runs = runs
         self._tested = tested
         self._units = tested.units
+        self._limit = limit_of(vars(settings))
         self._names_of_units = names_of_units(vars(settings), runs.metrics[0])
 
     def verdicts(self) -> list[Verdict]:
@@ -98,8 +107,7 @@ class Decisions:
         A run is worse if its whole interval is below minus the limit, and not worse if all of it
         is above, or if it differs on no query. At a limit of 0, p decides, as about the interval.
         """
-        limit = self._settings.limit
-        bound = -(limit or 0)
+        bound = -(self._limit or 0)
         verdicts = []
         for standing in self._tested.leaderboard if self._settings.is_gate else ():
             interval = standing.difference_interval
@@ -109,7 +117,7 @@ class Decisions:
             self._check_can_decide(standing.run, pair)
             word: VerdictWord = 'not worse'
             needed: NumberOrReason = None, ''
-            if limit is not None and interval.side_of(bound) < 0:
+            if self._limit is not None and interval.side_of(bound) < 0:
                 word = 'worse'
             elif self._settings.require_better:
                 word = 'better' if interval.side_of(0) > 0 else 'not better'
@@ -128,10 +136,10 @@ class Decisions:
         """Raise ParameterError for a limit that no difference can exceed, or too few units."""
         settings = self._settings
         width = largest_difference(self._runs, self._runs.values[0][[*pair]])
-        if settings.limit is not None and width is not None and settings.limit >= width:
+        if self._limit is not None and width is not None and self._limit >= width:
             name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
             expected = f'less than {width:g}, the largest difference that there can be'
-            raise ParameterError(f'{name}: found {settings.limit:g}, expected {expected}')
+            raise ParameterError(f'{name}: found {self._limit:g}, expected {expected}')
         if why_no_interval(settings, self._units, self._runs):
             numbers = len(self._units.sizes), fewest_units(settings.level)
             found, needed = (units_phrase(settings, number, self._runs) for number in numbers)
@@ -142,57 +150,50 @@ class Decisions:
 
     def gate(self, verdicts: Sequence[Verdict]) -> Gate:
         """Join the verdicts on all runs into one outcome."""
-        runs: dict[VerdictWord, list[str]] = {}
-        for one in verdicts:
-            runs.setdefault(one.verdict, []).append(one.run)
-        names = {word: join_names(runs[word]) for word in runs}
-        failing = names.keys() - {'not worse', 'better'}
-        if self._settings.require_not_worse is None:
-            failing -= {'undecided'}
-        limit = self._settings.limit
-        outcome: Outcome = 'passed'
-        words = f': not worse by {limit:g} or more' if limit else ': not worse'
-        if failing:
-            outcome = 'failed'
-            not_passed = (word for word in names if word not in ('not worse', 'better'))
-            words = f' ({"; ".join(f"{word}: {names[word]}" for word in not_passed)})'
-        elif 'undecided' in names:
-            outcome = 'undecided'
+        settings = self._settings
+        names = {
+            word: join_names([one.run for one in verdicts if one.verdict == word])
+            for word in dict.fromkeys(one.verdict for one in verdicts)
+        }
+        outcome: Outcome = 'undecided' if 'undecided' in names else 'passed'
+        limit = f' by {self._limit:g} or more' if self._limit else ''
+        words = ': better' if settings.require_better else f': not worse{limit}'
+        if outcome == 'undecided':
             words = f' ({names["undecided"]})'
-        elif self._settings.require_better:
-            words = ': better'
+        must_be_shown = outcome == 'undecided' and settings.require_not_worse is not None
+        if must_be_shown or {'worse', 'not better'} & names.keys():
+            outcome = 'failed'
+            reasons = [f'{word}: {names[word]}' for word in names if word not in PASSING]
+            words = f' ({"; ".join(reasons)})'
         if needs := [
             f'{short(one.difference)} '
             + (one.reason or f'takes {with_noun(one.n_needed or 0, *self._names_of_units)}')
             for one in verdicts
             if one.verdict == 'undecided'
         ]:
-            units_found = units_phrase(self._settings, len(self._units.sizes), self._runs)
-            words += f': {units_found} are too few to tell; for a power of 80 %, a difference of '
-            words += join_names(needs)
-        return Gate(outcome, f'Gate {outcome}{words}{"".join(self._missing_values())}')
-
-    def _missing_values(self) -> list[str]:
-        """Say how many items were left out, and how many count as 0."""
-        _, _, *words = terms_of(vars(self._settings), self._runs.metrics[0])[:4]
-        n_left_out = self._runs.n_left_out
-        left_out = [f'; {with_noun(n_left_out, *words)} left out'] if n_left_out else []
-        return left_out + [
-            f'; {with_noun(count, *words)} of {printable(run)} without a value, counted as 0'
-            for run, count in self._runs.n_as_zero.items()
-        ]
+            found = units_phrase(settings, len(self._units.sizes), self._runs)
+            few = f'{found} are too few to tell; for a power of 80 %, a difference of'
+            words += f': {few} {join_names(needs)}'
+        _, _, query, queries, *_ = terms_of(vars(settings), self._runs.metrics[0])
+        if n_left_out := self._runs.n_left_out:
+            words += f'; {with_noun(n_left_out, query, queries)} left out'
+        for run, count in self._runs.n_as_zero.items():
+            items = with_noun(count, query, queries)
+            words += f'; {items} of {printable(run)} without a value, counted as 0'
+        return Gate(outcome, f'Gate {outcome}{words}')
 
     def powers(self) -> list[Power]:
         """Return how many units would show a difference of `settings.power`, for each pair."""
         power = self._settings.power
-        limit = self._settings.limit
         table = []
         for pair in self._tested.pairs:
             if power is None or pair.exploratory:
                 continue
             numbers = self._numbers_of(pair.a, pair.b)
             by_test = self._needed(numbers, -power, 0)
-            by_gate = (None, 'no gate') if limit is None else self._needed(numbers, -power, -limit)
+            by_gate: NumberOrReason = None, 'no gate'
+            if self._limit is not None:
+                by_gate = self._needed(numbers, -power, -self._limit)
             compared = pair.metric, pair.a, pair.b, power, self._deviation(numbers)
             table.append(Power(*compared, *by_test, *by_gate))
         return table

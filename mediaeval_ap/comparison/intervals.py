@@ -55,6 +55,11 @@ class Spread(NamedTuple):
         """Return half the length of Student's interval."""
         return _quantile(self.df, level) * math.sqrt(self.variance)
 
+    def p(self, difference: float) -> float:
+        """Return the two-sided p of Student's t."""
+        special = require('scipy.special', 'compare', 'compare')
+        return float(2 * special.stdtr(self.df, -abs(difference) / math.sqrt(self.variance)))
+
 
 def sum_of_spreads(spreads: Sequence[Spread]) -> Spread:
     """Return the spread of a sum of independent estimates (Satterthwaite, 1946)."""
@@ -174,12 +179,6 @@ def difference_interval(
         high = min(high, 0.0)
     limit = math.inf if limit is None else limit
     return DifferenceInterval(max(low, -limit), min(high, limit), excludes_zero=excludes_zero)
-
-
-def p_of_difference(difference: float, spread: Spread) -> float:
-    """Return the two-sided p of Student's t."""
-    special = require('scipy.special', 'compare', 'compare')
-    return float(2 * special.stdtr(spread.df, -abs(difference) / math.sqrt(spread.variance)))
 
 
 def fewest_units(level: float) -> int:

@@ -9,7 +9,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.comparable_runs import Runs, name_with_seed
+from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
@@ -30,7 +31,7 @@ from mediaeval_ap.comparison.own_tables import (
     without_means,
 )
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, printable, shown
-from mediaeval_ap.results.run_names import run_names
+from mediaeval_ap.results.run_names import name_with_seed, run_names
 from mediaeval_ap.tables.columnar import parquet_columns, read_columns
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
 from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
@@ -106,18 +107,21 @@ def _header(source: ByteSource) -> Sequence[str]:
         names: Sequence[str] = parquet_columns(source)
         return names
     if (start := _start(source).removeprefix('[')).startswith('{'):
-        row, _ = json.JSONDecoder().raw_decode(start)
-        return [name for name, value in row.items() if not isinstance(value, dict | list)]
+        return [*_first_object(start)]
     # Tabs only by the suffix: a run may be separated by tabs, too.
     separators = '[,;\t]' if re.search('[.][ct]sv', source.name.lower()) else '[,;]'
     header = start.split('\n')[0]
     return [name.strip('" \r') for name in re.split(separators, header)]
 
 
+def _first_object(start: str) -> dict[str, Any]:
+    row, _ = json.JSONDecoder().raw_decode(start)
+    return {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+
+
 def columns_of_json_lines(path: str) -> tuple[str, str]:
     """Return the columns of JSON lines, and an option that names them, for an error."""
-    row, _ = json.JSONDecoder().raw_decode(_start(ByteSource(path)))
-    names = [name for name, value in row.items() if not isinstance(value, dict | list)]
+    names = [*(row := _first_object(_start(ByteSource(path))))]
     numbers = [name for name in names[1:] if isinstance(row[name], float | int)]
     example = f'item={next(iter(names), "…")},value={(numbers or ["…"])[-1]}'
     return f'JSON lines with the columns {abridged(names)}', f'their roles, as --columns {example}'
@@ -170,39 +174,32 @@ def read_scores(
     if not is_declared:
         low = float(values.min())
         high = float(values.max())
-        wide = (
-            records for records in files if not {'system', 'value'} & records.layout.by_role.keys()
-        )
-        columns_of_wide = {name for records in wide if not systems for name in records.classes}
-        _check_one_scale(claimed.values, columns_of_wide)
     items = claimed.values.index
-    clusters = groups_of_items(files, 'cluster', items)
-    groups_by_column: dict[str | None, list[str] | None] = {names['cluster']: clusters}
+    groups: dict[str | None, list[str] | None] = {
+        names['cluster']: groups_of_items(files, 'cluster', items)
+    }
     for role, column in ('macro', macro), ('group', by):
-        if column is not None and column not in groups_by_column:
-            groups_by_column[column] = groups_of_items(files, role, items)
-    notes_on_tables = (table.records.notes(table.path) for table in score_tables)
-    notes = [*chain.from_iterable(notes_on_tables), *claimed.notes]
+        if column is not None and column not in groups:
+            groups[column] = groups_of_items(files, role, items)
+    notes = [note for table in score_tables for note in table.records.notes(table.path)]
+    notes += claimed.notes if macro else [*claimed.notes, *_notes_on_datasets(score_tables, items)]
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
         queries=items.tolist(),
         values=values,
         sources={str(system): files[file].source for system, file in claimed.first_files.items()},
-        notes=notes if macro else [*notes, *_notes_on_datasets(score_tables, items)],
+        notes=notes,
         kind='scores',
-        clusters=clusters,
+        clusters=groups[names['cluster']],
         no_videos=reason_without_videos(files[0]),
-        groups=groups_by_column.get(by),
+        groups=groups.get(by),
         range=[low, high],
         is_range_declared=bool(is_declared),
         n_as_zero=claimed.n_as_zero,
         n_left_out=claimed.n_left_out,
-        macro=groups_by_column[macro] if macro else None,
-        values_by_seed={
-            system: np.array([matrix.values_by_seed[system] for matrix in matrices.values()])
-            for system in claimed.values_by_seed
-        },
+        macro=groups[macro] if macro else None,
+        values_by_seed=claimed.values_by_seed,
     )
 
 
@@ -235,7 +232,7 @@ class _Matrix(NamedTuple):
     """
 
     values: pandas.DataFrame
-    values_by_seed: dict[str, Floats]  # of systems of several seeds: (n_seeds, n_items)
+    values_by_seed: dict[str, Floats]  # of systems of several seeds: (1, n_seeds, n_items)
     first_files: pandas.Series[int]  # of each system: the number of the first file that has it
     n_as_zero: dict[str, int]
     n_left_out: int
@@ -265,24 +262,28 @@ def _matrix_of(
     items = pandas.Index(cells['item'].unique()).sort_values()
     cells = _with_distinct_systems(cells, score_tables, may_rename=True)
     first_files = cells.drop_duplicates('system').set_index('system')['file']
-    every_cell = cells
-    cells = cells.dropna(subset='value')
-    is_empty = ~every_cell['system'].isin(cells['system'])
-    empty = every_cell[is_empty].drop_duplicates('system')
-    if bounds:
-        _check_bounds(cells, bounds, column, files)
-    columns = pandas.concat([cells, empty])[['system', 'seed']].drop_duplicates()
-    values = cells.pivot(index='item', columns=['system', 'seed'], values='value')
-    system_and_seed = pandas.MultiIndex.from_frame(columns).sort_values()
-    values = values.reindex(index=items, columns=system_and_seed)
-    _check_no_totals(values, cells, files)
+    filled = cells.dropna(subset='value')
+    if bounds is not None and len(outside := filled[~filled['value'].between(*bounds)]):
+        expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
+        raise _value_error(outside, column, files, expected)
+    if bounds is None:
+        _check_one_scale(filled, column, files, may_hold_other_data=not systems)
+    values = cells.groupby(['item', 'system', 'seed'])['value'].first().unstack(['system', 'seed'])
+    values = values.reindex(index=items).sort_index(axis=1)
+    # A seed that other systems have is none of a system without a value of it.
+    is_empty = values.isna().all()
+    values = values.loc[:, ~is_empty | is_empty.groupby(level='system').transform('all')]
+    _check_no_totals(values, filled, files)
     values, n_as_zero, n_left_out, notes = _apply_missing_policy(values, missing, bounds)
-    systems = sorted(first_files.index)  # a level '' would make a series of values[system]
-    seeds = {system: values.xs(system, axis=1, level='system').to_numpy().T for system in systems}
+    seeds = {
+        # A level '' would make a series of values[system].
+        system: values.xs(system, axis=1, level='system').to_numpy().T
+        for system in sorted(first_files.index)
+    }
     means = {system: by_seed.mean(axis=0) for system, by_seed in seeds.items()}
     return _Matrix(
         pandas.DataFrame(means, index=values.index),
-        {system: by_seed for system, by_seed in seeds.items() if len(by_seed) > 1},
+        {system: by_seed[None] for system, by_seed in seeds.items() if len(by_seed) > 1},
         first_files,
         n_as_zero,
         n_left_out,
@@ -290,22 +291,41 @@ def _matrix_of(
     )
 
 
-def _check_bounds(
-    cells: pandas.DataFrame,
-    bounds: tuple[float, float],
-    column: str,
-    files: Sequence[Records],
+def _value_error(
+    cells: pandas.DataFrame, column: str, files: Sequence[Records], expected: str
+) -> FormatError:
+    """Make the error about the values in some cells of one file and system, or of several."""
+    first, rows = _first_cell(cells)
+    records: Records = files[first.file]
+    fields = 'value', column, first.system, *records.layout.numbers
+    field = next(filter(records.layout.by_role.__contains__, fields))
+    return records.error(rows, field, f'{first.value:g} of {shown(first.system)}', expected)
+
+
+def _check_one_scale(
+    cells: pandas.DataFrame, column: str, files: Sequence[Records], *, may_hold_other_data: bool
 ) -> None:
-    """Raise FormatError if a value is outside the range that was given."""
-    if not len(outside := cells[~cells['value'].between(*bounds)]):
-        return
-    first, rows = _first_cell(outside)
-    layout = files[first.file].layout
-    fields = 'value', column, first.system, *layout.numbers
-    field = next(filter(layout.by_role.__contains__, fields))
-    actual = f'{first.value:g} of {shown(first.system)}'
-    expected = f'a number from {bounds[0]:g} to {bounds[1]:g}, the range'
-    raise files[first.file].error(rows, field, actual, expected)
+    """Raise FormatError if one system has values from 0 to 1, and another is far beyond.
+
+    If `may_hold_other_data`, columns of a wide table need not be systems: one with any value beyond
+    is taken for something else, such as a year.
+    """
+    by_system = cells.groupby('system')['value']
+    largest = by_system.max()
+    shares = largest[(by_system.min() >= 0) & (largest <= 1 + ROUNDING)]
+    for system in largest.index.difference(shares.index) if len(shares) else ():
+        of_system = cells[cells['system'] == system]
+        values = of_system['value']
+        roles = files[of_system['file'].iloc[0]].layout.by_role.keys()
+        is_other = may_hold_other_data and roles.isdisjoint(['system', 'value'])
+        if is_other or values.median() > LARGEST_RATIO * shares.min():
+            is_percent = values.between(0, 100).all()
+            remedy = f'divide {shown(system)} by 100 if it is in percent, ' * bool(is_percent)
+            remedy += f'{SYSTEMS_REMEDY}, or ' * is_other
+            expected = f'a number from 0 to 1, as {shown(shares.index[0])} has: {remedy}give '
+            expected += '--range LOW,HIGH, in Python range=(LOW, HIGH)'
+            outside = of_system[(values - 0.5).abs() > 0.5 + ROUNDING]
+            raise _value_error(outside, column, files, expected)
 
 
 def _with_distinct_systems(
@@ -358,54 +378,43 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
 
 
-def _frame_of(
-    table: _ScoreTable, choose: Callable[[Iterable[str]], list[str]] = list
-) -> pandas.DataFrame:
-    """Read columns of a table again; an empty frame if it cannot be read twice."""
+def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> pandas.DataFrame:
+    """Read columns of a table again; an empty frame if it cannot be read twice, or has none."""
     import pandas
+
+    def choose(names: Iterable[str]) -> list[str]:
+        return [name for name in names if wanted is None or name in wanted]
 
     origin = TableInput.of(table.origin)
     frame = pandas.DataFrame()
     if origin.kind is InputKind.FRAME:
-        frame = origin.value[choose(origin.value.columns)]
+        frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
-    elif (
-        origin.kind is InputKind.TEXT
-        and origin.value.is_regular_file
-        and choose(_header(origin.value))
-    ):
-        with origin.value.open() as stream:
-            if _start(origin.value).startswith('{'):
+    elif origin.kind is InputKind.TEXT and choose(_header(source := origin.value)):
+        with source.open() as stream:
+            if _start(source).startswith('{'):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
-                separator = '\t' if '.tsv' in origin.value.name.lower() else ','
+                separator = '\t' if '.tsv' in source.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=separator, dtype=str)
-        frame = frame[choose(frame.columns)]
-    return frame
-
-
-def _dataset_columns(names: Iterable[str]) -> list[str]:
-    return [name for name in names if name in DATASET_COLUMNS]
+    return frame[choose(frame.columns)]
 
 
 def _notes_on_datasets(
     score_tables: Sequence[_ScoreTable], items: pandas.Index[str]
 ) -> Iterator[str]:
     """Say that datasets of different sizes weigh by their sizes, if a column tells them apart."""
-    import pandas
-
-    frames = []
-    for table in score_tables:
-        frame = _frame_of(table, _dataset_columns)
-        if len(frame.columns) and len(frame) == len(table.records):
-            frames.append(frame.set_axis(table.records['item'].to_pylist()))
-    by_item = pandas.concat(frames) if frames else pandas.DataFrame()
-    by_item = by_item[by_item.index.isin(items) & ~by_item.index.duplicated()]
-    for column in by_item:
-        sizes = by_item[column].astype(str).value_counts()
+    for column in sorted(DATASET_COLUMNS):
+        group_by_item: dict[str, str] = {}
+        for table in score_tables:
+            frame = _frame_of(table, {column})
+            if column in frame and len(frame) == len(table.records):
+                in_file = zip(table.records['item'].to_pylist(), frame[column], strict=True)
+                group_by_item |= {item: str(group) for item, group in in_file}
+        sizes = Counter(group_by_item[item] for item in items if item in group_by_item)
         if len(sizes) > 1:
-            counts = abridged([f'{size:,} of {name}' for name, size in sizes.items()])
+            counts = abridged([f'{size:,} of {name}' for name, size in sizes.most_common()])
             yield (
                 f'{column} has {len(sizes)} values ({counts}): larger ones weigh more; '
                 f'--macro {column} counts each the same, --by {column} shows each'
@@ -423,28 +432,6 @@ def _check_numbers(records: Records) -> None:
             sizes_allowed = f'0, or a size from {SMALLEST_SIZE:g} to {LARGEST_SIZE:g}'
             expected = f'{sizes_allowed}, so that values can be added'
             raise records.error(wrong_rows, role, f'{column[wrong_rows[0]]:g}', expected)
-
-
-def _check_one_scale(values: pandas.DataFrame, wide_columns: Set[str]) -> None:
-    """Raise ParameterError if one system has values from 0 to 1, and another is far beyond.
-
-    Columns of a wide table need not be systems: one with any value beyond, such as a year, is taken
-    for something else.
-    """
-    largest = values.max()
-    shares = largest[(values.min() >= 0) & (largest <= 1 + ROUNDING)]
-    for system, median in values.median().items() if len(shares) else ():
-        is_far = median > LARGEST_RATIO * shares.min()
-        if system not in shares and (is_far or system in wide_columns):
-            outside = values[system][~values[system].between(-ROUNDING, 1 + ROUNDING)]
-            is_percent = values[system].between(0, 100).all()
-            remedy = f'divide {shown(system)} by 100 if it is in percent, ' * bool(is_percent)
-            remedy += f'{SYSTEMS_REMEDY}, ' * (system in wide_columns)
-            raise ParameterError(
-                f'compare: found {outside.iloc[0]:g} of {shown(system)}, expected a number from 0 '
-                f'to 1, as {shown(shares.index[0])} has: {remedy}or give --range LOW,HIGH, in '
-                'Python range=(LOW, HIGH)'
-            )
 
 
 def _check_no_totals(
@@ -540,6 +527,8 @@ def _score_layouts(
         required.append(('macro', macro))
     if by is not None and by not in (*names.values(), macro):
         optional.append(('group', by))
+    taken = {*systems, *(name for _, name in (*optional, *required))}
+    datasets = [(name, name) for name in DATASET_COLUMNS if name not in taken]
     layouts: list[RecordLayout] = []
     for texts, numbers in (
         (('item', 'system'), ('value',)),
@@ -555,8 +544,7 @@ def _score_layouts(
             classes=frozenset(values or systems),
             numbers=values,
             roles=(*texts, *(role for role, _ in required), *numbers),
-            optional=tuple(optional),
-            ignored=DATASET_COLUMNS - {*systems},
+            optional=tuple([*optional, *datasets] if not values else optional),
             remedy=SCORE_COLUMNS_REMEDY,
             allow_missing=not values,
             description=SCORE_SHAPES,

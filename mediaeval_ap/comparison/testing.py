@@ -23,7 +23,6 @@ from mediaeval_ap.comparison.intervals import (
     Range,
     difference_interval,
     mean_interval,
-    p_of_difference,
     size_of_more_units,
     spreads_of_difference,
 )
@@ -38,7 +37,7 @@ SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
 LIMITS = ('fail_if_worse', 'require_not_worse')
 # The fields that a standing takes from the pair of its run and the baseline.
-PAIR_FIELDS = ('difference', 'p', 'wins', 'ties', 'losses', 'dz', 'reason')
+PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 'reason')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +57,13 @@ class Settings:
     range: list[float] | None = None
 
     @property
-    def limit(self) -> float | None:
-        """How much worse than the baseline a run may be; None without such a gate."""
-        return limit_of(vars(self))
-
-    @property
     def is_gate(self) -> bool:
         """True if runs get a verdict."""
-        return self.limit is not None or self.require_better
+        return limit_of(vars(self)) is not None or self.require_better
 
 
 def limit_of(parameters: Mapping[str, Any]) -> float | None:
+    """Return how much worse than the baseline a run may be; None without such a gate."""
     return next((parameters[name] for name in LIMITS if parameters[name] is not None), None)
 
 
@@ -99,9 +94,11 @@ def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
         raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
 
 
-def name_of_test(units: str, counts: Mapping[str, int]) -> str:
-    """Return the name of the test; two systems of one seed are tested by sign flips in any case."""
-    return f"Student's t of {units} and seeds" if 'seeds' in counts else f'{SIGN_FLIPS} of {units}'
+def words_of_test(parameters: Mapping[str, Any], counts: Mapping[str, int], metric: str) -> str:
+    """Return the name of the test; with seeds, that of pairs in which a run has several."""
+    _, units = names_of_units(parameters, metric)
+    test = f"Student's t of {units} and seeds" if 'seeds' in counts else f'{SIGN_FLIPS} of {units}'
+    return f'{test}, corrected by {CORRECTED_BY[parameters["correction"]]}'
 
 
 def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:
@@ -205,8 +202,12 @@ def tests_of(
     for number, (units, best_first) in enumerate(zip(units_by_metric, orders, strict=True)):
         in_order = combinations(best_first, 2)  # the better one first
         pairs = _test_pairs(settings, runs, number, units, in_order, progress)
+        with_baseline = _pairs_with_baseline(settings, runs, best_first)
+        against = _test_pairs(settings, runs, number, units, with_baseline, progress)
         means = means_by_metric[number]
-        leaderboard += _leaderboard(settings, runs, number, units, means, best_first, pairs)
+        leaderboard += _leaderboard(
+            settings, runs, number, units, means, best_first, pairs, against
+        )
         all_pairs += pairs
     group_pairs = _test_groups(settings, runs, clusters, members, orders[0])
     return TestedRuns(orders[0], leaderboard, all_pairs, group_pairs, units_by_metric[0])
@@ -217,6 +218,16 @@ def _units_of_metric(runs: Runs, metric_number: int, clusters: NDArray[np.intp])
     values_by_seed = [None if values is None else values[metric_number] for values in seeds]
     values = runs.values[metric_number]
     return units_of(values, clusters, runs.n_labels, runs.weights, values_by_seed)
+
+
+def _pairs_with_baseline(
+    settings: Settings, runs: Runs, best_first: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return each other run with the baseline; nothing without one."""
+    if settings.baseline is None:
+        return []
+    baseline = runs.names.index(settings.baseline)
+    return [(run, baseline) for run in best_first if run != baseline]
 
 
 def _test_pairs(
@@ -260,12 +271,8 @@ def _test_groups(
     best_first: Sequence[int],
 ) -> list[Pair]:
     """Test pairs by the first metric in each group, and correct p over the groups of a pair."""
-    names = runs.names
-    in_order = [
-        (a, b)
-        for a, b in combinations(best_first, 2)
-        if settings.baseline in (None, names[a], names[b])
-    ]
+    in_order = [*combinations(best_first, 2)]
+    in_order = _pairs_with_baseline(settings, runs, best_first) or in_order
     pairs_by_group = []
     for group, rows in members.items():
         runs_on_group = runs.on_queries(rows)
@@ -292,13 +299,12 @@ def _test_pair(
     limit = largest_difference(runs, values)
     is_unknown = limit is None and runs.range is not None
     width = float(np.ptp(values)) if is_unknown else limit or 1.0
-    largest_weight = 1.0 if runs.weights is None else float(runs.weights.max())
-    m = size_of_more_units(differences, sizes, width * largest_weight)
+    m = size_of_more_units(differences, sizes, width * float(runs.weights.max()))
     seeds = [*units.seeds[a], *units.seeds[b]]
     spreads = spreads_of_difference(differences, sizes, m, seeds)
     difference = math.fsum(differences.tolist()) / math.fsum(sizes.tolist())
     if seeds:
-        test = test._replace(p=p_of_difference(difference, spreads[0]), exact=False)
+        test = test._replace(p=spreads[0].p(difference), exact=False)
     if no_interval.reason:
         return test, no_interval
     return test, difference_interval(difference, spreads, settings.level, test.p, limit)
@@ -307,7 +313,7 @@ def _test_pair(
 def _difference(runs: Runs, metric_number: int, a: int, b: int) -> float:
     if runs.no_mean:
         return runs.whole_values[a] - runs.whole_values[b]
-    values = runs.weighted(runs.values[metric_number])
+    values = runs.values[metric_number] * runs.weights
     return exact_mean(np.concatenate([values[a], -values[b]])) * 2
 
 
@@ -317,11 +323,13 @@ def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, A
         return {'reason': f'{runs.metrics[0]} is not a mean over queries: {runs.no_mean}'}
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
-    dz, reason = effect_size(differences, rounding)
-    if dz is not None and runs.weights is not None:
-        dz, reason = effect_size(differences * runs.weights, 0)
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
     counts = {name: int(np.count_nonzero(has_sign)) for name, has_sign in signs.items()}
+    reason = 'one query has no standard deviation' if len(differences) == 1 else ''
+    if not reason and np.ptp(differences) <= rounding:
+        reason = f'all differences are {differences[0]:g}'
+    weighted = differences * runs.weights
+    dz = None if reason else float(weighted.mean() / weighted.std(ddof=1))
     return {**counts, 'dz': dz, 'reason': reason}
 
 
@@ -368,15 +376,6 @@ def _interval_of_mean(
     return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds, seeds)
 
 
-def effect_size(differences: Floats, rounding: float) -> tuple[float | None, str]:
-    """Return d_z, the mean of differences over their standard deviation, or None and the reason."""
-    if len(differences) == 1:
-        return None, 'one query has no standard deviation'
-    if np.ptp(differences) <= rounding:
-        return None, f'all differences are {differences[0]:g}'
-    return float(differences.mean() / differences.std(ddof=1)), ''
-
-
 def adjust_p(p: Sequence[float], correction: Correction) -> list[float]:
     """Correct p for all hypotheses of a family, by Holm, or by Benjamini and Hochberg."""
     if correction == 'bh':
@@ -397,23 +396,27 @@ def _leaderboard(
     means: list[float],
     best_first: Sequence[int],
     pairs: Sequence[Pair],
+    against_baseline: Sequence[Pair],
 ) -> list[Standing]:
     """Return the standing of each run by one metric, best first."""
     n_runs = len(best_first)
     metric = runs.metrics[metric_number]
-    baseline = settings.baseline
     is_better = np.zeros((n_runs, n_runs), dtype=bool)  # significantly; runs are best first
     is_small = np.array([pair.p_adjusted for pair in pairs]) <= alpha_of(settings.level)
     is_better[np.triu_indices(n_runs, 1)] = is_small
     rank_ranges = rank_intervals(is_better)
     letters = group_letters(is_better | is_better.T)
     floor = runs.floor.get(metric)
-    fields_by_run = _fields_against_baseline(pairs, settings)
+    fields_by_run: dict[str, dict[str, Any]] = {
+        pair.a: {name: getattr(pair, name) for name in PAIR_FIELDS}
+        | {'difference_interval': pair.interval}
+        for pair in against_baseline
+    }
     ranks = units.ranks(means)
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
-        why_none = 'the baseline itself' if name == baseline else 'no baseline'
+        why_none = 'the baseline itself' if name == settings.baseline else 'no baseline'
         values = runs.values[metric_number][run]
         mean, n_queries, why_no_mean = _mean_without_floor(values, runs.n_relevant)
         standings.append(
@@ -449,42 +452,6 @@ def _mean_without_floor(
     if not len(with_relevant):
         return None, 0, 'no query has a relevant shot'
     return exact_mean(with_relevant), len(with_relevant), ''
-
-
-def _fields_against_baseline(
-    pairs: Sequence[Pair], settings: Settings
-) -> dict[str, dict[str, Any]]:
-    """Return, by run, the fields of a `Standing` that compare the run with the baseline.
-
-    Their p is corrected over the pairs with the baseline.
-    """
-    baseline = settings.baseline
-    family = [pair for pair in pairs if baseline in (pair.a, pair.b)]
-    p_adjusted = adjust_p([pair.p for pair in family], settings.correction)
-    fields_by_run = {}
-    for pair, p in zip(family, p_adjusted, strict=True):
-        if pair.b != baseline:
-            pair = _exchange_runs(pair)
-        fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
-        fields_by_run[pair.a] = {**fields, 'difference_interval': pair.interval, 'p_adjusted': p}
-    return fields_by_run
-
-
-def _exchange_runs(pair: Pair) -> Pair:
-    """Exchange the runs of a pair; signs change by 0 - x, since -x of 0 would be -0.0."""
-    interval = pair.interval
-    if interval.low is not None and interval.high is not None:
-        interval = replace(interval, low=0 - interval.high, high=0 - interval.low)
-    return replace(
-        pair,
-        a=pair.b,
-        b=pair.a,
-        difference=0 - pair.difference,
-        interval=interval,
-        wins=pair.losses,
-        losses=pair.wins,
-        dz=None if pair.dz is None else 0 - pair.dz,
-    )
 
 
 def rank_intervals(is_better: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -55,32 +55,22 @@ def units_of(
     weights: Floats | None = None,
     values_by_seed: Sequence[Floats | None] = (),
 ) -> Units:
-    """Sum values over clusters.
+    """Sum values of shape (n_runs, n_queries), times their weights, over clusters.
 
-    Parameters
-    ----------
-    values
-        Of shape (n_runs, n_queries).
-    clusters
-        The number of each query's cluster, from 0.
-    n_labels
-        The number of labels behind each query's value, a mean over labels; clusters without labels
-        are dropped.
-    weights
-        The weight of each query, 1 in the mean.
-    values_by_seed
-        For each run, None, or its values of shape (n_seeds, n_queries).
+    `clusters` numbers the cluster of each query, from 0. `n_labels` is the number of labels behind
+    each query's value, a mean over labels; clusters without labels are dropped. `values_by_seed`
+    has None for a run of one seed, else its values of shape (n_seeds, n_queries).
     """
     sizes = np.bincount(clusters, n_labels).astype(np.float64)
-    factors = np.ones(len(clusters)) if n_labels is None else n_labels.astype(np.float64)
-    factors = factors if weights is None else weights
+    weights = np.ones(len(clusters)) if weights is None else weights
+    factors = weights if n_labels is None else n_labels
     by_run = [np.bincount(clusters, row, len(sizes)) for row in values * factors]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
-    roundings = _roundings(values) * (1 if weights is None else weights.max())
     spreads = [
         () if rows is None else [_spread_of_seeds(rows * factors, float(sizes.sum()))]
         for rows in values_by_seed or [None] * len(values)
     ]
+    roundings = _roundings(values) * weights.max()
     return Units(sums[sizes > 0], sizes[sizes > 0], roundings, spreads)
 
 

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
@@ -57,16 +57,13 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
-class NameInFile(NamedTuple):
-    """The name that a file gives to a path, its team and its seed; empty texts for none."""
-
-    name: str = ''
-    team: str = ''
-    seed: str = ''
+def name_with_seed(run: str, seed: str) -> str:
+    """Return the name of a run, with its seed, if any."""
+    return f'{run} (seed {seed})' if seed else run
 
 
-def names_in_file(source: Any, paths: Iterable[str]) -> list[NameInFile]:
-    """Read the name of each path from a file; empty texts for a path it lacks.
+def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Read the name, team and seed of each path from a file; empty texts for a path it lacks.
 
     The file has the columns path, name and, optionally, team and seed, under a header. A row may
     have only the last part of a path.
@@ -75,21 +72,22 @@ def names_in_file(source: Any, paths: Iterable[str]) -> list[NameInFile]:
     from mediaeval_ap.tables.reading import TableInput
     from mediaeval_ap.tables.records import read_records
 
-    optional = [(role, role) for role in NameInFile._fields[1:]]
-    layout = RecordLayout(('path', 'name'), optional=tuple(optional))
+    layout = RecordLayout(('path', 'name'), optional=(('team', 'team'), ('seed', 'seed')))
     records = read_records(TableInput.of(source, 'names'), [layout])
-    by_path: dict[PurePath, NameInFile] = {}
-    texts = {role: records[role].to_pylist() for role in records.layout.texts}
-    for row, (path, *cells) in enumerate(zip(*texts.values(), strict=True)):
-        named = NameInFile(**dict(zip([*texts][1:], cells, strict=True)))
-        for role, text in named._asdict().items():
+    texts = {role: records[role].to_pylist() for role in records.layout.by_role}
+    empty = [''] * len(records)
+    columns = {role: texts.get(role, empty) for role in ('name', 'team', 'seed')}
+    cells_by_path: dict[PurePath, tuple[str, str, str]] = {}
+    for row, (path, *cells) in enumerate(zip(texts['path'], *columns.values(), strict=True)):
+        for role, text in zip(columns, cells, strict=True):
             if not is_text(text) and (text or role == 'name'):
                 raise records.error([row], role, shown(text) if text else 'nothing', TEXT)
-        if PurePath(path) in by_path:
+        if PurePath(path) in cells_by_path:
             raise records.error([row], 'path', f'{shown(path)} again', 'each path once')
-        by_path[PurePath(path)] = named
+        name, team, seed = cells
+        cells_by_path[PurePath(path)] = name, team, seed
     return [
-        by_path.get(run) or by_path.get(PurePath(run.name)) or NameInFile()
+        cells_by_path.get(run) or cells_by_path.get(PurePath(run.name)) or ('', '', '')
         for run in map(PurePath, paths)
     ]
 

@@ -70,9 +70,9 @@ class RecordLayout:
     The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty.
 
     Text columns in `optional`, by their roles, are read where a file has them. Without
-    `other_numbers`, other columns are ignored. With it, there is at least one, and all that are not
-    `ignored` hold finite numbers. With `classes`, at least one of these columns is there, and true
-    and false are numbers. With `allow_missing`, cells of other columns may be empty.
+    `other_numbers`, other columns are ignored. With it, there is at least one, and all hold finite
+    numbers. With `classes`, at least one of these columns is there, and true and false are numbers.
+    With `allow_missing`, cells of other columns may be empty.
     """
 
     texts: tuple[str, ...]
@@ -81,7 +81,6 @@ class RecordLayout:
     numbers: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()  # the roles of `texts`, then of `numbers`; by default their names
     optional: tuple[tuple[str, str], ...] = ()  # pairs of a role and a column
-    ignored: frozenset[str] = frozenset()
     has_header: bool = True
     remedy: str = ''  # advice in the error about a file that lacks a column
     lists_remedy: str = ''  # advice in the error about lists where a row has one label
@@ -103,17 +102,10 @@ class RecordLayout:
 
     def with_optional(self, header: Sequence[str]) -> RecordLayout:
         """Return the layout whose texts include the optional columns of a header."""
-        present = [
-            pair for pair in self.optional if pair[1] in header and pair[1] not in self.texts
-        ]
+        present = {role: name for role, name in self.optional if name in header}
         roles = self.roles or (*self.texts, *self.numbers)
-        n_texts = len(self.texts)
-        return replace(
-            self,
-            texts=(*self.texts, *(name for _, name in present)),
-            roles=(*roles[:n_texts], *(role for role, _ in present), *roles[n_texts:]),
-            optional=(),
-        )
+        roles = (*roles[: len(self.texts)], *present, *roles[len(self.texts) :])
+        return replace(self, texts=(*self.texts, *present.values()), roles=roles, optional=())
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         """Return the problem of a header and the expected columns; None if the header fits."""
@@ -128,15 +120,11 @@ class RecordLayout:
         if self.other_numbers and (lacks_classes or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
         read_columns = (self.allow_missing and self.classes) or header
-        number_columns = [name for name in read_columns if name not in self._no_numbers]
+        number_columns = [name for name in read_columns if name not in self.texts]
         if self.other_numbers and (indexes := list(filter(_is_saved_index, number_columns))):
             problem = f'column {shown(indexes[0])}, which looks like a saved index,'
             return problem, f'{self.expected}; save without it, in pandas index=False'
         return None
-
-    @property
-    def _no_numbers(self) -> set[str]:
-        return {*self.texts, *self.ignored}
 
     def for_header(self, header: Sequence[str]) -> RecordLayout:
         """Return the layout for a header; with `allow_missing`, it names the number columns."""
@@ -145,7 +133,7 @@ class RecordLayout:
         if not self.allow_missing:
             return self
         classes = self.classes or header
-        numbers = tuple(name for name in header if name not in self._no_numbers and name in classes)
+        numbers = tuple(name for name in header if name not in self.texts and name in classes)
         roles = (*(self.roles or self.texts), *numbers)
         return replace(
             self,

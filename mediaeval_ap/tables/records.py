@@ -165,11 +165,8 @@ def read_records(
     With `allow_arrays`, read an array or a .npy file, too, by the last layout. It has the ids and
     columns of `like`, in order; without `like`, these are numbers.
     """
-    columns = {
-        name
-        for layout in layouts
-        for name in (*layout.by_role.values(), *(column for _, column in layout.optional))
-    }
+    columns = {name for layout in layouts for name in layout.by_role.values()}
+    columns |= {name for layout in layouts for _, name in layout.optional}
     table_input = TableInput.of(origin).with_columns(columns)
     is_table = table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME)
     if is_table and not layouts[0].has_header:

@@ -14,7 +14,6 @@ from mediaeval_ap.comparison.intervals import (
     Spread,
     difference_interval,
     mean_interval,
-    p_of_difference,
     size_of_more_units,
     spreads_of_difference,
     units_to_decide,
@@ -102,7 +101,7 @@ def test_seeds_computed_elsewhere():
     m = size_of_more_units(sums, units.sizes, 1)
     (spread,) = spreads_of_difference(sums, units.sizes, m, seeds)
     difference = sums.mean()
-    p = p_of_difference(difference, spread)
+    p = spread.p(difference)
     found = difference_interval(difference, [spread], 0.95, p, 1)
     assert (found.low, found.high) == pytest.approx((0.0004016512, 0.1602650154), abs=1e-10)
     assert (p, spread.df) == pytest.approx((0.0492682976, 4.3076634321), abs=1e-10)
