@@ -103,7 +103,7 @@ def of_samples(_: Population, draws: int) -> list[str]:
     pair = Pair(units.differences(0, 1), units.sizes, 1.0)
     rows = []
     for n in SIZES[1:]:
-        abc, by_t, _ = coverage(units, values, n, draws, 2)
+        abc, by_t = coverage(units, values, n, draws, 2)[:2]
         of_pair = share_covered(pair, [*map(outcome_of, draws_of(pair, n, draws, 3))])
         rows.append([f'{n}', abc, by_t, *(f'{share:.1%}' for share in of_pair)])
     return [

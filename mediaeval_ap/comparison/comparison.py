@@ -432,9 +432,9 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         pandas.DataFrame
-            A row for each entry, and a column for each of its fields. An interval has three
-            columns: ``interval_low``, ``interval_high`` and ``interval_reason``; that of a
-            difference also has ``interval_excludes_zero``.
+            A row for each entry, and a column for each of its fields. An interval has the columns
+            ``interval_low``, ``interval_high`` and ``interval_reason``, and of a difference also
+            ``interval_excludes_zero``.
         """
         import pandas
 

@@ -128,7 +128,7 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
 
 
 def mean_of_groups(settings: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """Describe a mean in which each group counts the same, as a mean of 3 datasets."""
+    """Describe a macro mean, for example: mean of 3 datasets."""
     column = settings['macro']
     plural = 'corpora' if column == 'corpus' else f'{column}s'
     groups = plural if column in DATASET_COLUMNS else f'groups by {column}'
@@ -303,7 +303,7 @@ Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
 def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Iterator[str]:
-    """Say what counts are over, and which pairs are not significant after correction alone."""
+    """Name the unit of counts, and the pairs that only their correction makes not significant."""
     alpha = alpha_of(comparison.parameters['level'])
     if comparison.values and comparison.parameters['cluster'] != 'none':
         yield f'win/tie/loss and dz by {comparison.terms.query}'

@@ -74,9 +74,9 @@ class Gate:
 class Power:
     """The number of queries, or clusters, that show a difference with a power of 80 %.
 
-    Differences are assumed to be like those of these two runs, whose standard deviation is `sd`.
-    `n_gate` is the number at which the gate tells a loss of this size from its limit. Where there
-    is no number, a reason says why.
+    Differences are assumed to vary as between these two runs, with the standard deviation `sd`.
+    With `n_gate` units the gate tells a loss of this size from its limit. Where there is no number,
+    a reason says why.
     """
 
     metric: str

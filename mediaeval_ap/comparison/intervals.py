@@ -160,11 +160,11 @@ def _joined(n_units: int, own: float, extended: float, seeds: Sequence[Spread]) 
 def difference_interval(
     difference: float, spreads: Sequence[Spread], level: float, p: float, limit: float | None
 ) -> DifferenceInterval:
-    """Return Student's interval of a difference, in which p decides about 0.
+    """Return Student's interval of a difference; p decides about 0.
 
-    Where p excludes 0, the interval ends at 0 at the latest; where it does not, the interval holds
-    0. The sign flips behind p fall on both sides of the difference, so this is what inverting them
-    would do. `limit` is the largest possible difference, if it is known.
+    Where p excludes 0, the interval ends at 0 at the latest; else the interval holds 0. The test
+    inverted would do the same, as p falls on both sides of the difference. `limit` is the largest
+    possible difference, if it is known.
     """
     half = max(spread.half(level) for spread in spreads)
     low = difference - half

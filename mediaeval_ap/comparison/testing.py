@@ -95,7 +95,7 @@ def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
 
 
 def words_of_test(parameters: Mapping[str, Any], counts: Mapping[str, int], metric: str) -> str:
-    """Return the name of the test; with seeds, that of pairs in which a run has several."""
+    """Return the name of the test, and of the correction."""
     _, units = names_of_units(parameters, metric)
     test = f"Student's t of {units} and seeds" if 'seeds' in counts else f'{SIGN_FLIPS} of {units}'
     return f'{test}, corrected by {CORRECTED_BY[parameters["correction"]]}'
@@ -289,7 +289,7 @@ def _test_groups(
 def _test_pair(
     settings: Settings, runs: Runs, units: Units, a: int, b: int, values: Floats
 ) -> tuple[FlipTest, DifferenceInterval]:
-    """Test two runs; no other run matters. `values` are those of the two."""
+    """Test two runs, with these values; no other run matters."""
     differences = units.differences(a, b)
     sizes = units.sizes
     test = flip_test(differences, units.tolerance(a, b))
