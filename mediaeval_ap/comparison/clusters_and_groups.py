@@ -105,11 +105,7 @@ def members_of_groups(
     videos: VideosOfQueries | None,
     column: Sequence[str] | None = None,
 ) -> dict[str, NDArray[np.intp]]:
-    """Return the rows of the queries of each group; empty without groups.
-
-    `column` has the group of each query; without it, groups are corpora, or bins by the number of
-    relevant shots.
-    """
+    """Return the rows of the queries of each group: of a column, corpora, or numbers of shots."""
     if column is not None:
         groups = list(column)
         order = sorted(set(column))

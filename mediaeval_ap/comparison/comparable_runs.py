@@ -74,7 +74,7 @@ class Runs:
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
-    n_left_out: int = 0  # the number of items that some system lacks
+    missing: str = ''  # a note on items that were left out, or count as 0
     # By run of two seeds or more: (n_metrics, n_seeds, n_queries). `values` has the means of seeds.
     values_by_seed: Mapping[str, Floats] = field(default_factory=dict)
     macro: Sequence[str] | None = None  # the group of each query; each group counts the same
@@ -160,6 +160,7 @@ def read_runs(results: object) -> Runs:
     # Claims are about the metric put first: the measure that the user named first, if any.
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
     metrics.sort(key=claimed.__ne__)
+    n_as_zero = _n_as_zero(runs)
     seeds = {name: list(group) for name, group in groupby(runs, attrgetter('run'))}
     values_by_seed = {
         name: np.array([[run.compared.values[metric] for run in group] for metric in metrics])
@@ -193,19 +194,25 @@ def read_runs(results: object) -> Runs:
         ties=manifest['parameters'].get('ties'),
         reference=next((rows for rows in known_rows if rows is not None), None),
         values_by_seed={run: by_seed for run, by_seed in values_by_seed.items() if seeds[run][1:]},
-        n_as_zero=_n_as_zero(runs),
+        n_as_zero=n_as_zero,
+        missing=note_of_zeros(n_as_zero, 'queries'),
     )
+
+
+def note_of_zeros(n_as_zero: Mapping[str, int], items: str) -> str:
+    """Return a note on items without a value, by run; '' if there are none."""
+    counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
+    return counts and f'{items} without a value count as 0: {counts}'
 
 
 def _n_as_zero(runs: Sequence[_ScoredRun]) -> dict[str, int]:
     """Return the number of queries that each run lacks, if any, and that count as 0."""
-    results = {run.name: run.results[0] for run in runs}
-    return {
-        name: result.counts['missing']
-        for name, result in results.items()
-        if result.counts.get('missing')
-        and result.manifest_settings()['parameters'].get('missing') == 'zero'
-    }
+    counts = {}
+    for run in runs:
+        (result, *_) = run.results
+        if result.manifest_settings()['parameters'].get('missing') == 'zero':
+            counts[run.name] = result.counts['missing']
+    return {name: count for name, count in counts.items() if count}
 
 
 def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:

@@ -115,18 +115,17 @@ def compare(
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh'}
-        The correction of p for many comparisons: Holm, or Benjamini and Hochberg (false discovery
-        rate). Each metric has two families: all pairs, for letters and intervals of ranks, and all
-        comparisons with the baseline. Claims are about one metric, the first measure, or else the
-        last cutoff, which comes first in all tables; the other metrics are exploratory.
+        The correction of p: Holm, or Benjamini and Hochberg (false discovery rate). Each metric has
+        two families: all pairs, for letters and intervals of ranks, and all pairs with the
+        baseline. Claims are about the metric that comes first, the first measure, or else the last
+        cutoff; the others are exploratory.
     level : float
         Level of confidence of the intervals, between 0 and 1. Runs share a letter (compact letter
         display) if their corrected p is above 1 - level.
     cluster : {'video', 'none'}, optional
         The units of the tests: all queries of a video together, or single queries. The video of a
-        query is the one with most of its relevant shots (of several, the first); a query without
-        relevant shots is a cluster of its own. By default the clusters of a score table; else
-        videos, if the reference is known and the queries belong to at least 50; else queries.
+        query is the one with most of its relevant shots (of several, the first). By default the
+        clusters of a score table; else videos, if the reference is known and there are 50 or more.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
         Add means and differences by corpus, by the number of relevant shots, or by the groups of a
         table of ``item,group``; in score tables also by a column of this name.
@@ -315,13 +314,9 @@ class Comparison(ComparisonData, Described, Paged):
 
     Examples
     --------
-    >>> from mediaeval_ap import AveragePrecision, compare
-    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(60)]
-    >>> evaluate = AveragePrecision(reference, K=[10]).evaluate
-    >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'few': evaluate(right[:6])})
-    >>> comparison.runs, comparison.pairs[0].wins
-    (['all', 'few'], 54)
+    >>> from mediaeval_ap import compare
+    >>> compare('samples/scores.csv').runs
+    ['new', 'old']
     """
 
     def __repr__(self) -> str:

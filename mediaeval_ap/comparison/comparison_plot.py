@@ -34,24 +34,16 @@ class ComparisonPlot(Plot):
 
     Examples
     --------
-    >>> from mediaeval_ap import AveragePrecision, compare
-    >>> reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(80)]
-    >>> evaluate = AveragePrecision(reference, K=[1, 10]).evaluate
-    >>> right = [(*row, 0.5) for row in reference]
-    >>> comparison = compare({'all': evaluate(right), 'some': evaluate(right[:20])})
-    >>> plot = comparison.plot
+    >>> import pandas
+    >>> from mediaeval_ap import compare
+    >>> scores = {'item': ['w', 'x', 'y', 'z'], 'all': [1, 1, 1, 1], 'some': [0, 0, 0, 1]}
+    >>> plot = compare(pandas.DataFrame(scores)).plot
     >>> rows = plot.leaderboard().to_dict()['data']['values']
-    >>> [(row['run'], round(row['value'], 3)) for row in rows]
+    >>> [(row['run'], row['value']) for row in rows]
     [('all', 1.0), ('some', 0.25)]
     >>> rows = plot.scatter('all', 'some').to_dict()['data']['values']
     >>> [(row['x'], row['y'], row['count']) for row in rows]
-    [(1.0, 0.0, 60), (1.0, 1.0, 20)]
-    >>> rows = plot.distribution().to_dict()['data']['values']
-    >>> [(row['run'], row['class'], row['count']) for row in rows]
-    [('all', '1', 80), ('some', '0', 60), ('some', '1', 20)]
-    >>> rows = plot.map_by_k().to_dict()['data']['values']
-    >>> [(row['series'], row['x'], round(row['value'], 3)) for row in rows]
-    [('all', '1', 1.0), ('all', '10', 1.0), ('some', '1', 0.25), ('some', '10', 0.25)]
+    [(1.0, 0.0, 3), (1.0, 1.0, 1)]
     """
 
     def __init__(self, comparison: ComparisonData) -> None:

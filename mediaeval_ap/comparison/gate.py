@@ -19,14 +19,13 @@ from mediaeval_ap.comparison.intervals import (
     units_to_decide,
 )
 from mediaeval_ap.comparison.testing import (
+    Pair,
     Settings,
     TestedRuns,
     largest_difference,
     limit_of,
     names_of_units,
-    terms_of,
     units_phrase,
-    why_no_interval,
 )
 from mediaeval_ap.errors import ParameterError, printable, with_noun
 from mediaeval_ap.render.formats import short
@@ -99,7 +98,6 @@ class Decisions:
         self._tested = tested
         self._units = tested.units
         self._limit = limit_of(vars(settings))
-        self._names_of_units = names_of_units(vars(settings), runs.metrics[0])
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdict on each run, best first; without a gate, none.
@@ -109,43 +107,37 @@ class Decisions:
         """
         bound = -(self._limit or 0)
         verdicts = []
-        for standing in self._tested.leaderboard if self._settings.is_gate else ():
-            interval = standing.difference_interval
-            if standing.exploratory or standing.difference is None or interval is None:
-                continue
-            pair = self._numbers_of(standing.run, str(self._settings.baseline))
-            self._check_can_decide(standing.run, pair)
+        for pair in self._tested.against_baseline if self._settings.is_gate else ():
+            self._check_can_decide(pair)
             word: VerdictWord = 'not worse'
             needed: NumberOrReason = None, ''
-            if self._limit is not None and interval.side_of(bound) < 0:
+            if self._limit is not None and pair.interval.side_of(bound) < 0:
                 word = 'worse'
             elif self._settings.require_better:
-                word = 'better' if interval.side_of(0) > 0 else 'not better'
-            elif interval.side_of(bound) < 1 and self._units.differences(*pair).any():
+                word = 'better' if pair.interval.side_of(0) > 0 else 'not better'
+            elif pair.interval.side_of(bound) < 1 and pair.n_nonzero:
                 word = 'undecided'
-                needed = self._needed(pair, standing.difference, bound)
-            n_as_zero = self._runs.n_as_zero.get(standing.run, 0)
-            compared = standing.metric, standing.run, standing.difference, interval
+                needed = self._needed(pair, pair.difference, bound)
+            compared = pair.metric, pair.a, pair.difference, pair.interval
+            n_as_zero = self._runs.n_as_zero.get(pair.a, 0)
             verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
         return verdicts
 
-    def _numbers_of(self, a: str, b: str) -> tuple[int, int]:
-        return self._runs.names.index(a), self._runs.names.index(b)
-
-    def _check_can_decide(self, run: str, pair: tuple[int, int]) -> None:
+    def _check_can_decide(self, pair: Pair) -> None:
         """Raise ParameterError for a limit that no difference can exceed, or too few units."""
         settings = self._settings
-        width = largest_difference(self._runs, self._runs.values[0][[*pair]])
+        both = [self._runs.names.index(name) for name in (pair.a, pair.b)]
+        width = largest_difference(self._runs, self._runs.values[0][both])
         if self._limit is not None and width is not None and self._limit >= width:
             name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
             expected = f'less than {width:g}, the largest difference that there can be'
             raise ParameterError(f'{name}: found {self._limit:g}, expected {expected}')
-        if why_no_interval(settings, self._units, self._runs):
+        if pair.interval.reason:
             numbers = len(self._units.sizes), fewest_units(settings.level)
             found, needed = (units_phrase(settings, number, self._runs) for number in numbers)
             raise ParameterError(
                 f'baseline: found {found}, expected {needed} or more for a verdict; '
-                f'{printable(run)} is not shown to be worse or better'
+                f'{printable(pair.a)} is not shown to be worse or better'
             )
 
     def gate(self, verdicts: Sequence[Verdict]) -> Gate:
@@ -165,21 +157,17 @@ class Decisions:
             outcome = 'failed'
             reasons = [f'{word}: {names[word]}' for word in names if word not in PASSING]
             words = f' ({"; ".join(reasons)})'
+        units = names_of_units(vars(settings), self._runs.metrics[0])
         if needs := [
             f'{short(one.difference)} '
-            + (one.reason or f'takes {with_noun(one.n_needed or 0, *self._names_of_units)}')
+            + (one.reason or f'takes {with_noun(one.n_needed or 0, *units)}')
             for one in verdicts
             if one.verdict == 'undecided'
         ]:
             found = units_phrase(settings, len(self._units.sizes), self._runs)
             few = f'{found} are too few to tell; for a power of 80 %, a difference of'
             words += f': {few} {join_names(needs)}'
-        _, _, query, queries, *_ = terms_of(vars(settings), self._runs.metrics[0])
-        if n_left_out := self._runs.n_left_out:
-            words += f'; {with_noun(n_left_out, query, queries)} left out'
-        for run, count in self._runs.n_as_zero.items():
-            items = with_noun(count, query, queries)
-            words += f'; {items} of {printable(run)} without a value, counted as 0'
+        words += f'; {self._runs.missing}' * bool(self._runs.missing)
         return Gate(outcome, f'Gate {outcome}{words}')
 
     def powers(self) -> list[Power]:
@@ -189,29 +177,29 @@ class Decisions:
         for pair in self._tested.pairs:
             if power is None or pair.exploratory:
                 continue
-            numbers = self._numbers_of(pair.a, pair.b)
-            by_test = self._needed(numbers, -power, 0)
+            by_test = self._needed(pair, -power, 0)
             by_gate: NumberOrReason = None, 'no gate'
             if self._limit is not None:
-                by_gate = self._needed(numbers, -power, -self._limit)
-            compared = pair.metric, pair.a, pair.b, power, self._deviation(numbers)
+                by_gate = self._needed(pair, -power, -self._limit)
+            compared = pair.metric, pair.a, pair.b, power, self._deviation(pair)
             table.append(Power(*compared, *by_test, *by_gate))
         return table
 
-    def _needed(self, pair: tuple[int, int], difference: float, bound: float) -> NumberOrReason:
+    def _needed(self, pair: Pair, difference: float, bound: float) -> NumberOrReason:
         """Return how many units tell a difference of a pair from a bound, or why none does."""
-        differences = self._units.differences(*pair)
+        a, b = (self._runs.names.index(name) for name in (pair.a, pair.b))
+        differences = self._units.differences(a, b)
         sd = self._deviation(pair)
-        unit, plural = self._names_of_units
+        unit, plural = names_of_units(vars(self._settings), self._runs.metrics[0])
         if not differences.any():
             return None, f'no {unit} differs'
         if sd is None:
             return None, f'one {unit} has no standard deviation'
-        if abs(difference - bound) <= self._units.rounding(*pair):
+        if abs(difference - bound) <= self._units.rounding(a, b):
             return None, 'equals the limit'
         m = size_of_more_units(differences, self._units.sizes)
         share = np.count_nonzero(differences) / len(differences)
-        seeds = [spread for run in pair for spread in self._units.seeds[run]]
+        seeds = [*self._units.seeds[a], *self._units.seeds[b]]
         level = self._settings.level
         n_units = units_to_decide(difference, bound, sd, m, share, level, seeds)
         if n_units is None:
@@ -219,10 +207,11 @@ class Decisions:
         too_many = f'takes more than {MOST_UNITS:,} {plural}'
         return (n_units, '') if n_units < MOST_UNITS else (None, too_many)
 
-    def _deviation(self, pair: tuple[int, int]) -> float | None:
+    def _deviation(self, pair: Pair) -> float | None:
         """Return the standard deviation of differences, as if all units were of mean size."""
         sizes = self._units.sizes
-        differences = self._units.differences(*pair)
+        both = (self._runs.names.index(name) for name in (pair.a, pair.b))
+        differences = self._units.differences(*both)
         deviations = differences - differences.sum() / sizes.sum() * sizes
         sum_of_squares = float(np.square(deviations / sizes.mean()).sum())
         return math.sqrt(sum_of_squares / (len(sizes) - 1)) if len(sizes) > 1 else None

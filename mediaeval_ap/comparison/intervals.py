@@ -115,11 +115,10 @@ def mean_interval(
 
 
 def size_of_more_units(sums: Floats, sizes: Floats, width: float | None = None) -> float:
-    """Return m, the size of two differences +m and -m that an interval assumes beside its own.
+    """Return the root mean square m of the differences that are not 0.
 
-    It is the root mean square of the differences that are not 0. Where fewer than five are large,
-    they do not tell how large others may be: then it is `width`, the largest possible difference,
-    or the largest observed one if that is larger.
+    Where fewer than five are large, they do not tell how large others may be: then m is `width`,
+    the largest possible difference, or the largest observed one if that is larger.
     """
     amounts = np.abs(sums / sizes)
     largest = float(amounts.max())
@@ -133,8 +132,8 @@ def spreads_of_difference(
 ) -> list[Spread]:
     """Return the spreads of a mean difference over units; its interval has the longest one.
 
-    One is Student's own. One is Student's with two more units, of differences +m and -m, so that
-    a few equal differences do not look certain. With spreads between seeds there is one for all.
+    One is Student's own, one has two more units, of differences +m and -m, so that a few equal
+    differences do not look certain. With spreads between seeds, there is one for all.
     """
     size = float(sizes.mean())
     own = _variance_of_ratio(sums, sizes)

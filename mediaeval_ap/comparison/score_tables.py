@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.comparable_runs import Runs
+from mediaeval_ap.comparison.comparable_runs import Runs, note_of_zeros
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
@@ -182,7 +182,8 @@ def read_scores(
         if column is not None and column not in groups:
             groups[column] = groups_of_items(files, role, items)
     notes = [note for table in score_tables for note in table.records.notes(table.path)]
-    notes += claimed.notes if macro else [*claimed.notes, *_notes_on_datasets(score_tables, items)]
+    notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
+    notes += [] if macro else _notes_on_datasets(score_tables, items)
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
@@ -197,7 +198,7 @@ def read_scores(
         range=[low, high],
         is_range_declared=bool(is_declared),
         n_as_zero=claimed.n_as_zero,
-        n_left_out=claimed.n_left_out,
+        missing=claimed.missing,
         macro=groups[macro] if macro else None,
         values_by_seed=claimed.values_by_seed,
     )
@@ -226,17 +227,13 @@ def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_
 
 
 class _Matrix(NamedTuple):
-    """The values of a metric: a row for each item, a column for each system, none missing.
+    """The values of a metric: a row for each item, a column for each system, none missing."""
 
-    Of several seeds of a system, `values` has the mean.
-    """
-
-    values: pandas.DataFrame
+    values: pandas.DataFrame  # means over seeds
     values_by_seed: dict[str, Floats]  # of systems of several seeds: (1, n_seeds, n_items)
     first_files: pandas.Series[int]  # of each system: the number of the first file that has it
     n_as_zero: dict[str, int]
-    n_left_out: int
-    notes: list[str]
+    missing: str  # a note
 
 
 def _matrix_of(
@@ -274,9 +271,8 @@ def _matrix_of(
     is_empty = values.isna().all()
     values = values.loc[:, ~is_empty | is_empty.groupby(level='system').transform('all')]
     _check_no_totals(values, filled, files)
-    values, n_as_zero, n_left_out, notes = _apply_missing_policy(values, missing, bounds)
+    values, n_as_zero, note = _apply_missing_policy(values, missing, bounds)
     seeds = {
-        # A level '' would make a series of values[system].
         system: values.xs(system, axis=1, level='system').to_numpy().T
         for system in sorted(first_files.index)
     }
@@ -286,8 +282,7 @@ def _matrix_of(
         {system: by_seed[None] for system, by_seed in seeds.items() if len(by_seed) > 1},
         first_files,
         n_as_zero,
-        n_left_out,
-        notes,
+        note,
     )
 
 
@@ -305,11 +300,7 @@ def _value_error(
 def _check_one_scale(
     cells: pandas.DataFrame, column: str, files: Sequence[Records], *, may_hold_other_data: bool
 ) -> None:
-    """Raise FormatError if one system has values from 0 to 1, and another is far beyond.
-
-    If `may_hold_other_data`, columns of a wide table need not be systems: one with any value beyond
-    is taken for something else, such as a year.
-    """
+    """Raise FormatError if one system has values from 0 to 1, and another is far beyond."""
     by_system = cells.groupby('system')['value']
     largest = by_system.max()
     shares = largest[(by_system.min() >= 0) & (largest <= 1 + ROUNDING)]
@@ -317,6 +308,7 @@ def _check_one_scale(
         of_system = cells[cells['system'] == system]
         values = of_system['value']
         roles = files[of_system['file'].iloc[0]].layout.by_role.keys()
+        # A column of a wide table need not be a system: with a value beyond, it may be a year.
         is_other = may_hold_other_data and roles.isdisjoint(['system', 'value'])
         if is_other or values.median() > LARGEST_RATIO * shares.min():
             is_percent = values.between(0, 100).all()
@@ -463,16 +455,16 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
 
 def _apply_missing_policy(
     values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
-) -> tuple[pandas.DataFrame, dict[str, int], int, list[str]]:
+) -> tuple[pandas.DataFrame, dict[str, int], str]:
     """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says.
 
     Columns are pairs of a system and a seed. Return a value for each item and column, the number of
-    items filled in by system, the number of dropped items, and notes.
+    items filled in by system, and a note.
     """
     is_lacking = values.isna().any(axis=1)
     n_lacking = int(is_lacking.sum())
     if not n_lacking:
-        return values, {}, 0, []
+        return values, {}, ''
     summary = f'{n_lacking:,} of {len(values):,} items without a value of some system'
     has_value = values.notna().to_numpy()
     n_common = has_value.T.astype(int) @ has_value  # of each pair of systems
@@ -488,15 +480,14 @@ def _apply_missing_policy(
             f'expected one for each item and system{remedy}'
         )
     if missing == 'skip':
-        return values[~is_lacking], {}, n_lacking, [f'{summary}: left out']
+        return values[~is_lacking], {}, f'{summary}: left out'
     low, high = bounds or (-math.inf, float(np.nanmax(values.to_numpy())))
     if not low <= 0 <= high:
         where = f'0 is not between {low:g} and {high:g}, where values are'
         raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
     lacks_value = values.isna().T.groupby(level='system').any().T
     n_as_zero = {str(name): int(n) for name, n in lacks_value.sum().items() if n}
-    counts = ', '.join(f'{n:,} of {printable(name)}' for name, n in n_as_zero.items())
-    return values.fillna(0), n_as_zero, 0, [f'Items without a value count as 0: {counts}']
+    return values.fillna(0), n_as_zero, note_of_zeros(n_as_zero, 'items')
 
 
 def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
@@ -517,10 +508,7 @@ def _score_layouts(
     macro: str | None,
     systems: Sequence[str],
 ) -> list[RecordLayout]:
-    """Return the layouts of score tables, those with most columns first.
-
-    `names` has the column of each role, and `columns` only the given ones.
-    """
+    """Return the layouts of score tables; `columns` are the given ones of `names`, by role."""
     optional = [(role, names[role]) for role in OPTIONAL_ROLES if role not in columns]
     required = [(role, names[role]) for role in OPTIONAL_ROLES if role in columns]
     if macro is not None and macro not in names.values():

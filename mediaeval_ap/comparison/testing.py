@@ -144,8 +144,7 @@ class Standing:
     The difference to the baseline, and its p and counts, are None without a baseline, and for the
     baseline itself. `rank_interval` and `group`, its letters in the compact letter display, come
     from the tests of all pairs in any case. `floor` is the mean of a run without any hypothesis.
-    Each mean is followed by its number of queries. `exploratory` is True for all metrics but the
-    first. A run of several seeds has the values averaged over them.
+    Each mean is followed by its number of queries, and is over all seeds.
     """
 
     metric: str
@@ -175,11 +174,12 @@ class Standing:
 
 
 class TestedRuns(NamedTuple):
-    """Runs tested by each metric; their order, and the units, are by the first metric."""
+    """Runs tested by each metric; all but leaderboard and pairs are by the first metric."""
 
     best_first: list[int]
     leaderboard: list[Standing]
     pairs: list[Pair]
+    against_baseline: list[Pair]
     group_pairs: list[Pair]
     units: Units
 
@@ -209,8 +209,9 @@ def tests_of(
             settings, runs, number, units, means, best_first, pairs, against
         )
         all_pairs += pairs
-    group_pairs = _test_groups(settings, runs, clusters, members, orders[0])
-    return TestedRuns(orders[0], leaderboard, all_pairs, group_pairs, units_by_metric[0])
+        if number == 0:
+            first = against, _test_groups(settings, runs, clusters, members, best_first), units
+    return TestedRuns(orders[0], leaderboard, all_pairs, *first)
 
 
 def _units_of_metric(runs: Runs, metric_number: int, clusters: NDArray[np.intp]) -> Units:
@@ -293,7 +294,7 @@ def _test_pair(
     differences = units.differences(a, b)
     sizes = units.sizes
     test = flip_test(differences, units.tolerance(a, b))
-    no_interval = DifferenceInterval(None, None, why_no_interval(settings, units, runs))
+    no_interval = DifferenceInterval(None, None, _why_no_interval(settings, units, runs))
     if len(sizes) == 1:  # its p is 1, whatever seeds say
         return test, no_interval
     limit = largest_difference(runs, values)
@@ -345,7 +346,7 @@ def largest_difference(runs: Runs, values: Floats) -> float | None:
     return None if bounds is None else bounds[1] - bounds[0]
 
 
-def why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
+def _why_no_interval(settings: Settings, units: Units, runs: Runs) -> str:
     n_units = len(units.sizes)
     reason = f'{units_phrase(settings, n_units, runs)}: an interval needs {FEWEST}'
     return reason if n_units < FEWEST else ''
@@ -367,7 +368,7 @@ def _interval_of_mean(
     settings: Settings, units: Units, runs: Runs, values: Floats, run: int
 ) -> Interval:
     seeds = [spread for spread in units.seeds[run] if spread.variance]
-    why_none = why_no_interval(settings, units, runs)
+    why_none = _why_no_interval(settings, units, runs)
     if np.ptp(values) <= units.rounding(run, run) and not seeds:
         why_none = f'all values are {values[0]:g}'
     if why_none:

@@ -242,7 +242,7 @@ def test_items_without_a_value_count_as_zero():
     rows.drop([('new', 'q07'), ('new', 'q58')]).to_csv('lost.csv')
     arguments = '--missing zero --baseline old --require-better --format json'
     result = compared('lost.csv', *arguments.split(), expected=3)
-    told = 'Gate failed (not better: new); 3 items of new without a value, counted as 0\n'
+    told = 'Gate failed (not better: new); items without a value count as 0: 3 of new\n'
     assert result.stderr == told
     written = json.loads(result.stdout)
     jsonschema.Draft202012Validator(SHAPE).validate(written)

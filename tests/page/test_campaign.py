@@ -121,7 +121,7 @@ def of_pair(row):
 
 def test_pairs_and_orders_are_those_of_the_data(tab, data):
     pairs, orders = data['comparison']['pairs'], data['comparison']['orders']
-    expected = [of_pair(row) for row in pairs if row['metric'] == data['metrics'][-1]]
+    expected = [of_pair(row) for row in pairs if row['metric'] == data['metrics'][0]]
     assert len(expected) == 6
     assert rows_of(tab.locator('#pairs')) == expected
     taus = [f'none: {each["reason"]}' if each['reason'] else fixed(each['tau']) for each in orders]
@@ -334,7 +334,7 @@ def test_a_leaderboard_begins_by_its_mean_and_turns_around_by_rank(tab, data):
     board = tab.locator('.board:not([hidden]) table')
     heads = board.locator('thead th')
     sorted_heads = board.locator('th[aria-sort$=ending]')
-    assert sorted_heads.all_inner_texts() == [data['metrics'][-1]]
+    assert sorted_heads.all_inner_texts() == [data['metrics'][0]]
     assert sorted_heads.get_attribute('aria-sort') == 'descending'
     ranks = column(board, 1)
     assert len(set(ranks)) < len(ranks)
@@ -499,7 +499,7 @@ def test_a_hash_is_short_and_copied_whole(browser, campaign, data):
 
 def test_the_two_chosen_runs_are_drawn_and_counted(tab, data):
     first, second = tab.locator('#run-a'), tab.locator('#run-b')
-    values = data['values'][data['metrics'][-1]]
+    values = data['values'][data['metrics'][0]]
     for a, b in ((0, 1), (2, 1), (0, 2)):
         first.select_option(value=str(a))
         second.select_option(value=str(b))
@@ -536,7 +536,7 @@ def symbols(tab, figure):
 
 
 def test_a_click_on_coinciding_points_lists_their_queries(tab, data):
-    values = data['values'][data['metrics'][-1]]
+    values = data['values'][data['metrics'][0]]
     pairs = list(zip(values[0], values[1], strict=True))
     most = max(set(pairs), key=pairs.count)
     expected = [query for query, pair in zip(data['queries'], pairs, strict=True) if pair == most]
@@ -635,7 +635,7 @@ def test_a_line_is_seen_below_an_equal_one(tab):
 
 
 def test_the_query_where_the_best_two_runs_differ_most_is_shown_first(tab, data):
-    a, b = data['values'][data['metrics'][-1]][:2]
+    a, b = data['values'][data['metrics'][0]][:2]
     hits = zip(*data['rankings']['hits'][:2], strict=True)
     columns = zip(data['queries'], a, b, hits, data['n_relevant'], strict=True)
     differences = {query: abs(x - y) for query, x, y, both, n in columns if all(both) and n >= 3}
@@ -653,7 +653,7 @@ def test_the_saved_data_are_those_of_the_page(tab, data):
 
 
 CHOICES = {
-    '#metric': '0',
+    '#metric': '1',  # MAP@1; the first is what claims are about
     '#run-a': '2',
     '#run-b': '3',
     '#run-choice': '1',
