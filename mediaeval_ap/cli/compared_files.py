@@ -71,8 +71,8 @@ comparison_options = option_kinds.combine_options(
         type=FILE,
         metavar='NAME',
         read=_read_grouping,
-        help='Add means and differences by corpus, relevant (number of shots), or groups in a CSV '
-        'with item,group.',
+        help='Add means and differences by corpus, relevant (number of shots), a column of score '
+        'tables, or groups in a CSV with item,group.',
     ),
     option_kinds.option(
         '--macro',

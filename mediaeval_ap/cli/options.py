@@ -64,7 +64,7 @@ optional_reference_argument = argument('reference', required=False, metavar='REF
 run_argument = run_file_argument('hypothesis', metavar='RUN')
 runs_argument = run_file_argument('runs', nargs=-1, required=True, metavar='RUN...')
 optional_runs_argument = run_file_argument('runs', nargs=-1, required=False, metavar='RUN...')
-names_option = input_file('--names', 'Names of the runs: CSV with path,name or path,name,team.')
+names_option = input_file('--names', 'Names of the runs: CSV with path,name[,team][,seed].')
 queries_option = input_file(
     '--queries',
     'Names to score, one per line.  [default: all in REFERENCE except ?…]',

@@ -215,18 +215,25 @@ def _n_as_zero(runs: Sequence[_ScoredRun]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def run_and_seed(key: object) -> tuple[str, str]:
+    """Return the name of a run, and its seed or '', from a key of a mapping."""
+    run, seed = key if isinstance(key, tuple) and len(key) == 2 else (key, '')
+    if (name := plain_text(run)) is None or not is_text(name):
+        expected = f'{TEXT}, or a pair of a name and a seed'
+        raise ParameterError(
+            f'compare: found {shown(key)} as the name of a run, expected {expected}'
+        )
+    return name, str(seed)
+
+
 def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
     """Return results by the name of the run, and its seed, '' without seeds."""
     results_by_name: dict[tuple[str, str], list[Result]] = {}
     if isinstance(results, Mapping):
         for key, run_results in results.items():
-            run, seed = key if isinstance(key, tuple) and len(key) == 2 else (key, '')
-            if (name := plain_text(run)) is None or not is_text(name):
-                actual = f'{shown(key)} as the name of a run'
-                expected = f'{TEXT}, or a pair of a name and a seed'
-                raise ParameterError(f'compare: found {actual}, expected {expected}')
             columns = ['item'] if isinstance(run_results, Iterable) else ['item', 'value']
-            results_by_name[name, str(seed)] = _as_list(run_results, remedy_of(results, columns))
+            remedy = remedy_of(results, columns)
+            results_by_name[run_and_seed(key)] = _as_list(run_results, remedy)
     else:
         unnamed = _as_list(results, remedy_of(results, ['item', 'value']))
         for name, result in zip(distinct_run_names(unnamed), unnamed, strict=True):

@@ -324,7 +324,9 @@ class Comparison(ComparisonData, Described, Paged):
 
     @property
     def _headline(self) -> str:
-        return str(lead_of(self.to_dict())['headline'])
+        lead = str(lead_of(self.to_dict())['headline'])
+        mean = mean_of_groups(self.parameters, self.counts) if self.parameters['macro'] else ''
+        return f'{mean.capitalize()}: {lead}' if mean else lead
 
     def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
@@ -355,14 +357,12 @@ class Comparison(ComparisonData, Described, Paged):
         sources = [*self.inputs.items(), *runs_read]
         keys = dict.fromkeys((role, source.name, source.sha256) for role, source in sources)
         inputs = [dict(zip(('role', 'name', 'sha256'), key, strict=True)) for key in keys]
-        lead = lead_of(compared)
-        if self.gate:
-            lead['sentences'].insert(1, f'{self.gate.words}.')
+        lead = {**lead_of(compared), 'headline': self._headline}
         about_all_runs: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
         data = {
             **{name: compared[name] for name in ('version', 'runs', 'metrics')},
             'title': self._size_phrase(' on '),
-            'lead': {**lead, 'caveats': [f'{warning}.' for warning in warnings]},
+            'lead': {**lead, 'caveats': [f'{text}.' for text in (*warnings, *self.notes)]},
             'queries': self.queries,
             'values': {metric: values.tolist() for metric, values in self.values.items()},
             'comparison': compared,
@@ -373,10 +373,9 @@ class Comparison(ComparisonData, Described, Paged):
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
-        if self.parameters['macro']:
-            facts['Score'] = mean_of_groups(self.parameters, self.counts)
         requested = list(requested_tables_on_page(self))
-        return data, {**context_of(data, self.caption(), facts), 'asked': requested}
+        asked = {'asked': requested, 'gate': self.gate and self.gate.words}
+        return data, {**context_of(data, self.caption(), facts), **asked}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison with its manifest, for JSON.

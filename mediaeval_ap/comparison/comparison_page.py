@@ -109,6 +109,7 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
         'level': percent(parameters['level']),
         'test': words_of_test(parameters, compared['manifest']['counts'], claimed),
         'has_floor': any(row['floor'] for row in compared['leaderboard']),
+        'has_seeds': 'seeds' in compared['manifest']['counts'],
         'boards': boards_of(compared),
         'caption': caption,
         'pairs': [pair for pair in compared['pairs'] if pair['metric'] == claimed],
@@ -121,7 +122,9 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
         'inputs': list(zip(inputs, file_names[:-1], strict=True)),
-        **dict.fromkeys(('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'definition')),
+        **dict.fromkeys(
+            ('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'gate', 'definition')
+        ),
         'missing': {},
     }
 

@@ -132,7 +132,7 @@ def mean_of_groups(settings: Mapping[str, Any], counts: Mapping[str, int]) -> st
     column = settings['macro']
     plural = 'corpora' if column == 'corpus' else f'{column}s'
     groups = plural if column in DATASET_COLUMNS else f'groups by {column}'
-    return f'mean of {counts["groups"]} {groups}'
+    return f'mean of {with_noun(counts["groups"], f"group by {column}", groups)}'
 
 
 class TitledTable(NamedTuple):
@@ -170,6 +170,8 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     shows_differences = has_baseline or n_shown > 0
     end = [*comparison.notes, *procedure_of(comparison, shows_differences)]
     n_shown = n_shown or int(n_runs == 2)  # the difference to the baseline is that of the pair
+    if comparison.group_pairs and not [*_differences_by_group(comparison, pairs)]:
+        end = [f'Not shown: differences by {comparison.parameters["by"]} (--pairs).', *end]
     if comparison.pairs and metrics[n_shown:]:
         hidden = join_names(metrics[n_shown:])
         end = [f"Not shown: pairs by {hidden} (--pairs; in Python to_frame('pairs')).", *end]
@@ -268,9 +270,9 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
     words = {verdict.run: [Marked(verdict.words)] for verdict in comparison.verdicts}
     rules = [f'{percent(settings["level"])} interval']
     if (limit := limit_of(settings)) is not None:
-        rules += [f'worse: all of it is below {0 - limit:g}', 'not worse: all of it is above']
+        rules += [f'{word} {0 - limit:g}' for word in ('worse: all below', 'not worse: all above')]
     if settings['require_better']:
-        rules.append('better: all of it is above 0')
+        rules.append('better: all above 0')
     for metric in metrics if settings['baseline'] is not None else ():
         verdicts = words if metric == comparison.metrics[0] else {}
         rows = [
@@ -308,7 +310,7 @@ def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Ite
     if comparison.values and comparison.parameters['cluster'] != 'none':
         yield f'win/tie/loss and dz by {comparison.terms.query}'
     if alone := [
-        f'{compared.a} and {compared.b}' if isinstance(compared, Pair) else compared.run
+        f'{compared.a} > {compared.b}' if isinstance(compared, Pair) else compared.run
         for _, compared, interval in rows
         if interval and interval.excludes_zero and (compared.p_adjusted or 0) > alpha
     ]:
@@ -412,6 +414,7 @@ def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
         difference = f'a difference of {comparison.parameters["power"]:g}'
         title = f'{comparison.metrics[0]}: {units} that show {difference}'
         note = 'with a power of 80 %, by the test of one pair, not corrected'
+        note += '; gate: that tell such a loss from its limit' if limit is not None else ''
         yield TitledTable('power', title, note, Grid(headers, rows))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class Verdict:
     """The verdict on a run, by its difference to the baseline in the first metric.
 
     If it is undecided, `n_needed` units would decide a difference like the observed one with a
-    power of 80 %, or `reason` says why there is no such number. `n_as_zero` is the number of its
-    items without a value, which count as 0.
+    power of 80 %; `reason` says why there is no such number, or that no unit differs. `n_as_zero`
+    is the number of its items without a value, which count as 0.
     """
 
     metric: str
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """The verdict, with the number of units that would decide it."""
+        """The verdict, with the number of units that would decide it, or a reason."""
         needs = f'needs {self.n_needed:,}' if self.n_needed else self.reason
         return f'{self.verdict} ({needs})' if needs else self.verdict
 
@@ -115,7 +115,9 @@ class Decisions:
                 word = 'worse'
             elif self._settings.require_better:
                 word = 'better' if pair.interval.side_of(0) > 0 else 'not better'
-            elif pair.interval.side_of(bound) < 1 and pair.n_nonzero:
+            elif not pair.n_nonzero:
+                needed = self._needed(pair, pair.difference, bound)
+            elif pair.interval.side_of(bound) < 1:
                 word = 'undecided'
                 needed = self._needed(pair, pair.difference, bound)
             compared = pair.metric, pair.a, pair.difference, pair.interval
@@ -145,7 +147,8 @@ class Decisions:
         settings = self._settings
         names = {
             word: join_names([one.run for one in verdicts if one.verdict == word])
-            for word in dict.fromkeys(one.verdict for one in verdicts)
+            for word in get_args(VerdictWord)
+            if any(one.verdict == word for one in verdicts)
         }
         outcome: Outcome = 'undecided' if 'undecided' in names else 'passed'
         limit = f' by {self._limit:g} or more' if self._limit else ''
@@ -158,15 +161,16 @@ class Decisions:
             reasons = [f'{word}: {names[word]}' for word in names if word not in PASSING]
             words = f' ({"; ".join(reasons)})'
         units = names_of_units(vars(settings), self._runs.metrics[0])
-        if needs := [
-            f'{short(one.difference)} '
-            + (one.reason or f'takes {with_noun(one.n_needed or 0, *units)}')
+        needs = [
+            f'{short(one.difference)} takes '
+            + (with_noun(one.n_needed, *units) if one.n_needed else one.reason)
             for one in verdicts
             if one.verdict == 'undecided'
-        ]:
+        ]
+        if needs:
             found = units_phrase(settings, len(self._units.sizes), self._runs)
-            few = f'{found} are too few to tell; for a power of 80 %, a difference of'
-            words += f': {few} {join_names(needs)}'
+            words += f': {found} do not tell a difference from the limit of {-(self._limit or 0):g}'
+            words += f'; for a power of 80 %, {join_names(needs)}'
         words += f'; {self._runs.missing}' * bool(self._runs.missing)
         return Gate(outcome, f'Gate {outcome}{words}')
 
@@ -179,7 +183,7 @@ class Decisions:
                 continue
             by_test = self._needed(pair, -power, 0)
             by_gate: NumberOrReason = None, 'no gate'
-            if self._limit is not None:
+            if self._limit is not None and self._settings.baseline in (pair.a, pair.b):
                 by_gate = self._needed(pair, -power, -self._limit)
             compared = pair.metric, pair.a, pair.b, power, self._deviation(pair)
             table.append(Power(*compared, *by_test, *by_gate))
@@ -196,15 +200,15 @@ class Decisions:
         if sd is None:
             return None, f'one {unit} has no standard deviation'
         if abs(difference - bound) <= self._units.rounding(a, b):
-            return None, 'equals the limit'
+            return None, f'infinitely many {plural}'
         m = size_of_more_units(differences, self._units.sizes)
         share = np.count_nonzero(differences) / len(differences)
         seeds = [*self._units.seeds[a], *self._units.seeds[b]]
         level = self._settings.level
         n_units = units_to_decide(difference, bound, sd, m, share, level, seeds)
         if n_units is None:
-            return None, 'takes more seeds'
-        too_many = f'takes more than {MOST_UNITS:,} {plural}'
+            return None, 'more seeds'
+        too_many = f'more than {MOST_UNITS:,} {plural}'
         return (n_units, '') if n_units < MOST_UNITS else (None, too_many)
 
     def _deviation(self, pair: Pair) -> float | None:

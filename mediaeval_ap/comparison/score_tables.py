@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.comparable_runs import Runs, note_of_zeros
+from mediaeval_ap.comparison.comparable_runs import Runs, note_of_zeros, run_and_seed
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
@@ -68,24 +68,28 @@ ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TOTAL_TOLERANCE = 0.005  # times the largest value, at least 1: totals may have two digits
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
-NamedTables = list[tuple[str, Any]]
+NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and the table
 
 
 def tables_in(results: object) -> NamedTables | None:
-    """Return score tables with the names they were given; None if there are other results."""
+    """Return score tables with their names and seeds; None if there are other results."""
+    named: NamedTables
     if isinstance(results, Mapping):
-        named = [(plain_text(name) or '', table) for name, table in results.items()]
+        tables = list(results.values())
     else:
-        tables = results if isinstance(results, list | tuple) else [results]
-        named = [
-            (getattr(table, 'given_name', '') if isinstance(table, str) else '', table)
-            for table in tables
-        ]
-    are_tables = all(
+        tables = list(results) if isinstance(results, list | tuple) else [results]
+    if not tables or not all(
         TableInput.of(table).kind in TABLE_KINDS or (is_series(table) and any(table.index.names))
-        for _, table in named
-    )
-    return named if named and are_tables else None
+        for table in tables
+    ):
+        return None
+    if isinstance(results, Mapping):
+        named = [(*(run_and_seed(key) if key else ('', '')), results[key]) for key in results]
+    else:
+        files = (table if isinstance(table, str) else '' for table in tables)
+        names = [(getattr(file, 'given_name', ''), getattr(file, 'seed', '')) for file in files]
+        named = [(*pair, table) for pair, table in zip(names, tables, strict=True)]
+    return named
 
 
 def holds_scores(path: str, item: str = 'item') -> bool:
@@ -156,6 +160,10 @@ def read_scores(
     check_policy('missing', missing, MISSING)
     names = _check_columns(columns or {})
     bounds = None if range is None else _check_range(range)
+    if macro is not None and (
+        plain_text(macro) is None or macro in {*names.values()} - {names['cluster']}
+    ):
+        raise ParameterError(f'macro: found {shown(macro)}, expected a column of groups')
     if not isinstance(systems, list | tuple | None):
         raise ParameterError(f'systems: found {shown(systems)}, expected a list of names')
     layouts = _score_layouts(names, columns or {}, by, macro, systems or ())
@@ -183,7 +191,10 @@ def read_scores(
             groups[column] = groups_of_items(files, role, items)
     notes = [note for table in score_tables for note in table.records.notes(table.path)]
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
-    notes += [] if macro else _notes_on_datasets(score_tables, items)
+    if macro is None:
+        notes += _notes_on_datasets(score_tables, items, by)
+    elif groups[macro] is None:
+        raise ParameterError(f'macro: found {shown(macro)}, which no table has, expected a column')
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
@@ -209,6 +220,7 @@ class _ScoreTable(NamedTuple):
 
     origin: Any
     given_name: str  # '' if it was given none
+    seed: str
     path: str
     run_name: str  # of its values, if it has no names of systems
     records: Records
@@ -217,12 +229,12 @@ class _ScoreTable(NamedTuple):
 def _read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[_ScoreTable]:
     paths = [
         os.fsdecode(origin) if isinstance(origin, str | os.PathLike) else f'table {number}'
-        for number, (_, origin) in enumerate(tables, 1)
+        for number, (_, _, origin) in enumerate(tables, 1)
     ]
-    names = run_names(paths, [given_name for given_name, _ in tables])
+    names = run_names(paths, [name_with_seed(name, seed) for name, seed, _ in tables])
     return [
-        _ScoreTable(origin, given_name, path, name, _read_table(origin, name, layouts))
-        for (given_name, origin), path, name in zip(tables, paths, names, strict=True)
+        _ScoreTable(origin, given_name, seed, path, name, _read_table(origin, name, layouts))
+        for (given_name, seed, origin), path, name in zip(tables, paths, names, strict=True)
     ]
 
 
@@ -353,8 +365,10 @@ def _with_distinct_systems(
                 f', as {", ".join(differing)} {"differs" if len(differing) == 1 else "differ"}'
             )
         item_column = table.records.layout.by_role['item']
-        remedy = f'or give ids of rows by --columns item=…,cluster={item_column}'
-        expected = f'one: average them first, {remedy}'
+        expected = 'one: average them first, or give ids of rows by --columns item=…,cluster='
+        expected += f'{item_column}, or seeds by --columns seed=…'
+        if groups := DATASET_COLUMNS.intersection(differing):
+            expected = f'ids that tell items apart, as {min(groups)}-{first.item}'
     raise table.records.error(rows, 'item', actual, expected)
 
 
@@ -363,8 +377,9 @@ def _system_with_seed(cell: Any) -> str:
 
 
 def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
-    """Return the unread columns of a table whose values differ between two rows."""
-    columns_read = table.records.layout.by_role.values()
+    """Return the columns beside item, system, value and seed that differ between two rows."""
+    by_role = table.records.layout.by_role
+    columns_read = [name for role, name in by_role.items() if role not in ('macro', 'group')]
     frame = _frame_of(table)
     pair = frame.iloc[rows if len(frame) else []].astype(str)
     return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
@@ -394,7 +409,7 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
 
 
 def _notes_on_datasets(
-    score_tables: Sequence[_ScoreTable], items: pandas.Index[str]
+    score_tables: Sequence[_ScoreTable], items: pandas.Index[str], by: str | None
 ) -> Iterator[str]:
     """Say that datasets of different sizes weigh by their sizes, if a column tells them apart."""
     for column in sorted(DATASET_COLUMNS):
@@ -405,12 +420,11 @@ def _notes_on_datasets(
                 in_file = zip(table.records['item'].to_pylist(), frame[column], strict=True)
                 group_by_item |= {item: str(group) for item, group in in_file}
         sizes = Counter(group_by_item[item] for item in items if item in group_by_item)
-        if len(sizes) > 1:
+        if len({*sizes.values()}) > 1:
             counts = abridged([f'{size:,} of {name}' for name, size in sizes.most_common()])
-            yield (
-                f'{column} has {len(sizes)} values ({counts}): larger ones weigh more; '
-                f'--macro {column} counts each the same, --by {column} shows each'
-            )
+            ways = f'--macro {column} counts each the same'
+            ways += '' if by == column else f', --by {column} shows each'
+            yield f'{column} has {len(sizes)} values ({counts}): larger ones weigh more; {ways}'
 
 
 def _check_numbers(records: Records) -> None:
@@ -511,8 +525,8 @@ def _score_layouts(
     """Return the layouts of score tables; `columns` are the given ones of `names`, by role."""
     optional = [(role, names[role]) for role in OPTIONAL_ROLES if role not in columns]
     required = [(role, names[role]) for role in OPTIONAL_ROLES if role in columns]
-    if macro is not None and macro not in names.values():
-        required.append(('macro', macro))
+    if macro is not None and macro != names['cluster']:
+        optional.append(('macro', macro))
     if by is not None and by not in (*names.values(), macro):
         optional.append(('group', by))
     taken = {*systems, *(name for _, name in (*optional, *required))}
@@ -634,5 +648,7 @@ def _cells(
         )
     rows = cells['row']
     items = records['item'].to_pandas().take(rows).to_numpy()
-    seeds = records['seed'].to_pandas().take(rows).to_numpy() if 'seed' in layout.by_role else ''
+    seeds = table.seed
+    if 'seed' in layout.by_role:
+        seeds = records['seed'].to_pandas().take(rows).to_numpy()
     return cells.assign(system=table.given_name or cells['system'], item=items, seed=seeds)

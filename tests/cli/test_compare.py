@@ -152,6 +152,51 @@ def test_the_same_as_of_the_runs():
     assert json.loads(written)['metrics'] == ['RR', 'MAP@1', 'MAP@10']
 
 
+def test_seeds_of_a_file_of_names():
+    """Runs, results, and both: the same figures as in Python, where keys have the seeds."""
+    lines = Path('best.txt').read_text().splitlines(keepends=True)
+    seeds = {'1': lines[:20], '2': lines[:14], '3': lines[4:21]}
+    for seed, some in seeds.items():
+        Path(f'some{seed}.txt').write_text(''.join(some))
+    names = [f'some{seed}.{suffix},some,{seed}\n' for seed in seeds for suffix in ('txt', 'json')]
+    Path('names.csv').write_text('path,name,seed\nhalf.txt,half,\n' + ''.join(names))
+    files = [f'some{seed}.txt' for seed in seeds]
+    for path in files:
+        to = path.replace('txt', 'json')
+        results_of('evaluate', 'reference.txt', path, '-K', '1,10', to=to)
+    in_json = [path.replace('txt', 'json') for path in files]
+    options = '--names names.csv --baseline half --format json'.split()
+    written = json.loads(compared(*options, files=['half.txt', *files]).stdout)
+    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    scorer = AveragePrecision('reference.txt', [1, 10])
+    results = {('some', seed): scorer.evaluate(f'some{seed}.txt') for seed in seeds}
+    expected = compare({**results, 'half': scorer.evaluate('half.txt')}, baseline='half')
+    assert written == expected.to_dict()
+    assert {row['run']: row['n_seeds'] for row in written['leaderboard']} == {'some': 3, 'half': 1}
+    assert [*written['manifest']['inputs']['runs']] == [
+        'half',
+        *(f'some (seed {s})' for s in '123'),
+    ]
+    mixed = json.loads(compared(*options, files=['half.txt', files[0], *in_json[1:]]).stdout)
+    assert mixed == written
+    half = results_of('evaluate', 'reference.txt', 'half.txt', '-K', '1,10', to='half.json')
+    stored = json.loads(from_results(half, *in_json, *options).stdout)
+    assert (stored['pairs'], stored['verdicts']) == (written['pairs'], written['verdicts'])
+    twice = run('compare', *in_json, in_json[0], '--names', 'names.csv')
+    assert "found 'some (seed 1)' twice" in twice.stderr
+
+
+def test_the_claimed_metric_comes_first_everywhere():
+    written = json.loads(compared('--format', 'json', '--measures', 'RR').stdout)
+    assert written['metrics'] == ['RR', 'MAP@1', 'MAP@10']
+    comparison = in_python()
+    assert comparison.metrics == ['MAP@10', 'MAP@1']
+    assert comparison.pairs[0].metric == comparison.to_frame()['metric'][0] == 'MAP@10'
+    assert not comparison.pairs[0].exploratory
+    by_k = comparison.plot.map_by_k().to_dict()['data']['values']
+    assert [row['x'] for row in by_k[:2]] == ['1', '10']  # but in their order where k is an axis
+
+
 def test_results_of_standard_input_and_given_names():
     both = results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json')
     one = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
@@ -218,7 +263,7 @@ def test_runs_pass_by_the_first_measure(measures):
     _, _, gate, *_ = table.stdout.splitlines()
     assert gate == (told.rstrip() or 'Gate passed: not worse by 0.1 or more')
     assert gate == written['gate']['words']
-    rules = '95 % interval; worse: all of it is below -0.1; not worse: all of it is above'
+    rules = '95 % interval; worse: all below -0.1; not worse: all above -0.1'
     assert f'\n{first}: difference to best ({rules})\n' in table.stdout
     assert f'Claims are about {first}; MAP@1, MAP@10 and {second} are exploratory.' in table.stdout
 

@@ -206,12 +206,12 @@ GATES = {  # and the verdict, the line that says it, and the exit status
     'scores.csv --baseline new --require-better': ('better', 'passed: better', 0),
     'scores.csv --baseline old --fail-if-worse 0.08': (
         'undecided',
-        'undecided (new): 60 items are too few to tell; for a power of 80 %, a difference of ',
+        'undecided (new): 60 items do not tell a difference from the limit of -0.08; for a power ',
         0,
     ),
     'scores.csv --baseline old --require-not-worse 0.08': (
         'undecided',
-        'failed (undecided: new): 60 items are too few to tell; for a power of 80 %, a difference ',
+        'failed (undecided: new): 60 items do not tell a difference from the limit of -0.08; ',
         3,
     ),
 }
@@ -232,7 +232,7 @@ def test_a_gate_says_one_thing_everywhere(arguments):
     jsonschema.Draft202012Validator(SHAPE).validate(as_json)
     assert as_json['gate'] == {'outcome': gate.split()[1].rstrip(':'), 'words': gate}
     page = compare('scores.csv', baseline='old', fail_if_worse=0.08).to_html()
-    assert 'Gate undecided (new): 60 items are too few to tell' in page
+    assert 'Gate undecided (new): 60 items do not tell a difference' in page
 
 
 def test_items_without_a_value_count_as_zero():

@@ -116,6 +116,18 @@ def test_pairs_of_many_runs_are_shown_if_asked_for():
     assert not any(line.startswith('Not shown') for line in lines(many, pairs=True))
 
 
+def test_a_pair_that_only_the_correction_makes_not_significant_is_named():
+    """p is .03125 for each pair of three with six differences of one sign; Holm's is .09."""
+    rows = [[0.3 + 0.01 * n for n in range(6)]]
+    rows += [[value - 0.1 for value in rows[0]], [value - 0.2 for value in rows[0]]]
+    comparison = compare(several(*rows))
+    assert all(pair.interval.excludes_zero for pair in comparison.pairs)
+    note = 'first run minus second; alone it would be significant: a > b, a > c and b > c'
+    assert f'MAP@1: differences of pairs ({note})' in lines(comparison)
+    with_baseline = compare(several(*rows[:2], rows[0]), baseline='b', correction='bh')
+    assert 'alone it would be' not in repr(with_baseline)
+
+
 def test_a_dagger_marks_what_differs_from_the_baseline():
     comparison = compared(THREE, baseline='low')
     assert marks(comparison) == {'top': '†', 'low': '', 'same': ''}

@@ -32,7 +32,11 @@ def test_its_steps(tmp_path):
         (tmp_path / f'{name}.csv').write_text(f'item,value\n{rows}')
     summary = tmp_path / 'summary.md'
     given = {'FILES': 'old.csv\nfirst=new.csv\n', 'BASELINE': 'old', 'FAIL_IF_WORSE': '0.01'}
-    given |= {'OPTIONS': '--correction bh', 'RUNNER_TEMP': str(tmp_path), 'REQUIRE_NOT_WORSE': ''}
+    given |= {
+        'OPTIONS': '--correction\nbh\n',
+        'RUNNER_TEMP': str(tmp_path),
+        'REQUIRE_NOT_WORSE': '',
+    }
     given |= {'GITHUB_STEP_SUMMARY': str(summary), 'PYTHONPATH': str(ROOT)}
     install, compare = (step['run'] for step in ACTION['runs']['steps'])
     bash = shutil.which('bash')
@@ -40,7 +44,7 @@ def test_its_steps(tmp_path):
     arguments = [bash, '--noprofile', '--norc', '-eo', 'pipefail', '-c', compare]
     for changed, told in (
         ({}, 'Gate failed (worse: first)'),
-        ({'REQUIRE_NOT_WORSE': '0.1'}, 'Gate failed (undecided: first): 60 items are too few'),
+        ({'REQUIRE_NOT_WORSE': '0.1'}, 'Gate failed (undecided: first): 60 items do not tell'),
     ):
         summary.write_text('before\n')
         result = subprocess.run(
