@@ -47,11 +47,11 @@ class Outcome(NamedTuple):
     half: float  # of the length of Student's interval
 
 
-def outcome_of(pair: Pair, width: float = 1.0) -> Outcome:
-    """Return the p and the interval of `compare`; `width` is the largest possible difference."""
+def outcome_of(pair: Pair, n_effective: float | None = None) -> Outcome:
+    """Return the p and the interval of `compare`."""
     p = flip_test(pair.sums, NEAR).p
-    m = size_of_more_units(pair.sums, pair.sizes, width)
-    spreads = spreads_of_difference(pair.sums, pair.sizes, m, ())
+    m = size_of_more_units(pair.sums, pair.sizes, 1.0)
+    spreads = spreads_of_difference(pair.sums, pair.sizes, m, (), n_effective)
     interval = difference_interval(pair.difference, spreads, LEVEL, p, pair.limit)
     return Outcome(pair.difference, p, interval, spreads[0].half(LEVEL))
 

@@ -5,7 +5,17 @@ from itertools import product
 
 import machine
 import numpy as np
-from simulated_pairs import MOST, Pair, covers, outcome_of, pair_of, real_ap, real_pairs, share
+from simulated_pairs import (
+    MOST,
+    Pair,
+    covers,
+    ends_of,
+    outcome_of,
+    pair_of,
+    real_ap,
+    real_pairs,
+    share,
+)
 from simulated_runs import LEVEL, Floats, K, Population, generator, mean_and
 
 from mediaeval_ap.comparison.intervals import (
@@ -15,9 +25,11 @@ from mediaeval_ap.comparison.intervals import (
     size_of_more_units,
     spreads_of_difference,
 )
+from mediaeval_ap.comparison.units import units_of
 
 N_SEEDS, DRAWN = (2, 3, 5), (20, 50, 200)
 SPREADS, SPREAD, RESIDUAL = (0.0, 0.02, 0.04), 0.02, 0.05
+ADDED = (0, 0.2)  # to all differences
 GROUPS = ((50, 50, 50), (200, 20, 10), (300, 8, 5))
 FEWER = 4  # times fewer draws
 
@@ -103,11 +115,11 @@ def seeds(population: Population, draws: int) -> list[str]:
 def macro(population: Population, draws: int) -> list[str]:
     rows = []
     for key, (name, pairs) in enumerate(real_ap(population).items(), 54_000):
-        for sizes in GROUPS:
+        for sizes, added in product(GROUPS, ADDED):
             weights = np.repeat([sum(sizes) / len(sizes) / n for n in sizes], sizes)
-            shares = []
+            shares, lengths = [], []
             for number, pair in enumerate(pairs):
-                groups = [*map(pair_of, np.array_split(pair.sums, len(sizes)))]
+                groups = [*map(pair_of, np.array_split(pair.sums + added, len(sizes)))]
                 truth = sum(group.difference for group in groups) / len(sizes)
                 found = []
                 for draw in range(draws):
@@ -115,13 +127,27 @@ def macro(population: Population, draws: int) -> list[str]:
                     drawn = [
                         group.drawn(n, random).sums for group, n in zip(groups, sizes, strict=True)
                     ]
-                    weighted = pair_of(np.concatenate(drawn) * weights, pair.limit)
-                    found.append(covers(outcome_of(weighted, weights.max()).interval, truth))
+                    units = units_of(
+                        np.concatenate(drawn)[None],
+                        np.arange(len(weights)),
+                        weights,
+                        are_groups_equal=True,
+                    )
+                    weighted = Pair(units.sums[:, 0], units.sizes)
+                    low, high = ends_of(outcome_of(weighted, units.n_effective).interval)
+                    found.append(low <= truth <= high)
+                    lengths.append(high - low)
                 shares.append(share(found))
-            rows.append([name, ', '.join(map(str, sizes)), mean_and(min, shares)])
+            drawn_of = ', '.join(map(str, sizes))
+            rows.append(
+                [name, drawn_of, f'{added:g}', mean_and(min, shares), f'{np.mean(lengths):.3f}']
+            )
     return [
         f'#### Coverage of {LEVEL:.0%} intervals of differences of macro means',
         'Mean of the pairs (the worst). The topics, or queries, are split into three groups. So '
-        'many items are drawn of each, and each group counts the same.',
-        machine.table(['differences', 'items drawn of the groups', 'coverage'], rows),
+        'many items are drawn of each, and each group counts the same. The same number is added to '
+        'all differences.',
+        machine.table(
+            ['differences', 'items drawn of the groups', 'added', 'coverage', 'mean length'], rows
+        ),
     ]

@@ -67,7 +67,7 @@ def benjamini_hochberg(p):
     return adjusted
 
 
-def expanded_abc(sums, sizes, level):
+def expanded_abc(sums, sizes, level, n_effective=None):
     """Return both ends of Hesterberg's expanded ABC for a ratio of sums, in 50 digits.
 
     The quantile of t, which is given in double precision, is from SciPy.
@@ -80,7 +80,8 @@ def expanded_abc(sums, sizes, level):
         r = mpmath.sqrt(mpmath.fsum(each**2 for each in u))
         a = mpmath.fsum(each**3 for each in u) / (6 * r**3)
         b = mpmath.fsum(each * size for each, size in zip(u, sizes, strict=True)) / (total * r)
-        z = mpmath.mpf(stats.t.isf((1 - level) / 2, n - 1)) * mpmath.sqrt(mpmath.mpf(n) / (n - 1))
+        df = (n_effective or n) - 1
+        z = mpmath.mpf(stats.t.isf((1 - level) / 2, df)) * mpmath.sqrt(mpmath.mpf(n) / (n - 1))
         ends = []
         for quantile in -z, z:
             w = a + quantile
@@ -95,15 +96,17 @@ def expanded_abc(sums, sizes, level):
 
 def ratio(sums, sizes):
     """Return the mean over all queries of units, and its linearised variance."""
-    n, n_queries = len(sums), sum(sizes)
+    n, n_queries = len(sums), sum(map(Fraction, sizes))
     mean = sum(map(Fraction, sums), Fraction(0)) / n_queries
-    squares = sum((Fraction(s) - mean * size) ** 2 for s, size in zip(sums, sizes, strict=True))
+    squares = sum(
+        (Fraction(s) - mean * Fraction(size)) ** 2 for s, size in zip(sums, sizes, strict=True)
+    )
     return mean, squares * n / ((n - 1) * Fraction(n_queries) ** 2)
 
 
 def size_of_more_units(sums, sizes, width):
     """Return the root mean square of differences that are not 0; of few large ones the width."""
-    amounts = [abs(Fraction(s) / size) for s, size in zip(sums, sizes, strict=True)]
+    amounts = [abs(Fraction(s) / Fraction(size)) for s, size in zip(sums, sizes, strict=True)]
     if sum(20 * amount > max(amounts) for amount in amounts) < 5:
         return max([width, *amounts])
     squares = [amount**2 for amount in amounts if amount]
@@ -112,11 +115,11 @@ def size_of_more_units(sums, sizes, width):
 
 def with_more_units(sums, sizes, m):
     """Append two units of mean size whose mean differences are +m and -m."""
-    size = Fraction(sum(sizes), len(sizes))
+    size = sum(map(Fraction, sizes)) / len(sizes)
     return [*sums, m * size, -m * size], [*sizes, size, size]
 
 
-def difference_interval(sums, sizes, level, width, p, seeds=()):
+def difference_interval(sums, sizes, level, width, p, seeds=(), n_effective=None):
     """Return Student's interval with two more units, never shorter than without; p decides on 0.
 
     `seeds` are pairs of a variance and its degrees of freedom, which are added (Satterthwaite).
@@ -124,9 +127,10 @@ def difference_interval(sums, sizes, level, width, p, seeds=()):
     m = size_of_more_units(sums, sizes, width)
     difference, own = ratio(sums, sizes)
     _, extended = ratio(*with_more_units(sums, sizes, m))
-    terms = [(own, len(sums) - 1)], [(extended, len(sums) + 1)]
+    n = n_effective or len(sums)
+    terms = [(own, n - 1)], [(extended, n + 1)]
     if seeds:
-        terms = ([(max(own, extended), len(sums) - 1), *seeds],)
+        terms = ([(max(own, extended), n - 1), *seeds],)
     half = max(half_length(of, level) for of in terms)
     ends = [float(difference) - half, float(difference) + half]
     if p > 1 - Fraction(str(level)):

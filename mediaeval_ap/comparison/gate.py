@@ -12,9 +12,9 @@ import numpy as np
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.comparison_page import join_names
 from mediaeval_ap.comparison.intervals import (
+    FEWEST,
     MOST_UNITS,
     DifferenceInterval,
-    fewest_units,
     size_of_more_units,
     units_to_decide,
 )
@@ -115,7 +115,7 @@ class Decisions:
                 word = 'worse'
             elif self._settings.require_better:
                 word = 'better' if pair.interval.side_of(0) > 0 else 'not better'
-            elif not pair.n_nonzero:
+            elif not self._differs(pair):
                 needed = self._needed(pair, pair.difference, bound)
             elif pair.interval.side_of(bound) < 1:
                 word = 'undecided'
@@ -124,6 +124,12 @@ class Decisions:
             n_as_zero = self._runs.n_as_zero.get(pair.a, 0)
             verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
         return verdicts
+
+    def _differs(self, pair: Pair) -> bool:
+        """Return True if two runs differ on a unit, or seeds of one of them do."""
+        numbers = [self._runs.names.index(name) for name in (pair.a, pair.b)]
+        seeds = [spread.variance for run in numbers for spread in self._units.seeds[run]]
+        return bool(pair.n_nonzero or any(seeds))
 
     def _check_can_decide(self, pair: Pair) -> None:
         """Raise ParameterError for a limit that no difference can exceed, or too few units."""
@@ -135,7 +141,7 @@ class Decisions:
             expected = f'less than {width:g}, the largest difference that there can be'
             raise ParameterError(f'{name}: found {self._limit:g}, expected {expected}')
         if pair.interval.reason:
-            numbers = len(self._units.sizes), fewest_units(settings.level)
+            numbers = len(self._units.sizes), FEWEST
             found, needed = (units_phrase(settings, number, self._runs) for number in numbers)
             raise ParameterError(
                 f'baseline: found {found}, expected {needed} or more for a verdict; '
@@ -196,7 +202,7 @@ class Decisions:
         sd = self._deviation(pair)
         unit, plural = names_of_units(vars(self._settings), self._runs.metrics[0])
         if not differences.any():
-            return None, f'no {unit} differs'
+            return None, 'more seeds' if self._differs(pair) else f'no {unit} differs'
         if sd is None:
             return None, f'one {unit} has no standard deviation'
         if abs(difference - bound) <= self._units.rounding(a, b):

@@ -74,6 +74,7 @@ def mean_interval(
     level: float,
     bounds: Range | None,
     seeds: Sequence[Spread] = (),
+    n_effective: float | None = None,
 ) -> Interval:
     """Return the interval of a mean by Hesterberg's expanded ABC, cut at the bounds, if any.
 
@@ -86,7 +87,7 @@ def mean_interval(
     mean = _sum(sums) / total
     deviations = sums - mean * sizes
     norm = math.sqrt(_sum(deviations * deviations))
-    df: float = n_units - 1
+    df = (n_effective or n_units) - 1
     expansion = math.sqrt(n_units / (n_units - 1))
     if seeds:
         of_units = Spread((norm / total * expansion) ** 2, df)
@@ -128,7 +129,11 @@ def size_of_more_units(sums: Floats, sizes: Floats, width: float | None = None) 
 
 
 def spreads_of_difference(
-    sums: Floats, sizes: Floats, m: float, seeds: Sequence[Spread]
+    sums: Floats,
+    sizes: Floats,
+    m: float,
+    seeds: Sequence[Spread] = (),
+    n_effective: float | None = None,
 ) -> list[Spread]:
     """Return the spreads of a mean difference over units; its interval has the longest one.
 
@@ -139,7 +144,7 @@ def spreads_of_difference(
     own = _variance_of_ratio(sums, sizes)
     more_sums = np.append(sums, [m * size, -m * size])
     extended = _variance_of_ratio(more_sums, np.append(sizes, [size, size]))
-    return _joined(len(sums), own, extended, seeds)
+    return _joined(n_effective or len(sums), own, extended, seeds)
 
 
 def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
@@ -150,7 +155,7 @@ def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
     return _sum(deviations * deviations) * n_units / (n_units - 1) / total**2
 
 
-def _joined(n_units: int, own: float, extended: float, seeds: Sequence[Spread]) -> list[Spread]:
+def _joined(n_units: float, own: float, extended: float, seeds: Sequence[Spread]) -> list[Spread]:
     if not seeds:
         return [Spread(own, n_units - 1), Spread(extended, n_units + 1)]
     return [sum_of_spreads([Spread(max(own, extended), n_units - 1), *seeds])]

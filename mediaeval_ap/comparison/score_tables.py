@@ -193,8 +193,14 @@ def read_scores(
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
     if macro is None:
         notes += _notes_on_datasets(score_tables, items, by)
-    elif groups[macro] is None:
+    elif (left := groups[macro]) is None:
         raise ParameterError(f'macro: found {shown(macro)}, which no table has, expected a column')
+    else:
+        role = 'cluster' if macro == names['cluster'] else 'macro'
+        every_group = {group for records in files for group in records[role].to_pylist()}
+        if lost := sorted(every_group - {*left}):
+            actual = f'no item of {shown(lost[0])} with a value of each system'
+            raise ParameterError(f'macro: found {actual}, expected one in each group')
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
@@ -268,6 +274,11 @@ def _matrix_of(
     if lacking and not any(table.given_name for table in score_tables):
         actual = f'found {shown(lacking[0])}, which no table has'
         raise ParameterError(f'systems: {actual}, expected systems, or columns of these')
+    has_seed = cells['seed'] != ''
+    if len(lacking_seed := cells[~has_seed & cells['system'].isin(cells['system'][has_seed])]):
+        first, rows = _first_cell(lacking_seed)
+        actual = f'no seed of {shown(first.system)}'
+        raise files[first.file].error(rows, 'item', actual, 'one, as its other rows have')
     items = pandas.Index(cells['item'].unique()).sort_values()
     cells = _with_distinct_systems(cells, score_tables, may_rename=True)
     first_files = cells.drop_duplicates('system').set_index('system')['file']
@@ -313,11 +324,11 @@ def _check_one_scale(
     cells: pandas.DataFrame, column: str, files: Sequence[Records], *, may_hold_other_data: bool
 ) -> None:
     """Raise FormatError if one system has values from 0 to 1, and another is far beyond."""
-    by_system = cells.groupby('system')['value']
+    by_system = cells.groupby(['system', 'seed'])['value']
     largest = by_system.max()
     shares = largest[(by_system.min() >= 0) & (largest <= 1 + ROUNDING)]
-    for system in largest.index.difference(shares.index) if len(shares) else ():
-        of_system = cells[cells['system'] == system]
+    for system, seed in largest.index.difference(shares.index) if len(shares) else ():
+        of_system = cells[(cells['system'] == system) & (cells['seed'] == seed)]
         values = of_system['value']
         roles = files[of_system['file'].iloc[0]].layout.by_role.keys()
         # A column of a wide table need not be a system: with a value beyond, it may be a year.
@@ -326,7 +337,7 @@ def _check_one_scale(
             is_percent = values.between(0, 100).all()
             remedy = f'divide {shown(system)} by 100 if it is in percent, ' * bool(is_percent)
             remedy += f'{SYSTEMS_REMEDY}, or ' * is_other
-            expected = f'a number from 0 to 1, as {shown(shares.index[0])} has: {remedy}give '
+            expected = f'a number from 0 to 1, as {shown(shares.index[0][0])} has: {remedy}give '
             expected += '--range LOW,HIGH, in Python range=(LOW, HIGH)'
             outside = of_system[(values - 0.5).abs() > 0.5 + ROUNDING]
             raise _value_error(outside, column, files, expected)

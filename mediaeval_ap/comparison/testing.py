@@ -218,7 +218,9 @@ def _units_of_metric(runs: Runs, metric_number: int, clusters: NDArray[np.intp])
     seeds = [runs.values_by_seed.get(name) for name in runs.names]
     values_by_seed = [None if values is None else values[metric_number] for values in seeds]
     values = runs.values[metric_number]
-    return units_of(values, clusters, runs.n_labels, runs.weights, values_by_seed)
+    is_macro = runs.macro is not None
+    weights = runs.weights if runs.n_labels is None else runs.n_labels
+    return units_of(values, clusters, weights, values_by_seed, are_groups_equal=is_macro)
 
 
 def _pairs_with_baseline(
@@ -300,9 +302,9 @@ def _test_pair(
     limit = largest_difference(runs, values)
     is_unknown = limit is None and runs.range is not None
     width = float(np.ptp(values)) if is_unknown else limit or 1.0
-    m = size_of_more_units(differences, sizes, width * float(runs.weights.max()))
+    m = size_of_more_units(differences, sizes, width)
     seeds = [*units.seeds[a], *units.seeds[b]]
-    spreads = spreads_of_difference(differences, sizes, m, seeds)
+    spreads = spreads_of_difference(differences, sizes, m, seeds, units.n_effective)
     difference = math.fsum(differences.tolist()) / math.fsum(sizes.tolist())
     if seeds:
         test = test._replace(p=spreads[0].p(difference), exact=False)
@@ -326,7 +328,8 @@ def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, A
     differences[np.abs(differences) <= rounding] = 0
     signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
     counts = {name: int(np.count_nonzero(has_sign)) for name, has_sign in signs.items()}
-    reason = 'one query has no standard deviation' if len(differences) == 1 else ''
+    query = 'query' if runs.range is None else 'item'
+    reason = f'one {query} has no standard deviation' if len(differences) == 1 else ''
     if not reason and np.ptp(differences) <= rounding:
         reason = f'all differences are {differences[0]:g}'
     weighted = differences * runs.weights
@@ -374,7 +377,8 @@ def _interval_of_mean(
     if why_none:
         return Interval(None, None, why_none)
     bounds = _range_of_values(runs, values)
-    return mean_interval(units.sums[:, run], units.sizes, settings.level, bounds, seeds)
+    sums, n_effective = units.sums[:, run], units.n_effective
+    return mean_interval(sums, units.sizes, settings.level, bounds, seeds, n_effective)
 
 
 def adjust_p(p: Sequence[float], correction: Correction) -> list[float]:

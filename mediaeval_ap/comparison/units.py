@@ -20,11 +20,12 @@ SINGLE_ROUNDING = 2.0**-22
 
 @dataclass(frozen=True)
 class Units:
-    """The sum of values over each unit, and the number of queries, or labels, in it."""
+    """The weighted sum of values over each unit, and its weight: of queries, or labels."""
 
     sums: Floats  # (n_units, n_runs)
     sizes: Floats  # (n_units,)
     roundings: Floats  # (n_runs,): the largest distance between equal values
+    n_effective: float  # n_units; fewer if groups count the same and so some units count more
     seeds: Sequence[Sequence[Spread]]  # (n_runs,): the spread between seeds; empty for one seed
 
     def rounding(self, a: int, b: int) -> float:
@@ -51,27 +52,30 @@ class Units:
 def units_of(
     values: Floats,
     clusters: NDArray[np.intp],
-    n_labels: NDArray[np.int64] | None = None,
-    weights: Floats | None = None,
+    weights: NDArray[np.int64] | Floats | None = None,
     values_by_seed: Sequence[Floats | None] = (),
+    *,
+    are_groups_equal: bool = False,
 ) -> Units:
     """Sum values of shape (n_runs, n_queries), times their weights, over clusters.
 
-    `clusters` numbers the cluster of each query, from 0. `n_labels` is the number of labels behind
-    each query's value, a mean over labels; clusters without labels are dropped. `values_by_seed`
-    has None for a run of one seed, else its values of shape (n_seeds, n_queries).
+    `clusters` numbers the cluster of each query, from 0. `weights` are numbers of labels, or with
+    `are_groups_equal` make groups count the same; clusters without weight are dropped.
+    `values_by_seed` has None for a run of one seed, else its values of shape (n_seeds, n_queries).
     """
-    sizes = np.bincount(clusters, n_labels).astype(np.float64)
     weights = np.ones(len(clusters)) if weights is None else weights
-    factors = weights if n_labels is None else n_labels
-    by_run = [np.bincount(clusters, row, len(sizes)) for row in values * factors]
+    sizes = np.bincount(clusters, weights).astype(np.float64)
+    by_run = [np.bincount(clusters, row, len(sizes)) for row in values * weights]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
     spreads = [
-        () if rows is None else [_spread_of_seeds(rows * factors, float(sizes.sum()))]
+        () if rows is None else [_spread_of_seeds(rows * weights, float(sizes.sum()))]
         for rows in values_by_seed or [None] * len(values)
     ]
-    roundings = _roundings(values) * weights.max()
-    return Units(sums[sizes > 0], sizes[sizes > 0], roundings, spreads)
+    sums, sizes = sums[sizes > 0], sizes[sizes > 0]
+    n_effective = float(len(sizes))
+    if are_groups_equal:  # as many as give a variance as precise (Satterthwaite, 1946)
+        n_effective = float((sizes**2).sum() ** 2 / (sizes**4).sum())
+    return Units(sums, sizes, _roundings(values), n_effective, spreads)
 
 
 def _spread_of_seeds(values: Floats, total: float) -> Spread:

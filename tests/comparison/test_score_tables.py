@@ -278,9 +278,8 @@ def test_a_gate_passes_where_no_item_differs_and_never_fails_by_few():
 @pytest.mark.parametrize(
     ('n', 'settings', 'needed'),
     [
-        # Of n items, the least p is 2 / 2**n, and intervals need five.
-        (4, {'fail_if_worse': 0.01}, 6),
-        (1, {'fail_if_worse': 0.5, 'level': 0.99}, 8),
+        (4, {'fail_if_worse': 0.01}, 5),
+        (1, {'fail_if_worse': 0.5, 'level': 0.99}, 5),
         (2, {'require_better': True, 'level': 0.8}, 5),
     ],
 )
@@ -722,6 +721,7 @@ def test_each_group_counts_the_same(shape, tmp_path):
     table = frames[shape] if shape in frames else written(shape, tmp_path, long)
     found = compare(table, macro='dataset')
     weights = 40 / 3 / np.array([{'big': 25, 'small': 10, 'tiny': 5}[name] for name in GROUPS])
+    n_effective = sum(weights**2) ** 2 / sum(weights**4)
     of_group = {
         name: [VALUES[row][group == GROUPS].mean() for group in ('big', 'small', 'tiny')]
         for row, name in enumerate('abc')
@@ -729,12 +729,12 @@ def test_each_group_counts_the_same(shape, tmp_path):
     for standing in found.leaderboard:
         assert standing.map == pytest.approx(np.mean(of_group[standing.run]), rel=1e-12)
         weighted = weights * VALUES['abc'.index(standing.run)]
-        bounds = oracle.expanded_abc(weighted, [1] * 40, 0.95)
+        bounds = oracle.expanded_abc(weighted, weights, 0.95, n_effective)
         ends = standing.interval.low, standing.interval.high
         assert ends == pytest.approx(bounds, abs=1e-12)  # values are rounded once
     for pair in found.pairs:
         a, b = (weights * VALUES['abc'.index(run)] for run in (pair.a, pair.b))
-        bounds = oracle.difference_interval(a - b, [1] * 40, 0.95, weights.max(), pair.p)
+        bounds = oracle.difference_interval(a - b, weights, 0.95, 1, pair.p, (), n_effective)
         assert [pair.interval.low, pair.interval.high] == pytest.approx(bounds, abs=1e-12)
     assert 'value: mean of 3 datasets, each counts the same.' in repr(found)
     assert found.caption().startswith('Mean of 3 datasets over 40 items, with 95 % intervals')
