@@ -155,7 +155,7 @@ def compare(
         leave it out.
     range : pair of float, optional
         The least and the largest possible value of score tables; by default 0 and 1 if all values
-        are within, else the extremes of the values.
+        are within, else not known.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 

@@ -245,9 +245,8 @@ class _Words(NamedTuple):
     def pair(self, pair: Mapping[str, Any]) -> str:
         """Compare the only two runs: difference, interval and corrected p."""
         interval = pair['interval']
-        difference = short(pair['difference'])
-        if interval['low'] is not None:
-            difference += f' [{short(interval["low"])}, {short(interval["high"])}]'
+        bounds = bounds_of(interval)
+        difference = short(pair['difference']) + f' {bounds}' * bool(bounds)
         p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
         if pair['p_adjusted'] <= self.alpha:
             return f'{pair["a"]} is {BETTER} {pair["b"]} by {difference}, {p}'
@@ -323,6 +322,16 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     verdict = f'{terms.runs} differ significantly if their corrected p is at most'
     alpha = f'{alpha_of(parameters["level"]):g}'
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {verdict} {alpha}.'
+
+
+def bounds_of(interval: Mapping[str, Any], comma: str = ', ') -> str:
+    """Format an interval; a parenthesis stands before or after an end of 0 that p excludes."""
+    low, high = interval['low'], interval['high']
+    if low is None:
+        return ''
+    is_open = interval.get('excludes_zero')
+    begin, end = '(' if is_open and low == 0 else '[', ')' if is_open and high == 0 else ']'
+    return f'{begin}{short(low)}{comma}{short(high)}{end}'
 
 
 def percent(share: float) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.clusters_and_groups import GroupMean
 from mediaeval_ap.comparison.comparable_runs import Agreement
-from mediaeval_ap.comparison.comparison_page import join_names, percent, ranks
+from mediaeval_ap.comparison.comparison_page import bounds_of, join_names, percent, ranks
 from mediaeval_ap.comparison.gate import Gate, Power, Verdict
 from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
 from mediaeval_ap.comparison.score_tables import DATASET_COLUMNS
@@ -335,9 +335,7 @@ def _grid_of_differences(
 
 
 def _bounds(interval: Interval | None) -> str:
-    if interval is None or interval.low is None or interval.high is None:
-        return ''
-    return f'[{short(interval.low)},{short(interval.high)}]'
+    return '' if interval is None else bounds_of(asdict(interval), ',')
 
 
 def _means_without_floor(comparison: ComparisonData) -> Iterator[TitledTable]:

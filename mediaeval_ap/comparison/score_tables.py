@@ -73,23 +73,18 @@ NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and 
 
 def tables_in(results: object) -> NamedTables | None:
     """Return score tables with their names and seeds; None if there are other results."""
-    named: NamedTables
+    tables: list[Any] = [*results] if isinstance(results, list | tuple) else [results]
+    files = (table if isinstance(table, str) else '' for table in tables)  # a frame has a seed, too
+    names = [(getattr(file, 'given_name', ''), getattr(file, 'seed', '')) for file in files]
     if isinstance(results, Mapping):
         tables = list(results.values())
-    else:
-        tables = list(results) if isinstance(results, list | tuple) else [results]
-    if not tables or not all(
+        names = [run_and_seed(key) if key else ('', '') for key in results]
+    are_tables = all(
         TableInput.of(table).kind in TABLE_KINDS or (is_series(table) and any(table.index.names))
         for table in tables
-    ):
-        return None
-    if isinstance(results, Mapping):
-        named = [(*(run_and_seed(key) if key else ('', '')), results[key]) for key in results]
-    else:
-        files = (table if isinstance(table, str) else '' for table in tables)
-        names = [(getattr(file, 'given_name', ''), getattr(file, 'seed', '')) for file in files]
-        named = [(*pair, table) for pair, table in zip(names, tables, strict=True)]
-    return named
+    )
+    named = [(*pair, table) for pair, table in zip(names, tables, strict=True)]
+    return named if named and are_tables else None
 
 
 def holds_scores(path: str, item: str = 'item') -> bool:
