@@ -292,6 +292,18 @@ def test_no_interval_is_no_verdict(n, settings, needed):
         compare(frame, baseline='old', **settings)
 
 
+def test_an_end_of_zero_is_open_where_p_excludes_it():
+    """Where p is .03125, but the formula holds 0; JSON says so, and tables by a parenthesis."""
+    new = [0.2, 0.2, 0.15, 0.9, 0.12, 0.14]
+    found = compare(long_frame(np.array([new, [0.1] * 6]), ('new', 'old'), ITEMS[:6]))
+    interval = found.to_dict()['pairs'][0]['interval']
+    assert (interval['low'], interval['excludes_zero']) == (0, True)
+    headline, *rest = repr(found).splitlines()
+    assert headline.startswith('new is better than old by 0.185 (0.000, 0.')
+    assert any('  0.185 (0.000,0.' in line for line in rest)
+    assert 'above 0.000 to 0.' in found.to_html()
+
+
 def test_limits_are_checked():
     frame = long_frame()
     for settings, message in (
@@ -678,6 +690,34 @@ def test_one_seed_is_none():
     assert compare(renamed, columns={'seed': 'init'}).counts == compare(long_frame()).counts
 
 
+def test_systems_whose_seeds_differ_are_not_alike():
+    """Their averages are equal on each item, but other seeds might not be."""
+    old = np.linspace(0.2, 0.8, 40)
+    frames = frames_of_seeds({'a': np.array([old - 0.1, old + 0.1]), 'b': old[None]})
+    found = compare(frames, baseline='b', fail_if_worse=0.01)
+    assert (found.gate.outcome, found.verdicts[0].reason) == ('undecided', 'more seeds')
+    alike = compare(frames_of_seeds({'a': np.array([old, old]), 'b': old[None]}), baseline='b')
+    assert alike.pairs[0].n_nonzero == 0
+    same = compare(
+        [long_frame([old], ['a']), long_frame([old], ['b'])], baseline='b', fail_if_worse=0
+    )
+    assert same.verdicts[0].words == 'not worse (no item differs)'
+
+
+def test_seeds_are_checked():
+    frames = frames_of_seeds()
+    percent = [frames[0].assign(value=100 * frames[0]['value']), *frames[1:]]
+    with pytest.raises(FormatError, match="of 'a', expected a number from 0 to 1, as "):
+        compare(percent)
+    without = [frames[0].assign(seed=''), *frames[1:]]
+    with pytest.raises(FormatError, match="item: found no seed of 'a', expected one, as its other"):
+        compare(without)
+    with pytest.raises(FormatError, match='seed: found a column of floats, expected text or integ'):
+        compare(pandas.concat(frames).assign(seed=1.5))
+    few = compare(long_frame().assign(seed='1')[:1].assign(system='a'))
+    assert few.pairs == []
+
+
 def test_each_seed_must_have_the_same_items():
     frames = frames_of_seeds()
     frames[1] = frames[1].drop(index=[4, 9])
@@ -751,6 +791,26 @@ def test_groups_that_count_the_same_need_a_column_of_groups(macro):
     clusters = long_frame().assign(cluster=[*GROUPS] * 3)
     with pytest.warns(DataWarning):
         assert compare(clusters, macro='cluster').counts['groups'] == 3
+
+
+def test_a_constant_in_all_groups_changes_no_length():
+    """Of the interval of a mean; that of a difference also has two more units of its size."""
+    frame = long_frame(VALUES / 2).assign(dataset=[*GROUPS] * 3)
+    moved = frame.assign(value=frame['value'] + 0.5 * (frame['system'] == 'a'))
+    lengths = []
+    for table in frame, moved:
+        found = compare(table, macro='dataset', range=(-9, 9))
+        (own,) = (each.interval for each in found.leaderboard if each.run == 'a')
+        lengths.append(own.high - own.low)
+    assert lengths[0] == pytest.approx(lengths[1], rel=1e-9)
+
+
+def test_a_group_is_never_lost_silently():
+    frame = long_frame().assign(dataset=[*GROUPS] * 3)
+    frame.loc[(frame['dataset'] == 'tiny') & (frame['system'] == 'b'), 'value'] = None
+    with pytest.raises(ParameterError, match="macro: found no item of 'tiny' with a value of each"):
+        compare(frame, macro='dataset', missing='skip')
+    assert compare(frame, macro='dataset', missing='zero').counts['groups'] == 3
 
 
 def test_ids_that_repeat_over_datasets_are_told_to_differ():
