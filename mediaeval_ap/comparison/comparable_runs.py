@@ -176,7 +176,7 @@ def read_runs(results: object) -> Runs:
         names=list(seeds),
         metrics=metrics,
         queries=list(compared.queries),
-        values=np.stack([values.mean(axis=1) for values in values_by_seed.values()], axis=1),
+        values=np.stack([mean_of_seeds(values) for values in values_by_seed.values()], axis=1),
         sources={run.name: run.results[0].source for run in runs},
         notes=_notes_on_runs(runs),
         kind=result.kind,
@@ -213,6 +213,13 @@ def _n_as_zero(runs: Sequence[_ScoredRun]) -> dict[str, int]:
         if result.manifest_settings()['parameters'].get('missing') == 'zero':
             counts[run.name] = result.counts['missing']
     return {name: count for name, count in counts.items() if count}
+
+
+def mean_of_seeds(values: Floats) -> Floats:
+    """Return means over the axis before the last; of equal values they are equal to the bit."""
+    deviations = values - values[..., :1, :]
+    means: Floats = values[..., 0, :] + deviations.mean(axis=-2)
+    return means
 
 
 def run_and_seed(key: object) -> tuple[str, str]:

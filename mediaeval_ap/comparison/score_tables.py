@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.comparable_runs import Runs, note_of_zeros, run_and_seed
+from mediaeval_ap.comparison.comparable_runs import Runs, mean_of_seeds, note_of_zeros, run_and_seed
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
     is_own_header,
@@ -188,14 +188,9 @@ def read_scores(
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
     if macro is None:
         notes += _notes_on_datasets(score_tables, items, by)
-    elif (left := groups[macro]) is None:
-        raise ParameterError(f'macro: found {shown(macro)}, which no table has, expected a column')
     else:
         role = 'cluster' if macro == names['cluster'] else 'macro'
-        every_group = {group for records in files for group in records[role].to_pylist()}
-        if lost := sorted(every_group - {*left}):
-            actual = f'no item of {shown(lost[0])} with a value of each system'
-            raise ParameterError(f'macro: found {actual}, expected one in each group')
+        _check_groups(macro, groups[macro], files, role)
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
@@ -214,6 +209,18 @@ def read_scores(
         macro=groups[macro] if macro else None,
         values_by_seed=claimed.values_by_seed,
     )
+
+
+def _check_groups(
+    macro: str, groups: Sequence[str] | None, files: Sequence[Records], role: str
+) -> None:
+    """Raise ParameterError if no table has the column, or a group has lost all of its items."""
+    columns = (file[role].to_pylist() for file in files if role in file.layout.by_role)
+    if groups is None:
+        raise ParameterError(f'macro: found {shown(macro)}, which no table has, expected a column')
+    if lost := sorted({*chain.from_iterable(columns)} - {*groups}):
+        actual = f'no item of {shown(lost[0])} with a value of each system'
+        raise ParameterError(f'macro: found {actual}, expected one in each group')
 
 
 class _ScoreTable(NamedTuple):
@@ -294,7 +301,7 @@ def _matrix_of(
         system: values.xs(system, axis=1, level='system').to_numpy().T
         for system in sorted(first_files.index)
     }
-    means = {system: by_seed.mean(axis=0) for system, by_seed in seeds.items()}
+    means = {system: mean_of_seeds(by_seed) for system, by_seed in seeds.items()}
     return _Matrix(
         pandas.DataFrame(means, index=values.index),
         {system: by_seed[None] for system, by_seed in seeds.items() if len(by_seed) > 1},

@@ -696,8 +696,9 @@ def test_systems_whose_seeds_differ_are_not_alike():
     frames = frames_of_seeds({'a': np.array([old - 0.1, old + 0.1]), 'b': old[None]})
     found = compare(frames, baseline='b', fail_if_worse=0.01)
     assert (found.gate.outcome, found.verdicts[0].reason) == ('undecided', 'more seeds')
-    alike = compare(frames_of_seeds({'a': np.array([old, old]), 'b': old[None]}), baseline='b')
+    alike = compare(frames_of_seeds({'a': np.array([old] * 3), 'b': old[None]}), baseline='b')
     assert alike.pairs[0].n_nonzero == 0
+    assert (alike.values['value'][0] == alike.values['value'][1]).all()  # to the bit, as drawn
     same = compare(
         [long_frame([old], ['a']), long_frame([old], ['b'])], baseline='b', fail_if_worse=0
     )
