@@ -142,9 +142,9 @@ class Decisions:
             raise ParameterError(f'{name}: found {self._limit:g}, expected {expected}')
         if pair.interval.reason:
             numbers = len(self._units.sizes), FEWEST
-            found, needed = (units_phrase(settings, number, self._runs) for number in numbers)
+            actual, needed = (units_phrase(settings, number, self._runs) for number in numbers)
             raise ParameterError(
-                f'baseline: found {found}, expected {needed} or more for a verdict; '
+                f'baseline: found {actual}, expected {needed} or more for a verdict; '
                 f'{printable(pair.a)} is not shown to be worse or better'
             )
 
@@ -174,8 +174,10 @@ class Decisions:
             if one.verdict == 'undecided'
         ]
         if needs:
-            found = units_phrase(settings, len(self._units.sizes), self._runs)
-            words += f': {found} do not tell a difference from the limit of {-(self._limit or 0):g}'
+            all_units = units_phrase(settings, len(self._units.sizes), self._runs)
+            words += (
+                f': {all_units} do not tell a difference from the limit of {-(self._limit or 0):g}'
+            )
             words += f'; for a power of 80 %, {join_names(needs)}'
         words += f'; {self._runs.missing}' * bool(self._runs.missing)
         return Gate(outcome, f'Gate {outcome}{words}')

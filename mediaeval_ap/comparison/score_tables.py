@@ -330,9 +330,9 @@ def _check_one_scale(
     largest = by_system.max()
     shares = largest[(by_system.min() >= 0) & (largest <= 1 + ROUNDING)]
     for system, seed in largest.index.difference(shares.index) if len(shares) else ():
-        of_system = cells[(cells['system'] == system) & (cells['seed'] == seed)]
-        values = of_system['value']
-        roles = files[of_system['file'].iloc[0]].layout.by_role.keys()
+        its_cells = cells[(cells['system'] == system) & (cells['seed'] == seed)]
+        values = its_cells['value']
+        roles = files[its_cells['file'].iloc[0]].layout.by_role.keys()
         # A column of a wide table need not be a system: with a value beyond, it may be a year.
         is_other = may_hold_other_data and roles.isdisjoint(['system', 'value'])
         if is_other or values.median() > LARGEST_RATIO * shares.min():
@@ -341,7 +341,7 @@ def _check_one_scale(
             remedy += f'{SYSTEMS_REMEDY}, or ' * is_other
             expected = f'a number from 0 to 1, as {shown(shares.index[0][0])} has: {remedy}give '
             expected += '--range LOW,HIGH, in Python range=(LOW, HIGH)'
-            outside = of_system[(values - 0.5).abs() > 0.5 + ROUNDING]
+            outside = its_cells[(values - 0.5).abs() > 0.5 + ROUNDING]
             raise _value_error(outside, column, files, expected)
 
 
