@@ -155,7 +155,7 @@ TARGETS = {
     'trec-run': Target(partial(entries, TREC_RUN), TREC[TREC_RUN]),
     'other-tools': Target(partial(as_file, 'run', of_other_tools), OTHER_TOOLS),
     'scores': Target(
-        partial(as_file, 'scores', lambda path: read_scores([('', path)])), LINES_OF_SCORES
+        partial(as_file, 'scores', lambda path: read_scores([('', '', path)])), LINES_OF_SCORES
     ),
     'lenient': Target(partial(leniently, HYPOTHESIS), RUN),
     'validate': Target(validated, SUBMISSIONS),
