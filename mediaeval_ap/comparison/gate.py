@@ -125,17 +125,19 @@ class Decisions:
             verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
         return verdicts
 
+    def _rows(self, pair: Pair) -> list[int]:
+        """Return the rows of the two runs of a pair."""
+        return [self._runs.names.index(name) for name in (pair.a, pair.b)]
+
     def _differs(self, pair: Pair) -> bool:
         """Return True if two runs differ on a unit, or seeds of one of them do."""
-        numbers = [self._runs.names.index(name) for name in (pair.a, pair.b)]
-        seeds = [spread.variance for run in numbers for spread in self._units.seeds[run]]
+        seeds = [spread.variance for run in self._rows(pair) for spread in self._units.seeds[run]]
         return bool(pair.n_nonzero or any(seeds))
 
     def _check_can_decide(self, pair: Pair) -> None:
         """Raise ParameterError for a limit that no difference can exceed, or too few units."""
         settings = self._settings
-        both = [self._runs.names.index(name) for name in (pair.a, pair.b)]
-        width = largest_difference(self._runs, self._runs.values[0][both])
+        width = largest_difference(self._runs, self._runs.values[0][self._rows(pair)])
         if self._limit is not None and width is not None and self._limit >= width:
             name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
             expected = f'less than {width:g}, the largest difference that there can be'
@@ -199,7 +201,7 @@ class Decisions:
 
     def _needed(self, pair: Pair, difference: float, bound: float) -> NumberOrReason:
         """Return how many units tell a difference of a pair from a bound, or why none does."""
-        a, b = (self._runs.names.index(name) for name in (pair.a, pair.b))
+        a, b = self._rows(pair)
         differences = self._units.differences(a, b)
         sd = self._deviation(pair)
         unit, plural = names_of_units(vars(self._settings), self._runs.metrics[0])
@@ -222,8 +224,7 @@ class Decisions:
     def _deviation(self, pair: Pair) -> float | None:
         """Return the standard deviation of differences, as if all units were of mean size."""
         sizes = self._units.sizes
-        both = (self._runs.names.index(name) for name in (pair.a, pair.b))
-        differences = self._units.differences(*both)
+        differences = self._units.differences(*self._rows(pair))
         deviations = differences - differences.sum() / sizes.sum() * sizes
         sum_of_squares = float(np.square(deviations / sizes.mean()).sum())
         return math.sqrt(sum_of_squares / (len(sizes) - 1)) if len(sizes) > 1 else None
