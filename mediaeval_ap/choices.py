@@ -19,6 +19,7 @@ from mediaeval_ap.cores import machine_cores
 from mediaeval_ap.errors import ParameterError, shown
 
 TEXT = 'non-empty text on one line, without spaces around it'  # describes `is_text` in errors
+BYTE_ORDER_MARK = '\ufeff'
 BETWEEN_WORDS = ' \t'
 BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
 POOL_DEPTH = 20  # first ranks of each run to judge
@@ -81,7 +82,8 @@ def is_text(value: object) -> bool:
     text = plain_text(value)
     if not text or text.strip(BETWEEN_WORDS) != text:
         return False
-    if '\n' in text or '\r' in text or '\0' in text:
+    # Files that are joined keep the mark of the second: its first row would match nothing.
+    if any(character in text for character in ('\n', '\r', '\0', BYTE_ORDER_MARK)):
         return False
     try:
         text.encode()

@@ -41,7 +41,7 @@ def read_plainly(data, layout):
             wrong.append(number)
             continue
         fields = [field for field in re.split('[ \t]', text) if field]
-        if '\r' in text or '\0' in text:
+        if {'\r', '\0', '\ufeff'} & set(text):
             wrong.append(number)
         elif not fields:
             continue

@@ -64,7 +64,7 @@ def read(role, content):
 
 def is_text(raw):
     try:
-        return not {'\0', '\r'} & set(raw.decode())
+        return not {'\0', '\r', '\ufeff'} & set(raw.decode())
     except UnicodeDecodeError:
         return False
 

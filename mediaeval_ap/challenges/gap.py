@@ -24,8 +24,9 @@ from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.records import Records, expected_number, parse_decimals
+from mediaeval_ap.tables.records import Records, parse_decimals
 from mediaeval_ap.tables.table import Frame
+from mediaeval_ap.tables.text.csv_text import expected_number
 from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 
 if TYPE_CHECKING:

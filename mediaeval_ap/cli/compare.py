@@ -186,9 +186,12 @@ def _score_trec(
     qrels: str | None, runs: Sequence[RunFile], criteria: dict[str, Any], settings: dict[str, Any]
 ) -> list[Evaluation]:
     """Score runs of TREC or another tool; return an empty list for other files."""
-    from mediaeval_ap.trec.other_tools import is_for_trec
+    from mediaeval_ap.tables.first_look import Kind, kind_of
+    from mediaeval_ap.trec.other_tools import file_in
 
-    is_trec = qrels is not None and any(map(is_for_trec, [qrels, *runs]))
+    is_trec = qrels is not None and any(
+        kind_of(file_in(file)) is Kind.TREC for file in (qrels, *runs)
+    )
     kind = 'runs' if is_trec else 'no runs'
     wrong_options = OPTIONS_WITHOUT_TREC if is_trec else TREC_OPTIONS
     check_not_typed(wrong_options, f'{kind} of TREC or another tool')

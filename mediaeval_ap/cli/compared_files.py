@@ -114,11 +114,10 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
     The first argument holds results, too, if it looks like results; or if it cannot be read twice
     (standard input) and all others hold results.
     """
-    from mediaeval_ap.results.json_files import holds_json
     from mediaeval_ap.tables import REFERENCE, read
-    from mediaeval_ap.trec.other_tools import is_for_trec
+    from mediaeval_ap.tables.first_look import Kind, kind_of
 
-    results = [file for file in (reference, *runs) if holds_json(file) and not is_for_trec(file)]
+    results = [file for file in (reference, *runs) if kind_of(file) is Kind.RESULTS]
     if reference in results or (len(results) == len(runs) and not os.path.isfile(reference)):
         if unscored := [run for run in runs if run not in results and os.path.exists(run)]:
             raise click.UsageError(
@@ -139,10 +138,10 @@ def find_score_tables(
     files: Sequence[RunFile], columns: dict[str, str] | None, names: str | None
 ) -> list[RunFile]:
     """Return all files, named, if they are score tables or have columns; else none."""
-    from mediaeval_ap.comparison.score_tables import SCORE_SHAPES, holds_scores
+    from mediaeval_ap.comparison.score_tables import SCORE_SHAPES
+    from mediaeval_ap.tables.first_look import Kind, kind_of
 
-    item = (columns or {}).get('item', 'item')
-    tables = [file for file in files if columns is not None or holds_scores(file, item)]
+    tables = [file for file in files if columns is not None or kind_of(file) is Kind.SCORES]
     other_files = [file for file in files if file not in tables and os.path.exists(file)]
     if tables and other_files:
         problem = f'{shown(other_files[0])} is not a score table, but another argument is'

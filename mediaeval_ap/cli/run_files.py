@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
 from mediaeval_ap.results.run_names import name_with_seed, names_in_file, run_names
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables.sources import ByteSource
 
 
 class RunFile(str):
@@ -19,6 +23,13 @@ class RunFile(str):
     given_name: str = ''
     team: str = ''
     seed: str = ''
+
+    @cached_property
+    def source(self) -> ByteSource:
+        """The file, whose first bytes are read once for all who look at them."""
+        from mediaeval_ap.tables.sources import ByteSource
+
+        return ByteSource(self)
 
     @property
     def name_with_seed(self) -> str:
@@ -68,6 +79,7 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
         named_run.given_name = run.given_name or name
         named_run.team = team
         named_run.seed = seed
+        named_run.source = run.source
         named_runs.append(named_run)
     names_of_runs(named_runs)  # raises if a name is given twice
     return named_runs

@@ -10,19 +10,14 @@ from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS, kind_of_metric
+from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records
 
 # Columns beside the values.
 OWN_SETTINGS = ('metric', 'definition', *SHOWN_SETTINGS)
 OWN_TEXT_COLUMNS = (*OWN_SETTINGS, 'n_relevant')
-COUNT_COLUMNS = (N_QUERIES, 'n_labels')
 _is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
-
-
-def is_own_header(names: Sequence[str]) -> bool:
-    """Return True if a command of this package wrote values by query under these columns."""
-    return {'run', 'query'} <= {*names} and not {*COUNT_COLUMNS}.isdisjoint(names)
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class OwnLayout(RecordLayout):
     @property
     def values(self) -> list[str]:
         """The columns of values."""
-        return [name for name in self.numbers if not name.startswith(COUNT_COLUMNS)]
+        return [name for name in self.numbers if not name.startswith(OWN_COUNTS)]
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:
         own = self.for_header(header)
@@ -49,7 +44,7 @@ class OwnLayout(RecordLayout):
         def is_read(name: str) -> bool:
             is_measure = f'{N_QUERIES}_{name}' in header
             is_value = name == self.value if self.value else is_measure or _is_value_name(name)
-            return bool(is_value) or name.startswith(COUNT_COLUMNS)
+            return bool(is_value) or name.startswith(OWN_COUNTS)
 
         numbers = tuple(filter(is_read, header))
         roles = (*texts, *numbers)
@@ -111,7 +106,7 @@ def without_means(records: Records) -> Records:
 
     by_role = records.layout.by_role
     runs = records['system'].to_pandas()
-    counts = pandas.Series(records[next(name for name in COUNT_COLUMNS if name in by_role)])
+    counts = pandas.Series(records[next(name for name in OWN_COUNTS if name in by_role)])
     are_means = records['item'].to_pandas().eq(ALL_QUERIES) & counts.notna()
     are_read = ~are_means
     if 'n_relevant' in by_role:

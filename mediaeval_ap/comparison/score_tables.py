@@ -5,13 +5,10 @@ An item counts as a query, and a system as a run.
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,19 +22,19 @@ from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.comparable_runs import Runs, mean_of_seeds, note_of_zeros, run_and_seed
 from mediaeval_ap.comparison.own_tables import (
     OwnLayout,
-    is_own_header,
     metric_columns,
     reason_without_videos,
     without_means,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, printable, shown
+from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
 from mediaeval_ap.results.run_names import name_with_seed, run_names
-from mediaeval_ap.tables.columnar import parquet_columns, read_columns
-from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX, RecordLayout
+from mediaeval_ap.tables.columnar import read_columns
+from mediaeval_ap.tables.first_look import columns_of, first_object, is_json
+from mediaeval_ap.tables.layouts import RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
-from mediaeval_ap.tables.records import Records, choose_layout, from_table, read_records
+from mediaeval_ap.tables.records import Records, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
-from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_lines
+from mediaeval_ap.tables.sources import ByteSource, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers
 from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
 
@@ -57,7 +54,6 @@ REPEATED_REMEDY = (
     'each item once: name tables of one system by NAME=FILE, in Python by a mapping {name: table}; '
     'in other tables, give each system a name of its own'
 )
-N_HEADER_BYTES = 1 << 16  # enough for the names of a few thousand systems
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
 LARGEST_SIZE = 1e100
@@ -87,48 +83,12 @@ def tables_in(results: object) -> NamedTables | None:
     return named if named and are_tables else None
 
 
-def holds_scores(path: str, item: str = 'item') -> bool:
-    """Return True if a regular file is a score table, by its header, or its first JSON object."""
-    with suppress(ReadError, RecursionError, ValueError):
-        source = ByteSource(path)
-        names = _header(source)
-        if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-            return not {item, 'value', PARQUET_INDEX}.isdisjoint(names) or is_own_header(names)
-        if len(names) > 1 and names[0] in ('', UNNAMED_INDEX):
-            return True
-        return item in names or is_own_header(names)
-    return False
-
-
-def _header(source: ByteSource) -> Sequence[str]:
-    """Return the names of the columns of a file, or of the fields of its first JSON object."""
-    if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-        names: Sequence[str] = parquet_columns(source)
-        return names
-    if (start := _start(source).removeprefix('[')).startswith('{'):
-        return [*_first_object(start)]
-    # Tabs only by the suffix: a run may be separated by tabs, too.
-    separators = '[,;\t]' if re.search('[.][ct]sv', source.name.lower()) else '[,;]'
-    header = start.split('\n')[0]
-    return [name.strip('" \r') for name in re.split(separators, header)]
-
-
-def _first_object(start: str) -> dict[str, Any]:
-    row, _ = json.JSONDecoder().raw_decode(start)
-    return {name: value for name, value in row.items() if not isinstance(value, dict | list)}
-
-
 def columns_of_json_lines(path: str) -> tuple[str, str]:
     """Return the columns of JSON lines, and an option that names them, for an error."""
-    names = [*(row := _first_object(_start(ByteSource(path))))]
+    names = [*(row := first_object(ByteSource.of(path)))]
     numbers = [name for name in names[1:] if isinstance(row[name], float | int)]
     example = f'item={next(iter(names), "…")},value={(numbers or ["…"])[-1]}'
     return f'JSON lines with the columns {abridged(names)}', f'their roles, as --columns {example}'
-
-
-def _start(source: ByteSource) -> str:
-    """Return the first characters of a regular file."""
-    return source.first_bytes(N_HEADER_BYTES).decode(errors='replace').lstrip(' \r\n')
 
 
 def _check_range(bounds: Any) -> tuple[float, float]:
@@ -411,9 +371,9 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
-    elif origin.kind is InputKind.TEXT and choose(_header(source := origin.value)):
+    elif origin.kind is InputKind.TEXT and choose(columns_of(source := origin.value)):
         with source.open() as stream:
-            if _start(source).startswith('{'):
+            if is_json(source.start):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
                 separator = '\t' if '.tsv' in source.name.lower() else ','
@@ -575,11 +535,11 @@ def _score_layouts(
 def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = TableInput.of(table, name)
-    start = _start(origin.value) if origin.kind is InputKind.TEXT else ''
-    if start.startswith('[{'):
+    start = origin.value.start if origin.kind is InputKind.TEXT else b''
+    if start.startswith(b'[{'):
         raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
     try:
-        if start.startswith('{'):
+        if is_json(start):
             records = _read_json_lines(origin.value, layouts)
         else:
             records = read_records(origin, layouts)

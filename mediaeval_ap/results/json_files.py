@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
@@ -16,13 +15,11 @@ from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_c
 from mediaeval_ap.results.result import Result, kind_of_metric
 from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, read_inputs
 from mediaeval_ap.results.score import SUMMED_COUNTS, Score
-from mediaeval_ap.tables.sources import ByteSource, parsed_json
+from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
 __all__ = ['read_results']
 
 JsonObject = Mapping[str, Any]
-BYTES_TO_FIRST_KEY = 1 << 10  # more than the white space around the first brace
-BEGIN_OF_OBJECT = re.compile(rb'\s*\{\s*"').match
 AS_WRITTEN = 'as a command writes it with --format json --per-query'
 
 
@@ -57,9 +54,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     >>> again.to_dict() == evaluation.to_dict()
     True
     """
-    file = ByteSource(source)
+    file = ByteSource.of(source)
     with file.open() as stream:
-        document = parsed_json(stream.read(), file.name, f'JSON, {AS_WRITTEN}')
+        document = parsed_json(read_all(stream, file.name), file.name, f'JSON, {AS_WRITTEN}')
     if not isinstance(document, dict) or document.get('schema') != RESULTS_SCHEMA:
         actual = shown(document.get('schema') if isinstance(document, dict) else document)
         raise FormatError(file.name, 'schema', '', actual, f'{RESULTS_SCHEMA!r}, {AS_WRITTEN}')
@@ -88,11 +85,6 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
             reason = f'{type(error).__name__}: {error}'
             raise FormatError(file.name, where, '', reason, f'one {AS_WRITTEN}') from error
     return results
-
-
-def holds_json(path: str) -> bool:
-    """Return True if a path is a regular file that begins like a JSON object."""
-    return BEGIN_OF_OBJECT(ByteSource(path).first_bytes(BYTES_TO_FIRST_KEY)) is not None
 
 
 def _columns_by_name(rows: Sequence[JsonObject]) -> dict[str, list[Any]]:

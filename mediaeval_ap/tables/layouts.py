@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mediaeval_ap.errors import shown
+from mediaeval_ap.errors import FormatError, shown
 
 _find_comment = re.compile(rb'(?m)^[ \t]*#[ \t]+[^ \t\n]').search
 UNNAMED_INDEX = 'Unnamed: 0'
@@ -158,6 +158,30 @@ class RecordLayout:
     def columns(self, header: Sequence[str]) -> Sequence[str]:
         """Return the columns to read from a file with this header."""
         return header if self.other_numbers else list(self.by_role.values())
+
+
+def choose_layout(
+    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
+) -> RecordLayout:
+    """Return the first layout that fits the columns of a file, or raise FormatError."""
+    problems = []
+    for layout in layouts:
+        if (problem := layout.explain(header)) is None:
+            return layout.for_header(header)
+        if (indexed_layout := layout.for_saved_index(header)) is not None:
+            return indexed_layout
+        problems.append(problem)
+    # A wrong or repeated column says more about the file than a missing one.
+    problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
+    if problem_found.startswith('no '):
+        expected = expected_columns(layouts)
+        if layouts[0].missing(header):
+            expected += layouts[0].remedy
+    raise FormatError(source, where, '', f'{problem_found} in {shown(",".join(header))}', expected)
+
+
+def expected_columns(layouts: Sequence[RecordLayout]) -> str:
+    return ' or '.join(dict.fromkeys(layout.expected for layout in layouts))
 
 
 def column_at(position: int) -> str:

@@ -8,20 +8,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
-from typing import Any, TypeGuard
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     COLUMNAR_FORMATS,
+    MOST_FIRST_BYTES,
     ByteSource,
     chunks_of,
     decompressed,
     opening,
+    read_all,
     standard_input,
+    with_first_line,
 )
 from mediaeval_ap.tables.table import Names, NumberedRows, Provenance, Rows, Table
 from mediaeval_ap.tables.text import line_rules
@@ -76,8 +80,8 @@ class TableInput:
         elif is_arrow(value):
             kind = InputKind.COLUMNAR
         elif isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
-            path, value = value, value if isinstance(value, ByteSource) else ByteSource(value)
-            if value.is_path and is_store(path):
+            value = ByteSource.of(path := value)
+            if value.is_path and not isinstance(path, ByteSource) and is_store(path):
                 raise ReadError(value.name, IS_STORE)
             kind = InputKind.COLUMNAR if value.format in COLUMNAR_FORMATS else InputKind.TEXT
         elif isinstance(value, np.ndarray) and value.ndim != 1:
@@ -101,20 +105,25 @@ class TableInput:
         return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy}')
 
     def with_columns(self, names: Collection[str]) -> TableInput:
-        """Make a frame of a dictionary of columns, or of one with these columns in its index."""
+        """Make a frame of columns, of dictionaries, or of a frame with columns in its index."""
         value = self.value
         if isinstance(value, Mapping | list | tuple) and len(names) > 1:
             first = next(iter(value.values() if isinstance(value, Mapping) else value), None)
             is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
             if is_path or hasattr(first, 'columns'):
                 raise self.error('one table: {name: evaluate(run) for name, run in runs.items()}')
-        if isinstance(value, Mapping) and any(
-            name in value and not isinstance(value[name], Mapping) for name in names
-        ):
+        if is_list_of_mappings(value):
+            are_columns = not value[0].keys().isdisjoint(names)
+        else:
+            are_columns = isinstance(value, Mapping) and any(
+                name in value and not isinstance(value[name], Mapping) for name in names
+            )
+        if are_columns:
             import pandas
 
+            rows = dict(value) if isinstance(value, Mapping) else list(map(dict, value))
             try:
-                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(dict(value)))
+                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(rows))
             except ValueError as error:  # columns of different lengths
                 raise self.error(f'columns of one length ({error})') from None
         if self.kind is InputKind.FRAME or is_series(value):
@@ -142,6 +151,12 @@ def remedy_of(value: object, names: Sequence[str] = ()) -> str:
         elif len(names) == 1:
             call = f'pandas.DataFrame(…){axis}, or pandas.DataFrame(…).T{axis} if keys are ids'
     return call and f': give it as {call}'
+
+
+def is_list_of_mappings(value: object) -> TypeGuard[Sequence[Mapping[Any, Any]]]:
+    """Return True for dictionaries, a row each."""
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list and all(isinstance(row, Mapping) for row in value)  # type: ignore[attr-defined]
 
 
 def is_series(value: object) -> bool:
@@ -254,7 +269,10 @@ def read_one_of(
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
-    with source.open() as stream:
+    with source.open() as opened:
+        line, stream = with_first_line(opened, MOST_FIRST_BYTES)
+        if table := _table_with_header(line, stream, layouts, source.name):
+            return replace(table, source=source.provenance())
         layout = layouts[0]
         blocks = line_rules.whole_lines(stream.read)
         if len(layouts) > 1:
@@ -263,6 +281,21 @@ def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool
         n_bytes = by_python(source)
         table = parse(blocks, layout, source.name, n_bytes, may_be_empty=may_be_empty)
     return replace(table, source=source.provenance())
+
+
+def _table_with_header(
+    line: bytes, stream: BinaryIO, layouts: Sequence[Layout], name: str
+) -> Table | None:
+    """Read CSV whose first line has the fields of a layout; return None for any other text."""
+    if b',' not in line:
+        return None
+    columns = header_of(line.removeprefix(line_rules.BYTE_ORDER_MARK), ',')
+    layout = _layout_with_names(columns, layouts)
+    if not {*columns}.issuperset(layout.fields):
+        return None
+    from mediaeval_ap.tables.text.csv_text import read_csv_rows
+
+    return read_csv_rows(read_all(stream, name), [layout], name, ',')
 
 
 def _layout_of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:

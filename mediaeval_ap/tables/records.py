@@ -9,14 +9,9 @@ on any doubt the file is read again, record by record.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
 from os.path import splitext
-from shutil import copyfileobj
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,10 +30,10 @@ from mediaeval_ap.tables.columnar import (
     read_columns,
     text_array,
 )
-from mediaeval_ap.tables.layouts import RecordLayout, column_at
+from mediaeval_ap.tables.layouts import RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
-from mediaeval_ap.tables.sources import ByteSource
+from mediaeval_ap.tables.sources import ByteSource, read_all
 from mediaeval_ap.tables.table import (
     PADDED,
     ROW_BY_ROW,
@@ -47,17 +42,12 @@ from mediaeval_ap.tables.table import (
     Provenance,
     not_padded,
 )
-from mediaeval_ap.tables.text.arrow_reader import read_csv
+from mediaeval_ap.tables.text.csv_text import expected_number, parse_csv
 from mediaeval_ap.tables.text.line_rules import (
     BYTE_ORDER_MARK,
-    EXACT_NUMBER,
     FINITE_DECIMAL,
     LARGEST_INTEGER,
-    Fault,
-    Faults,
-    explain_bytes,
     is_finite_decimal,
-    is_utf8,
     no_rows,
 )
 
@@ -65,12 +55,9 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-COPIED_BYTES = 1 << 20  # copying takes far less time than reading
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
 NPY_START = b'\x93NUMPY'
-FORBIDDEN_IN_LINES = '\0|\r(?:[^\n]|$)'
-MAX_FIELD_LENGTH = 2**31 - 1  # fits a C long on every platform
-_FIELD_LIMIT_LOCK = Lock()  # the `csv` module has one limit for all threads
+FORBIDDEN_IN_LINES = f'\0|\r(?:[^\n]|$)|{BYTE_ORDER_MARK.decode()}'
 
 
 @dataclass(frozen=True)
@@ -207,9 +194,7 @@ def _read_file(source: ByteSource, allow_array: bool) -> bytes | NDArray[Any]:
     """Read all of a file: its bytes, or with `allow_array` the array of a .npy file."""
     with source.open() as stream:
         if not (allow_array and stream.peek(len(NPY_START)).startswith(NPY_START)):
-            content = io.BytesIO()
-            copyfileobj(stream, content, COPIED_BYTES)
-            return content.getvalue()
+            return read_all(stream, source.name)
         try:
             array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
             if stream.read(1):
@@ -340,157 +325,15 @@ def from_table(
             raise FormatError(source.name, '', name, 'lists', f'one label{layout.lists_remedy}')
         columns[name] = text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
-        if holds_any(texts, '\0\r') and len(wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)):
+        if holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
+            wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
+        ):
             row = int(wrong[0]) + 1
             value = shown(texts[wrong[0]].as_py())
-            expected = 'text without NUL, and with CR only before LF'
+            expected = 'text without NUL and U+FEFF, and with CR only before LF'
             raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
-
-
-def parse_csv(
-    content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
-) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
-    """Read CSV by the first layout that fits its columns: texts and numbers, and their lines."""
-    content = content.removeprefix(BYTE_ORDER_MARK)
-    is_cr_in_line_ends = content.count(b'\r') == content.count(b'\r\n')
-    if not is_cr_in_line_ends or b'\0' in content or not is_utf8(content):
-        faults = Faults('line')
-        faults.add_all(map(explain_bytes, content.replace(b'\r\n', b'\n').split(b'\n')))
-        faults.refuse(source)
-    records = _csv_records(content, delimiter)
-    with _fields_of_any_length():
-        line, header = next(records, (1, []))
-    if isinstance(header, Fault):
-        raise header.error(source, f'line {line}')
-    has_header = layouts[0].has_header
-    if not header:
-        expected = f'{"a header" if has_header else "rows"}: {_expected_columns(layouts)}'
-        raise FormatError(source, '', '', 'nothing', expected)
-    if not has_header:
-        records = chain([(line, header)], records)
-        header = [column_at(position) for position, _ in enumerate(header, 1)]
-    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
-        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
-        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
-    layout = choose_layout(header, layouts, source, f'line {line}')
-    if b'"' not in content and line == 1:
-        columns = _prove_csv(content, header, layout, delimiter)
-        if columns is not None:
-            return layout, columns, LineNumbers('line', first=1 + has_header)
-    with _fields_of_any_length():
-        return layout, *_read_or_explain(records, header, layout, source)
-
-
-def choose_layout(
-    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
-) -> RecordLayout:
-    """Return the first layout that fits the columns of a file, or raise FormatError."""
-    problems = []
-    for layout in layouts:
-        if (problem := layout.explain(header)) is None:
-            return layout.for_header(header)
-        if (indexed_layout := layout.for_saved_index(header)) is not None:
-            return indexed_layout
-        problems.append(problem)
-    # A wrong or repeated column says more about the file than a missing one.
-    problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
-    if problem_found.startswith('no '):
-        expected = _expected_columns(layouts)
-        if layouts[0].missing(header):
-            expected += layouts[0].remedy
-    raise FormatError(source, where, '', f'{problem_found} in {shown(",".join(header))}', expected)
-
-
-def _expected_columns(layouts: Sequence[RecordLayout]) -> str:
-    return ' or '.join(dict.fromkeys(layout.expected for layout in layouts))
-
-
-def _prove_csv(
-    content: bytes, header: Sequence[str], layout: RecordLayout, delimiter: str
-) -> pyarrow.Table | None:
-    """Read CSV without quotes as a whole; None if a record is wrong or in doubt."""
-    import pyarrow
-
-    text = pyarrow.large_string()
-    number = pyarrow.float64()
-    texts = layout.by_role.values()  # numbers that may be missing are read as text first
-    types = {name: text if name in texts else number for name in layout.columns(header)}
-    n_header_lines = int(layout.has_header)
-    stream = pyarrow.BufferReader(content)
-    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=n_header_lines)
-    n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
-    if table is None or not len(table) or len(table) != n_lines - n_header_lines:
-        return None
-    number_columns = [table[name] for name, kind in types.items() if kind == number]
-    # Infinity and NaN are wrong, and larger integers may be inexact.
-    is_right = all((np.abs(column) < LARGEST_INTEGER).all() for column in number_columns)
-    return table if is_right else None
-
-
-def _read_or_explain(
-    records: Iterator[tuple[int, list[str] | Fault]],
-    header: Sequence[str],
-    layout: RecordLayout,
-    source: str,
-) -> tuple[pyarrow.Table, LineNumbers]:
-    """Read CSV record by record; raise the first fault, with the count of the others."""
-    import pyarrow
-
-    names = layout.columns(header)
-    positions = [header.index(name) for name in names]
-    rows = []
-    lines = []
-    faults = Faults('line')
-    for line, record in records:
-        if isinstance(record, Fault):
-            faults.add(line, record)
-        elif (fault := _explain_record(record, header, layout)) is not None:
-            faults.add(line, fault)
-        elif not faults.counts:
-            lines.append(line)
-            rows.append([record[position] for position in positions])
-    faults.refuse(source)
-    if not rows:
-        raise no_rows(source, layout)
-    arrays = [
-        pyarrow.array(values, pyarrow.large_string())
-        if name in layout.by_role.values()
-        else pyarrow.array(list(map(float, values)), pyarrow.float64())
-        for name, values in zip(names, zip(*rows, strict=True), strict=True)
-    ]
-    return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
-
-
-def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
-    if len(record) != len(header):
-        plural = 's' if len(record) > 1 else ''
-        fields = f'{len(record)} field{plural} in {shown(",".join(record))}'
-        model = 'the header' if layout.has_header else 'the first line'
-        return Fault('', fields, f'{len(header)} fields as in {model}')
-    if layout.other_numbers:
-        for name, value in zip(header, record, strict=True):
-            if name in layout.texts:
-                continue
-            if expected := expected_number(value.strip(BETWEEN_WORDS).encode()):
-                return Fault(name, shown(value), expected)
-    return None
-
-
-def expected_number(field: bytes) -> str | None:
-    """Return the kind of number that a wrong field should hold; None if the field is right.
-
-    >>> expected_number(b'1e400'), expected_number(b'9007199254740993'), expected_number(b'0.1')
-    ('a finite decimal number', 'a finite number that a double can hold', None)
-    """
-    if not is_finite_decimal(field):
-        return FINITE_DECIMAL
-    # Integers must be exact, as in tables; any other decimal is rounded to the nearest double.
-    digits = field.lstrip(b'+-').lstrip(b'0')  # few, as the number is finite
-    if digits.isdigit() and int(digits) != int(float(digits)):
-        return EXACT_NUMBER
-    return None
 
 
 def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
@@ -508,32 +351,3 @@ def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
         if expected_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
             numbers[row] = np.nan
     return numbers
-
-
-def _csv_records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
-    """Yield the first line and the fields (or the fault) of each record that is not blank."""
-    import csv
-
-    text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    line = 0
-    try:
-        for record in reader:
-            if record:
-                yield line + 1, record
-            line = reader.line_num
-    except csv.Error as error:
-        yield line + 1, Fault('', str(error), 'CSV')
-
-
-@contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    """Lift the limit of the `csv` module on the length of a field."""
-    import csv
-
-    with _FIELD_LIMIT_LOCK:
-        limit = csv.field_size_limit(MAX_FIELD_LENGTH)
-        try:
-            yield
-        finally:
-            csv.field_size_limit(limit)

@@ -18,7 +18,7 @@ from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, Provenance, Table
+from mediaeval_ap.tables.table import Column, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.text.line_rules import (
     AS_INTEGERS,
     AS_TEXT,
@@ -44,6 +44,27 @@ def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
     if table is None:
         _refuse_rows(rows, layout, name)
     return table
+
+
+def from_located_rows(
+    rows: Sequence[tuple[Any, ...]], locations: Iterable[str], layout: Layout, name: str
+) -> Table:
+    """Read tuples; the error of a wrong row names its location, not its number."""
+    try:
+        return from_rows(rows, layout, name)
+    except FormatError:
+        for row, location in zip(rows, locations, strict=True):
+            if fault := explain_row(row, layout):
+                raise fault.error(name, location) from None
+        raise
+
+
+def from_numbered_rows(
+    rows: Sequence[tuple[Any, ...]], lines: LineNumbers, layout: Layout, name: str
+) -> Table:
+    """Read tuples that stand in the lines of a file."""
+    locations = (f'{lines.unit} {lines[row]}' for row in range(len(rows)))
+    return replace(from_located_rows(rows, locations, layout, name), lines=lines)
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:

@@ -22,10 +22,15 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
-from mediaeval_ap.choices import plain_text
+from mediaeval_ap.choices import BYTE_ORDER_MARK, plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.table import Provenance
+from mediaeval_ap.tables.text.line_rules import (
+    MAX_LINE_BYTES,
+    explain_endless_line,
+    remedy_of_foreign,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -44,6 +49,7 @@ _FIRST_BYTES = {
 }
 _MATCHES = {kind: re.compile(pattern).match for kind, pattern in _FIRST_BYTES.items()}
 N_FIRST_BYTES = 10  # enough for the longest pattern
+MOST_FIRST_BYTES = 1 << 16  # enough to recognise a file, and for thousands of names of columns
 BUFFER_BYTES = 1 << 20  # half or twice as many take the same time, within a tenth
 STANDARD_INPUT = '-'
 LIMIT_VARIABLE = 'MEDIAEVAL_AP_MAX_BYTES'
@@ -207,24 +213,48 @@ class ByteSource:
             if '\0' in self.name:
                 raise ReadError(self.name, 'a path cannot contain NUL')
 
+    @classmethod
+    def of(cls, origin: Any) -> ByteSource:
+        """Return a source, also one that a path of the command line keeps, or make one."""
+        source = getattr(origin, 'source', origin)
+        return source if isinstance(source, cls) else cls(origin)
+
     @cached_property
     def format(self) -> str:
         """The format by the first bytes; '' for text, or if these cannot be read twice."""
         try:
-            if self.is_path and not self.is_regular_file:
-                return ''
-            with io.FileIO(self._path) if self.is_path else self._file() as file:
+            if self.is_path:
+                return detect_format(self._stored_start)
+            with self._file() as file:
                 # A file of the operating system must be at its beginning.
                 is_file = self.is_remote or isinstance(getattr(file, 'raw', file), io.FileIO)
                 if not is_file or not file.seekable() or file.tell():
                     return ''
-                if not self.is_path:
-                    self._version = version_of(file)
+                self._version = version_of(file)
                 start = file.read(N_FIRST_BYTES)
                 file.seek(0)
         except (OSError, ValueError):  # such as a closed file; a reader raises the error again
             return ''
         return detect_format(start)
+
+    @cached_property
+    def _stored_start(self) -> bytes:
+        """The first bytes of a regular file, perhaps compressed; b'' of anything else."""
+        if not self.is_regular_file:
+            return b''
+        with opening(self.name), io.FileIO(self._path) as file:
+            return file.read(MOST_FIRST_BYTES)
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes of text in a regular file; b'' if it cannot be read."""
+        with suppress(ReadError):  # a reader of the whole file raises it again
+            start = self._stored_start
+            if start and self.format:
+                with self.open() as stream:
+                    start = stream.read(MOST_FIRST_BYTES)
+            return start.removeprefix(BYTE_ORDER_MARK.encode())
+        return b''
 
     def _stored_size(self) -> int | None:
         """Return the size of a regular file given by its path; None for anything else."""
@@ -238,14 +268,6 @@ class ByteSource:
     def is_regular_file(self) -> bool:
         """True for the path of a regular file: its bytes can be read again."""
         return self._stored_size() is not None
-
-    def first_bytes(self, most: int) -> bytes:
-        """Return the first bytes of text in a regular file; b'' if it cannot be read."""
-        with suppress(ReadError):  # a reader of the whole file raises it again
-            if self.is_regular_file:
-                with self.open() as stream:
-                    return stream.read(most).removeprefix(b'\xef\xbb\xbf')
-        return b''
 
     def size(self) -> int:
         """Estimate the decompressed size in bytes; 0 unless it is a regular file."""
@@ -349,6 +371,25 @@ def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
         raise BlockingIOError('no data yet: a stream that blocks is needed')
 
 
+def read_all(stream: BinaryIO, name: str) -> bytes:
+    """Read a stream to its end; refuse a line that is too long, as of a device without an end.
+
+    A document of JSON may be one line of any length.
+    """
+    content = io.BytesIO()
+    first_character = b''
+    begin_of_line = 0
+    for chunk in chunks_of(stream.read):
+        first_character = first_character or chunk.lstrip()[:1]
+        if (end := chunk.rfind(b'\n')) >= 0:
+            begin_of_line = content.tell() + end + 1
+        content.write(chunk)
+        is_endless = content.tell() - begin_of_line > MAX_LINE_BYTES
+        if is_endless and first_character not in (b'{', b'['):
+            raise explain_endless_line().error(name, '')
+    return content.getvalue()
+
+
 def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
     """Read up to `most` bytes of the first line; return them and a stream that repeats them."""
     line = stream.readline(most)
@@ -369,6 +410,8 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
         return json.loads(content, parse_constant=None if nan else refuse)
     except json.JSONDecodeError as error:
         problem = f'no JSON: {error.msg}'
+        if remedy := remedy_of_foreign(error.doc.split('\n')[error.lineno - 1]):
+            expected += f'; {remedy}'
         raise FormatError(name, f'line {error.lineno}', '', problem, expected) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(name, '', '', str(error), expected) from None

@@ -25,13 +25,12 @@ from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
 from mediaeval_ap.tables.rows import from_rows
-from mediaeval_ap.tables.sources import ByteSource, with_first_line
+from mediaeval_ap.tables.sources import MOST_FIRST_BYTES, ByteSource, with_first_line
 from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import arrow_reader
 from mediaeval_ap.tables.text.line_rules import whole_lines
 from mediaeval_ap.tables.text.reader import parse
 from mediaeval_ap.trec.other_tools import (
-    MOST_FIRST_BYTES,
     from_mapping,
     layouts_of,
     reader_of,

@@ -7,80 +7,41 @@ These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), qre
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from itertools import chain
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, abridged, shown, with_noun
-from mediaeval_ap.tables.columnar import parquet_columns
-from mediaeval_ap.tables.layouts import QRELS, RUN, Layout, RecordLayout
+from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown, with_noun
+from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, shape_of
+from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
 from mediaeval_ap.tables.reading import is_series
-from mediaeval_ap.tables.rows import explain_row, from_rows
-from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource, parsed_json, parsed_lines
+from mediaeval_ap.tables.rows import from_located_rows, from_numbered_rows
+from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
 from mediaeval_ap.tables.table import LineNumbers, Table
-from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Faults, explain_number, no_rows
+from mediaeval_ap.tables.text.csv_text import delimiter_of, read_csv_rows
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, no_rows
 
 EntryTuples: TypeAlias = list[tuple[Any, ...]]  # topic, document, number
 Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
-MOST_FIRST_BYTES = 1 << 16  # of the first line, enough to recognise a tool
-# Columns of BEIR, of datasets at Hugging Face, and of ranx: the same for qrels and runs.
-_SHARED_COLUMNS = 'query-id corpus-id score', 'query_id corpus_id score', 'q_id doc_id score'
-# Before these, columns of TREC, of ir_measures and ir_datasets, and of PyTerrier, whose runs have
-# the columns of TREC.
-TOOL_COLUMNS = {
-    'relevance': (
-        'qid docno relevance',
-        'query_id doc_id relevance',
-        'qid docno label',
-        *_SHARED_COLUMNS,
-    ),
-    'score': ('qid docno score', 'query_id doc_id score', *_SHARED_COLUMNS),
-}
-LZ4 = b'\x04\x22\x4d\x18'  # ranx compresses CBOR by it
 META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
-# The brace of an object, followed by a key and its colon, or alone in its line.
-_is_json = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
-# A first value that is not an object or list: by topic, it would be one.
-_is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
-_is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
-_keys = re.compile(rb'"([^"\\]+)"\s*:').findall
-# Results of ours have a text there.
-_is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match
-# After comments, six fields; the fourth is a rank, and the fifth a score.
-_is_run = re.compile(
-    rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+[-+\d.eE]+[ \t]+\S+\s*(?:\n|\Z)'
-).match
 PREDICTION_LINES = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
 
 
 def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     """Return the reader of a tool's file that begins with this line, or None for lines of TREC."""
-    if line.startswith(LZ4):
+    shape = shape_of(line.removeprefix(BYTE_ORDER_MARK))
+    if shape is Shape.LZ4:
         raise FormatError(name, '', '', 'LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
-    line = line.removeprefix(BYTE_ORDER_MARK)
-    if _is_json(line) and not (_is_record(line) or _has_columns(line)):
+    if shape is Shape.TOPICS:
         return partial(_read_by_topic, part=part)
     refuse_part(part)
-    if _is_json(line) or _is_array(line):
-        return partial(_read_records, is_array=not _is_json(line))
-    delimiter = '\t' if b'\t' in line else ','
-    return partial(_read_csv, delimiter=delimiter) if _has_columns(line) else None
-
-
-def _has_columns(begin: bytes) -> bool:
-    """Return True if CSV or JSON begins with a tool's columns of qrels or a run."""
-    names = _keys(begin)
-    if not begin.lstrip().startswith((b'{', b'[')):
-        names = re.split(rb'[\t,]', begin.partition(b'\n')[0].replace(b'"', b'').strip())
-    decoded = {name.decode(errors='replace') for name in names}
-    return any(decoded.issuperset(columns.split()) for columns in chain(*TOOL_COLUMNS.values()))
+    if shape in (Shape.RECORDS, Shape.ARRAY):
+        return partial(_read_records, is_array=shape is Shape.ARRAY)
+    return _read_csv if shape is Shape.TABLE else None
 
 
 def layouts_of(layout: Layout) -> list[Layout]:
@@ -90,19 +51,6 @@ def layouts_of(layout: Layout) -> list[Layout]:
         topic, document, number = columns.split()
         layouts.append(Layout(layout.name, (topic, document), number, integers=layout.integers))
     return layouts
-
-
-def is_for_trec(path: str) -> bool:
-    """Return True if a file can only be qrels or a run: another tool's file, or a run of TREC."""
-    source = ByteSource(file_in(path))
-    with suppress(ReadError, FormatError):  # reading the file raises them again
-        if source.is_regular_file and source.format in COLUMNAR_FORMATS:
-            names = parquet_columns(source)
-            ids = [columns.split()[:2] for columns in chain(*TOOL_COLUMNS.values())]
-            return any(set(id_columns).issubset(names) for id_columns in ids)
-    begin = source.first_bytes(MOST_FIRST_BYTES)
-    tests = _is_by_topic, _has_columns, _is_run
-    return begin.startswith(LZ4) or any(matches(begin) for matches in tests)
 
 
 def refuse_part(part: str | None) -> None:
@@ -138,23 +86,7 @@ def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Tabl
             raise FormatError(name, location, '', 'no documents', 'at least one that is judged')
         rows += [(topic, document, number) for document, number in documents.items()]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
-    return _located_table(rows, locations, layout, name)
-
-
-def _located_table(rows: EntryTuples, locations: Iterator[str], layout: Layout, name: str) -> Table:
-    """Make a table of rows; the error of a wrong row names its location, not its number."""
-    try:
-        return from_rows(rows, layout, name)
-    except FormatError:
-        for row, location in zip(rows, locations, strict=True):
-            if fault := explain_row(row, layout):
-                raise fault.error(name, location) from None
-        raise
-
-
-def _table_with_lines(rows: EntryTuples, lines: LineNumbers, layout: Layout, name: str) -> Table:
-    locations = (f'{lines.unit} {lines[row]}' for row in range(len(rows)))
-    return replace(_located_table(rows, locations, layout, name), lines=lines)
+    return from_located_rows(rows, locations, layout, name)
 
 
 def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
@@ -167,7 +99,7 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         expected = f'{PREDICTION_LINES}, or {expected}'
     unit: Literal['line', 'row'] = 'row' if is_array else 'line'
     if is_array:
-        values: list[Any] = parsed_json(stream.read(), name, expected)
+        values: list[Any] = parsed_json(read_all(stream, name), name, expected)
         numbers = [*range(1, len(values) + 1)]
     else:
         values, numbers = parsed_lines(stream, name, expected)
@@ -204,7 +136,7 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
     rows = [
         (_integer_text(query), _integer_text(document), score) for query, document, score in rows
     ]
-    table = _table_with_lines(rows, LineNumbers(unit, np.array(lines)), layout, name)
+    table = from_numbered_rows(rows, LineNumbers(unit, np.array(lines)), layout, name)
     return replace(table, integers=integers)
 
 
@@ -216,7 +148,7 @@ def _integer_text(value: Any) -> Any:
 def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:
     """Read predictions of MTEB (2.26.24), or qrels or a run of ranx (0.3.21), as JSON."""
     expected = 'JSON of MTEB, {subset: {split: {qid: {docno: score}}}}, or ranx, {qid: {docno: …}}'
-    value = parsed_json(stream.read(), source.name, expected)
+    value = parsed_json(read_all(stream, source.name), source.name, expected)
     if META not in value and _nesting_depth(value) < 4:
         refuse_part(part)
         return from_mapping(value, layout, source.name)
@@ -249,21 +181,7 @@ def _nesting_depth(value: Any, most: int = 4) -> int:
     return 1 + _nesting_depth(first, most - 1)
 
 
-def _read_csv(stream: BinaryIO, layout: Layout, source: ByteSource, *, delimiter: str) -> Table:
+def _read_csv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
     """Read a table with a header, such as qrels of BEIR (2.2.0) with tabs between the fields."""
-    from mediaeval_ap.tables.records import parse_csv
-
-    layouts = [
-        RecordLayout(tool_layout.texts, numbers=(str(tool_layout.number),))
-        for tool_layout in layouts_of(layout)
-    ]
-    chosen, columns, lines = parse_csv(stream.read(), layouts, source.name, delimiter)
-    layout = replace(layout, texts=chosen.texts, number=chosen.numbers[0])
-    topics, documents, numbers = (columns[field].to_pylist() for field in layout.fields)
-    faults = Faults('line')
-    for row, text in enumerate(numbers):
-        if fault := explain_number(text.encode(), layout):
-            faults.add(lines[row], fault)
-    faults.refuse(source.name)
-    rows = list(zip(topics, documents, map(float, numbers), strict=True))
-    return _table_with_lines(rows, lines, layout, source.name)
+    content = read_all(stream, source.name)
+    return read_csv_rows(content, layouts_of(layout), source.name, delimiter_of(content))

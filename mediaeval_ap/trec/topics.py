@@ -25,7 +25,7 @@ from mediaeval_ap.tables.table import texts_at
 NO_SHOTS = np.empty(0, dtype=np.int32)
 
 _encode_in_parts = re.compile(r'[\s%/]').sub
-_encode = re.compile(r'[\s%]|\A[#\ufeff]').sub  # a comment begins with #, a file with U+FEFF
+_encode = re.compile(r'[\s%]|\A#').sub  # a comment begins with #
 
 
 def _percent(match: re.Match[str]) -> str:
@@ -33,7 +33,7 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def as_word(text: str) -> str:
-    """Percent-encode white space, %, and # or U+FEFF at the beginning, so that text is one word."""
+    """Percent-encode white space, %, and # at the beginning, so that text is one word."""
     return _encode(_percent, text)
 
 

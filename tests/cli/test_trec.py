@@ -9,7 +9,7 @@ from trec_rows import QRELS, RUN, qrels_text, quiet, run_text
 
 from mediaeval_ap import compare, evaluate_trec
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.trec.other_tools import is_for_trec
+from mediaeval_ap.tables.first_look import Kind, kind_of
 
 
 @pytest.fixture
@@ -283,4 +283,4 @@ def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatc
 )
 def test_what_may_be_of_this_package_is_not_taken_for_trec(lines, tmp_path):
     (tmp_path / 'file').write_text(lines)
-    assert not is_for_trec(str(tmp_path / 'file'))
+    assert kind_of(tmp_path / 'file') is not Kind.TREC

@@ -15,8 +15,9 @@ from compared_runs import several
 from scipy import stats
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.score_tables import holds_scores, read_scores
+from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
+from mediaeval_ap.tables.first_look import Kind, kind_of
 
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
 VALUES = np.random.default_rng(3).random((3, 40))
@@ -935,5 +936,5 @@ def test_other_fields_of_json_are_passed_over(tmp_path):
     (one,) = compare(path, columns=named).leaderboard
     assert one.map == pytest.approx(np.mean(VALUES[0] > 0.5), rel=1e-12)
     path.write_text(text.replace('task_id', 'item').replace('acc', 'value'))
-    assert holds_scores(str(path))
+    assert kind_of(path) is Kind.SCORES
     assert numbers(compare(path)) == numbers(compare(path, columns={'item': 'item'}))

@@ -22,6 +22,10 @@ LONG = 5_000_000
 HEADER = 'corpus_id video_id shot_id person_name'
 ROWS_ONLY = 'expected rows only; remove this line'
 ENDLESS = 'found more than 64 MiB without a line end, expected lines of text'
+SECOND_MARK = (
+    'found a byte order mark (U+FEFF) at byte {}, expected text; were files joined? delete this '
+    'mark, which begins the second one'
+)
 BLOCK = 1 << 20  # how much the strict parser takes at a time
 
 
@@ -47,9 +51,6 @@ def without_number(at, text, remedy=''):
 
 # Where only ann's line is right, or only bob's, one of two names is found: 0.5.
 READ = [
-    # A second byte order mark is part of a corpus id, as is one on another line.
-    read('bom-twice.txt', BOM + BOM + A + B, ('\ufeffx', *ANN[1:]), BOB, value=0.5),
-    read('bom-later.txt', A + BOM + B, ANN, ('\ufeffx', *BOB[1:]), value=0.5),
     read('mixed-ends.txt', BOM + A.replace(b'\n', b'\r\n') + B[:-1], ANN, BOB),
     read('tabs.txt', b'\r\n\r\n\tx \t v\t1  ann\t\t0.9 \t\n' + B, ANN, BOB),
     with_names('spaces.txt', 'ann\xa0lee', '\xa0ann', 'ann\xa0', 'a\u2028b', 'a\vb', 'a\x1cb'),
@@ -78,7 +79,11 @@ OF_2015 = (
 )
 FIELDS = {  # name: a line, how many fields it has, what else fits it
     'one-field': ('x', '1 field', ''),
-    'six-fields': ('x v 1 ann lee 0.9', '6 fields', ''),
+    'six-fields': (
+        'x v 1 ann lee 0.9',
+        '6 fields',
+        "; write _ for each space within a name, as 'ann_lee'",
+    ),
     'nbsp-between': ('x\xa0v 1 ann 0.9', '4 fields', OF_2015.format('hypothesis')),
     'escapes-in-line': ('x v \x1b[2J\x07', '3 fields', OF_2015.format('reference')),
     'direction-in-line': ('x v \u202eann', '3 fields', OF_2015.format('reference')),
@@ -92,8 +97,12 @@ REFUSED = [
     refused('only-blank.txt', b'\n \n\t\r\n', EMPTY.replace('an empty file', 'only blank lines')),
     refused(
         *('cr.txt', (A + B).replace(b'\n', b'\r')),
-        ', line 1: found a carriage return at byte 14, expected text',
+        ', line 1: found a carriage return at byte 14, expected text; end lines with LF or CR LF, '
+        'not with CR alone',
     ),
+    refused('bom-twice.txt', BOM + BOM + A + B, f', line 1: {SECOND_MARK.format(1)}'),
+    refused('bom-later.txt', A + BOM + B, f', line 2: {SECOND_MARK.format(1)}'),
+    refused('bom-within.txt', A[:-1] + BOM + B, f', line 1: {SECOND_MARK.format(14)}'),
     refused('hole.txt', A + bytes(100_000), f', line 2: {NUL.format(1)}'),
     refused(
         *('utf-16.txt', UTF16),
@@ -174,7 +183,8 @@ OTHER_ROLES = [
     right('queries', 'queries.txt', BOM + b'ann\r\nbob'),
     refused(
         *('two-words.txt', b'ann\nann lee\n'),
-        ", line 2: found 2 fields in 'ann lee', expected 1 field: person_name",
+        ", line 2: found 2 fields in 'ann lee', expected 1 field: person_name; "
+        "write _ for each space within a name, as 'ann_lee'",
         role='queries',
     ),
     refused('subset.txt', b'x v\0\n', f', line 1: {NUL.format(4)}', role='subset'),

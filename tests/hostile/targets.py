@@ -22,10 +22,11 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, SUBSET, read
 from mediaeval_ap.tables import REFERENCE as REFERENCE_LAYOUT
+from mediaeval_ap.tables.first_look import kind_of
 from mediaeval_ap.tables.layouts import QRELS, RecordLayout
 from mediaeval_ap.tables.layouts import RUN as TREC_RUN
-from mediaeval_ap.tables.records import parse_csv, read_records
-from mediaeval_ap.trec.other_tools import is_for_trec
+from mediaeval_ap.tables.records import read_records
+from mediaeval_ap.tables.text.csv_text import parse_csv
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def command(arguments, data):
 def of_other_tools(path):
     """A file in place of the run, and in place of the qrels, and what `compare` takes it for."""
     judged, returned = {'q1': {'d1': 1}, '2': {'7': 1}}, {'q1': {'d1': 0.5}, '2': {'d2': 0.5}}
-    is_for_trec(str(path))
+    kind_of(path)
     outcome(lambda: evaluate_trec(path, returned, missing='zero', unknown='drop'))
     evaluate_trec(judged, path, missing='zero', unknown='drop')
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap.errors import FormatError, ParameterError
-from mediaeval_ap.tables import Provenance, records
+from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
+from mediaeval_ap.tables.text import csv_text
 
 TEXT = RecordLayout(('id', 'b'))
 NUMBERS = RecordLayout(('id',), other_numbers=True)
@@ -23,7 +24,7 @@ POSITIONS = RecordLayout(('column 2', 'column 1'), has_header=False)
 
 
 def parse(content, *layouts, delimiter=','):
-    return records.parse_csv(content, layouts or [TEXT], 'file.csv', delimiter)
+    return csv_text.parse_csv(content, layouts or [TEXT], 'file.csv', delimiter)
 
 
 def message(content, *layouts):
@@ -153,7 +154,7 @@ def outcome(content, layout, delimiter):
 
 def outcome_of_strict_reader(content, layout, delimiter):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, '_prove_csv', lambda *_: None)
+        patch.setattr(csv_text, '_prove_csv', lambda *_: None)
         return outcome(content, layout, delimiter)
 
 
@@ -161,7 +162,7 @@ def test_the_fast_way_is_taken(monkeypatch):
     def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(records, '_read_or_explain', never)
+    monkeypatch.setattr(csv_text, '_read_or_explain', never)
     assert len(parse('id,b\né,2\n3,4\n'.encode())[1]) == 2
     assert len(parse(b'id,x\r\na,2\r\nb,4\r\n', NUMBERS)[1]) == 2
     assert len(parse(b'id\tb\na\tx, y\nb\t\n', delimiter='\t')[1]) == 2

@@ -89,9 +89,9 @@ def test_shots_and_names_are_words(tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize('mark', ['#', '\ufeff'])
-def test_a_query_that_begins_with_a_mark(mark, tmp_path):
-    """Of a comment, whose lines would vanish, or of the order of bytes, which is no text."""
+def test_a_query_that_begins_with_the_mark_of_a_comment(tmp_path):
+    """Its lines would vanish."""
+    mark = '#'
     queries = [f'{mark}1', '1', f'b{mark}']
     reference = [(f'{mark}x', 'v', str(shot), query) for shot, query in enumerate(queries)]
     average_precision = AveragePrecision(reference, K, definition='trec')

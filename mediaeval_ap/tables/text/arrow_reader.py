@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
-from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, Piece, holds_text, is_number
+from mediaeval_ap.tables.text.line_rules import Piece, holds_text, is_number
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,8 +72,7 @@ def prove_block(
     n_rows = n_lines if positions is None else len(positions)
     if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line held only spaces
         n_lines, positions = n_lines + 1, np.arange(n_lines) if positions is None else positions
-    if not text or text.startswith(BYTE_ORDER_MARK):
-        text = b'\n' + text  # pyarrow refuses an empty file, and drops a mark at its beginning
+    text = text or b'\n'  # pyarrow refuses an empty file
     content = pyarrow.BufferReader(text)
     # For small blocks in one thread, only the system's pool gives memory back. For codes in many
     # threads, pyarrow's own pool needs a third less.

@@ -12,6 +12,7 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from mediaeval_ap import choices
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.layouts import (
@@ -38,7 +39,13 @@ AS_INTEGERS = (
     f"{AS_TEXT}, or as integers (dtype='Int64'), which missing values do not turn into floats"
 )
 
-BYTE_ORDER_MARK = b'\xef\xbb\xbf'
+BYTE_ORDER_MARK = choices.BYTE_ORDER_MARK.encode()
+_NOT_IN_TEXT = {  # with their names
+    b'\0': 'a NUL byte',
+    b'\r': 'a carriage return',
+    BYTE_ORDER_MARK: 'a byte order mark (U+FEFF)',
+}
+JOINED = 'were files joined? delete this mark, which begins the second one'
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
 LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this
@@ -62,6 +69,16 @@ _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the command that
     '2015 reference': (REFERENCE_2015, _2015),
 }
 EXCHANGED = 'are two files exchanged?'
+# Lines that no table has, and what to do about them.
+_FOREIGN_LINES = (
+    (r'version https://git-lfs', 'this is a pointer of Git LFS: get the file by git lfs pull'),
+    (r'(?i)\s*<(?:!doctype html|html|head|body)\b', 'this is a web page: download the file itself'),
+    (r'<{7} |={7}\s*\Z|>{7} ', 'this is a mark of a merge conflict: keep one of the two versions'),
+)
+_NUMBER_NAMES = frozenset(  # names of the column of numbers in headers of all kinds
+    'confidence conf grade judgement judgment label probability rel relevance relevancy score sim '
+    'similarity'.split()
+)
 _FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
 _SHAPES = bytes(ord(' ') if chr(byte) in BETWEEN_WORDS else ord('x') for byte in range(256))
 
@@ -216,9 +233,15 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
         case Cause.BYTES:
             fault = explain_bytes(line)
     assert fault is not None
-    if cause is Cause.BYTES or len(line) > MAX_REMEDY_BYTES:
+    if fault.remedy or len(line) > MAX_REMEDY_BYTES:
         return fault
-    return replace(fault, remedy=_remedy(line, layout))
+    text = line.decode(errors='replace')
+    return replace(fault, remedy=remedy_of_foreign(text) or _remedy(line, layout))
+
+
+def remedy_of_foreign(line: str) -> str:
+    """Say what to do about a line that no table has; '' for any other line."""
+    return next((remedy for start, remedy in _FOREIGN_LINES if re.match(start, line)), '')
 
 
 def explain_number(field: bytes, layout: Layout) -> Fault | None:
@@ -233,7 +256,8 @@ def explain_number(field: bytes, layout: Layout) -> Fault | None:
 def is_header(line: str, layout: Layout) -> bool:
     """Return True if a line holds the names of the fields, in any case, perhaps after a #."""
     words = tuple(field.decode() for field in find_fields(line.casefold().lstrip('#').encode()))
-    return words == layout.fields
+    is_named = len(words) == len(layout.fields) and layout.number is not None
+    return words == layout.fields or (is_named and words[layout.number_at] in _NUMBER_NAMES)
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:
@@ -257,13 +281,17 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
 
 
 def holds_text(lines: bytes) -> bool:
-    """Return True if lines that end with LF are text: UTF-8 without NUL and carriage return."""
-    return b'\0' not in lines and b'\r' not in lines and is_utf8(lines)
-
-
-def is_utf8(text: bytes) -> bool:
-    if text.isascii():
+    """Return True if lines that end with LF are text: UTF-8 without NUL, CR and U+FEFF."""
+    if b'\0' in lines or b'\r' in lines:
+        return False
+    if lines.isascii():
         return True
+    # To search for one byte first takes a tenth of the time.
+    holds_mark = BYTE_ORDER_MARK[:1] in lines and BYTE_ORDER_MARK in lines
+    return not holds_mark and _is_utf8(lines)
+
+
+def _is_utf8(text: bytes) -> bool:
     decode = getincrementaldecoder('utf-8')().decode
     size = DECODER_BLOCK_BYTES
     try:
@@ -275,7 +303,7 @@ def is_utf8(text: bytes) -> bool:
 
 
 def explain_bytes(line: bytes) -> Fault | None:
-    """Explain the first NUL, carriage return or byte that is not UTF-8; None without any."""
+    """Explain the first NUL, CR, U+FEFF or byte that is not UTF-8; None without any."""
     even_bytes = line[::2]
     odd_bytes = line[1::2]
     is_every_second_nul = len(line) > 3 and (
@@ -287,8 +315,8 @@ def explain_bytes(line: bytes) -> Fault | None:
     elif is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
         remedy = 'these bytes look like UTF-16: save the file as UTF-8'
     faults = []  # (first byte, problem, expected)
-    for byte, name in ((b'\0', 'a NUL byte'), (b'\r', 'a carriage return')):
-        if (position := line.find(byte)) >= 0:
+    for mark, name in _NOT_IN_TEXT.items():
+        if (position := line.find(mark)) >= 0:
             faults.append((position, f'{name} at byte {position + 1}', 'text'))
     try:
         line.decode()
@@ -297,7 +325,13 @@ def explain_bytes(line: bytes) -> Fault | None:
         faults.append((error.start, problem, 'UTF-8'))
     if not faults:
         return None
-    _, problem, expected = min(faults)
+    position, problem, expected = min(faults)
+    if line.startswith(BYTE_ORDER_MARK, position):
+        remedy = JOINED
+    elif line.startswith(b'\r', position) and not remedy:
+        remedy = 'end lines with LF or CR LF; this one ends with CR CR LF'
+        if position < len(line) - 1:
+            remedy = 'end lines with LF or CR LF, not with CR alone'
     return Fault('', problem, expected, remedy)
 
 
@@ -316,12 +350,10 @@ def is_number(field: bytes, layout: Layout) -> bool:
     return bool(not layout.integers or _is_integer(field)) and is_finite_decimal(field)
 
 
-def whole_lines(
-    read: Read, block_bytes: int | None = None, *, skip_endless: bool = False
-) -> Iterator[bytes | None]:
+def whole_lines(read: Read, block_bytes: int | None = None) -> Iterator[bytes | None]:
     """Yield blocks of whole lines, each as soon as `read` gives its last byte.
 
-    For a line that is too long, yield None; then stop, or with `skip_endless` read the next line.
+    For a line that is too long, perhaps of a device that never ends, yield None and stop.
     """
     chunks = _chunks_without_mark(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
@@ -330,13 +362,7 @@ def whole_lines(
         end = chunk.find(b'\n')
         if pending + (len(chunk) if end < 0 else end) > MAX_LINE_BYTES:
             yield None
-            if not skip_endless:
-                return
-            pieces = []
-            pending = 0
-            while b'\n' not in chunk and (chunk := next(chunks, b'')):
-                pass
-            chunk = chunk.partition(b'\n')[2]
+            return
         head, newline, tail = chunk.rpartition(b'\n')
         if newline:
             yield b''.join((*pieces, head, newline))
@@ -374,6 +400,8 @@ def explain_endless_line() -> Fault:
 
 def _remedy(line: bytes, layout: Layout) -> str:
     """Say how to mend a wrong line, or return '' where that is not certain."""
+    if not holds_text(line):
+        return ''
     words = [word.decode() for word in find_fields(line)]
     if words == ['{']:
         return 'it looks like JSON: mediaeval-ap compare reads results'
@@ -384,11 +412,39 @@ def _remedy(line: bytes, layout: Layout) -> str:
         unquoted = field.strip('"\'')
         if unquoted != field and is_number(unquoted.encode(), layout):
             return 'write the fields without quotes'
-        return 'write a decimal point, not a comma' if _has_decimal_comma(unquoted) else ''
+        if _has_decimal_comma(unquoted):
+            return 'write a decimal point, not a comma'
+        return _remedy_of_exchanged(words, layout)
     for separator, name in SEPARATORS.items():
         if fields := _fields_between(separator, line.decode(), layout):
             return f'{name} separate its fields: {_how_to_rewrite(line, separator, fields, layout)}'
-    return ''
+        if len(words) == 1 and abs(line.count(separator.encode()) + 1 - len(layout.fields)) == 1:
+            return f'{name} separate its fields: write spaces or tabs instead'
+    return _remedy_of_spaces(words, layout)
+
+
+def _remedy_of_exchanged(words: Sequence[str], layout: Layout) -> str:
+    """Say in which column the number stands, if another column alone has a fraction."""
+    is_fraction = [
+        bool(re.search('[.eE]', word)) and is_number(word.encode(), layout) for word in words
+    ]
+    if is_fraction.count(True) != 1:
+        return ''
+    order = ' '.join(layout.fields)
+    return f'column {is_fraction.index(True) + 1} holds the {layout.number}: write {order}'
+
+
+def _remedy_of_spaces(words: Sequence[str], layout: Layout) -> str:
+    """Say how to write a name, if the line would fit with _ for the spaces of its name."""
+    if 'person_name' not in layout.fields or len(words) <= len(layout.fields):
+        return ''
+    begin = layout.fields.index('person_name')
+    end = begin + 1 + len(words) - len(layout.fields)
+    name = '_'.join(words[begin:end])
+    line = ' '.join([*words[:begin], name, *words[end:]]).encode()
+    if re.search('[0-9#]', name) or not _looks_like(line, layout):
+        return ''
+    return f'write _ for each space within a name, as {shown(name)}'
 
 
 def _fields_between(separator: str, line: str, layout: Layout) -> list[str]:

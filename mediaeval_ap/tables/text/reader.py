@@ -301,8 +301,7 @@ def parse_leniently(
 ) -> LenientTable:
     """Read all lines, right or wrong; explain the first `max_examples` faults of each cause."""
     builder = _TableBuilder(layout, max_examples)
-    blocks = line_rules.whole_lines(stream.read, skip_endless=True)
-    for piece in pieces(blocks, layout, python_bytes):
+    for piece in pieces(line_rules.whole_lines(stream.read), layout, python_bytes):
         builder.add(piece)
     table = builder.table(Provenance(''))
     n_lines = builder.lines.next_line - 1

@@ -106,6 +106,10 @@ def test_a_header_of_texts_is_named(by_python):
 
 
 ROW = 'x v 1 ann_lee 0.5'
+WITH_UNDERSCORES = 'write _ for each space within a name'
+HOLDS_CONFIDENCE = 'holds the confidence: write corpus_id video_id shot_id person_name confidence'
+WEB_PAGE = 'this is a web page: download the file itself'
+CONFLICT = 'this is a mark of a merge conflict: keep one of the two versions'
 SPACES = 'write spaces or tabs instead'
 
 
@@ -131,9 +135,23 @@ def strict_remedy(content, layout=HYPOTHESIS):
             f'commas separate its fields: {SPACES}, write them without quotes',
         ),
         (
-            'corpus_id,video_id,shot_id,person_name,confidence',
-            f'commas separate its fields: {SPACES}, remove this header',
+            'corpus_id;video_id;shot_id;person_name;confidence',
+            f'semicolons separate its fields: {SPACES}, remove this header',
         ),
+        ('x,v,1,ann_lee', f'commas separate its fields: {SPACES}'),
+        ('x v 1 ann van der lee 0.5', f"{WITH_UNDERSCORES}, as 'ann_van_der_lee'"),
+        ('0.5 x v 1 ann_lee', f'column 1 {HOLDS_CONFIDENCE}'),
+        ('x v 1 5e-1 ann_lee', f'column 4 {HOLDS_CONFIDENCE}'),
+        ('Corpus Video Shot Name Score', 'remove this line'),
+        ('<!DOCTYPE html>', WEB_PAGE),
+        ('<html lang="en"><head><title>404</title>', WEB_PAGE),
+        (
+            'version https://git-lfs.github.com/spec/v1',
+            'this is a pointer of Git LFS: get the file by git lfs pull',
+        ),
+        ('<<<<<<< HEAD', CONFLICT),
+        ('=======', CONFLICT),
+        ('>>>>>>> our-branch', CONFLICT),
         (
             'x\tv\t1\tann lee\t0.5',
             'tabs separate its fields: write _ for each space within a field',
@@ -173,7 +191,8 @@ def test_a_comment_line_is_named(layout, by_python):
 @pytest.mark.parametrize(
     'line',
     [
-        *('x', 'x,v', 'x v 1 ann lee 0.5', 'x v 1 ann high', 'x v 1 ann 1,000,000', 'x v a,b,c,d'),
+        *('x', 'x,v', 'x v 1 ann high', 'x v 1 ann 1,000,000', 'x v a,b,c,d', 'x v 0.5 0.9 ann'),
+        *('x v 1 ann 2 0.5', 'x v 1 # ann 0.5', 'html', '<<<', '====', 'x v 1 score ann'),
         *('x,v,1,,0.5', 'x v "1 ann', 'x v 1 0.5', '{"x": "v"}', ',' * 5000, 'ann\xa00.5'),
     ],
 )

@@ -1,0 +1,145 @@
+"""A look at the first bytes of a file, once: which kind of file is it, and who reads it?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from enum import Enum
+from itertools import chain
+from typing import Any
+
+from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX
+from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
+
+# Columns of BEIR, of datasets at Hugging Face, and of ranx: the same for qrels and runs.
+_SHARED_COLUMNS = 'query-id corpus-id score', 'query_id corpus_id score', 'q_id doc_id score'
+# Before these, columns of TREC, of ir_measures and ir_datasets, and of PyTerrier, whose runs have
+# the columns of TREC.
+TOOL_COLUMNS = {
+    'relevance': (
+        'qid docno relevance',
+        'query_id doc_id relevance',
+        'qid docno label',
+        *_SHARED_COLUMNS,
+    ),
+    'score': ('qid docno score', 'query_id doc_id score', *_SHARED_COLUMNS),
+}
+_ALL_TOOL_COLUMNS = [columns.split() for columns in chain(*TOOL_COLUMNS.values())]
+OWN_COUNTS = 'n_queries', 'n_labels'  # columns in tables of this package
+LZ4 = b'\x04\x22\x4d\x18'  # ranx compresses CBOR by it
+# The brace of an object, followed by a key and its colon, or alone in its line.
+_is_object = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
+# A first value that is not an object or list: by topic, it would be one.
+_is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
+_is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
+_keys = re.compile(rb'"([^"\\]+)"\s*:').findall
+_begins_like_results = re.compile(rb'\s*\{\s*"').match
+# Results have a text there.
+_is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match
+# After comments, six fields; the fourth is a rank, and the fifth a score.
+_is_run = re.compile(
+    rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+[-+\d.eE]+[ \t]+\S+\s*(?:\n|\Z)'
+).match
+
+
+class Kind(Enum):
+    """The kinds of files that `compare` and `report` take."""
+
+    SCORES = 'a score table'
+    RESULTS = 'results'
+    TREC = 'qrels or a run of TREC or another tool'
+    ROWS = 'a reference or a run'
+
+
+class Shape(Enum):
+    """The shapes of qrels and runs."""
+
+    LZ4 = 'LZ4'
+    TOPICS = 'a JSON object by topic'
+    RECORDS = 'JSON lines'
+    ARRAY = 'an array of JSON'
+    TABLE = 'a table with the columns of a tool'
+    LINES = 'lines of fields'
+
+
+def kind_of(file: Any) -> Kind:
+    """Return the kind of a file; `Kind.ROWS` if it cannot be read twice."""
+    source = ByteSource.of(file)
+    columns = columns_of(source)
+    names = {*columns}
+    start = source.start
+    is_trec = start.startswith(LZ4) or any((_is_by_topic(start), _is_run(start)))
+    if source.format in COLUMNAR_FORMATS:
+        is_score_table = not names.isdisjoint({'item', 'value', PARQUET_INDEX})
+        is_trec = any(names.issuperset(tool_columns[:2]) for tool_columns in _ALL_TOOL_COLUMNS)
+    else:
+        has_index = columns[:1] in ([''], [UNNAMED_INDEX]) and len(columns) > 1
+        is_score_table = 'item' in names or has_index
+    if is_score_table or is_own_header(names):
+        return Kind.SCORES
+    if is_trec or _has_tool_columns(start):
+        return Kind.TREC
+    return Kind.RESULTS if _begins_like_results(start) else Kind.ROWS
+
+
+def columns_of(source: ByteSource) -> list[str]:
+    """Return the names in the header of a file, or the fields of its first JSON object."""
+    with suppress(ReadError, FormatError):  # a reader of the file raises it again
+        if source.is_path and source.format in COLUMNAR_FORMATS:
+            from mediaeval_ap.tables.columnar import parquet_columns
+
+            return parquet_columns(source)
+    if is_json(source.start):
+        return [*first_object(source)]
+    # Tabs only by the suffix: a run may be separated by tabs, too.
+    separators = ',;\t' if re.search('[.][ct]sv', source.name.lower()) else ',;'
+    return header_of(source.start, separators)
+
+
+def is_json(start: bytes) -> bool:
+    """Return True if a file begins with an object of JSON, or a list of them."""
+    return start.lstrip(b' \r\n').removeprefix(b'[').startswith(b'{')
+
+
+def first_object(source: ByteSource) -> dict[str, Any]:
+    """Return the first JSON object of a file, without its lists and objects; {} if it is large."""
+    text = source.start.decode(errors='replace').lstrip(' \r\n').removeprefix('[')
+    try:
+        values, _ = json.JSONDecoder().raw_decode(text)
+    except (RecursionError, ValueError):
+        return {}
+    return {name: value for name, value in values.items() if not isinstance(value, dict | list)}
+
+
+def is_own_header(names: Collection[str]) -> bool:
+    """Return True if a command of this package wrote values by query under these columns."""
+    return {'run', 'query'} <= {*names} and not {*OWN_COUNTS}.isdisjoint(names)
+
+
+def shape_of(start: bytes) -> Shape:
+    """Return the shape of qrels or a run that begins with these bytes, a line or more."""
+    if start.startswith(LZ4):
+        return Shape.LZ4
+    has_tool_columns = _has_tool_columns(start)
+    if _is_object(start):
+        return Shape.RECORDS if has_tool_columns or _is_record(start) else Shape.TOPICS
+    if _is_array(start):
+        return Shape.ARRAY
+    return Shape.TABLE if has_tool_columns else Shape.LINES
+
+
+def _has_tool_columns(start: bytes) -> bool:
+    """Return True if CSV or JSON begins with a tool's columns of qrels or a run."""
+    names = {*header_of(start, ',\t')}
+    if start.lstrip().startswith((b'{', b'[')):
+        names = {name.decode(errors='replace') for name in _keys(start)}
+    return any(map(names.issuperset, _ALL_TOOL_COLUMNS))
+
+
+def header_of(start: bytes, separators: str) -> list[str]:
+    """Split the first line that is not empty at one of some separators; cut quotes and spaces."""
+    line = start.decode(errors='replace').lstrip(' \r\n').partition('\n')[0]
+    return [name.strip('" \t\r') for name in re.split(f'[{separators}]', line)]

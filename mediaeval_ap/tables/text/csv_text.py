@@ -1,0 +1,222 @@
+"""Read CSV: its header decides the layout; the fast path proves, the slow path explains."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mediaeval_ap.choices import BETWEEN_WORDS
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.layouts import (
+    Layout,
+    RecordLayout,
+    choose_layout,
+    column_at,
+    expected_columns,
+)
+from mediaeval_ap.tables.rows import from_numbered_rows
+from mediaeval_ap.tables.table import LineNumbers, Table
+from mediaeval_ap.tables.text.arrow_reader import read_csv
+from mediaeval_ap.tables.text.line_rules import (
+    BYTE_ORDER_MARK,
+    EXACT_NUMBER,
+    FINITE_DECIMAL,
+    LARGEST_INTEGER,
+    Fault,
+    Faults,
+    explain_bytes,
+    explain_number,
+    holds_text,
+    is_finite_decimal,
+    no_rows,
+    remedy_of_foreign,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+
+MAX_FIELD_LENGTH = 2**31 - 1  # fits a C long on every platform
+_FIELD_LIMIT_LOCK = Lock()  # the `csv` module has one limit for all threads
+
+
+def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimiter: str) -> Table:
+    """Read CSV whose columns include the fields of one of the layouts."""
+    record_layouts = [
+        RecordLayout(layout.texts, numbers=(layout.number,) if layout.number else ())
+        for layout in layouts
+    ]
+    chosen, columns, lines = parse_csv(content, record_layouts, source, delimiter)
+    layout = layouts[record_layouts.index(chosen)]
+    values = {field: columns[field].to_pylist() for field in layout.fields}
+    if layout.number is not None:
+        faults = Faults('line')
+        for row, text in enumerate(values[layout.number]):
+            if fault := explain_number(text.encode(), layout):
+                faults.add(lines[row], fault)
+        faults.refuse(source)
+        values[layout.number] = list(map(float, values[layout.number]))
+    return from_numbered_rows(list(zip(*values.values(), strict=True)), lines, layout, source)
+
+
+def delimiter_of(content: bytes) -> str:
+    """Return a tab if the first line has one, else a comma."""
+    return '\t' if b'\t' in content.partition(b'\n')[0] else ','
+
+
+def parse_csv(
+    content: bytes, layouts: Sequence[RecordLayout], source: str, delimiter: str = ','
+) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
+    """Read CSV by the first layout that fits its columns: texts and numbers, and their lines."""
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    text = content.replace(b'\r\n', b'\n') if b'\r' in content else content
+    if not holds_text(text):
+        faults = Faults('line')
+        faults.add_all(map(explain_bytes, text.split(b'\n')))
+        faults.refuse(source)
+    first_line = text.partition(b'\n')[0].decode()
+    if remedy := remedy_of_foreign(first_line):
+        raise FormatError(source, 'line 1', '', shown(first_line), f'CSV; {remedy}')
+    records = _csv_records(content, delimiter)
+    with _fields_of_any_length():
+        line, header = next(records, (1, []))
+    if isinstance(header, Fault):
+        raise header.error(source, f'line {line}')
+    has_header = layouts[0].has_header
+    if not header:
+        expected = f'{"a header" if has_header else "rows"}: {expected_columns(layouts)}'
+        raise FormatError(source, '', '', 'nothing', expected)
+    if not has_header:
+        records = chain([(line, header)], records)
+        header = [column_at(position) for position, _ in enumerate(header, 1)]
+    if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
+        expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
+        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
+    layout = choose_layout(header, layouts, source, f'line {line}')
+    if b'"' not in content and line == 1:
+        columns = _prove_csv(content, header, layout, delimiter)
+        if columns is not None:
+            return layout, columns, LineNumbers('line', first=1 + has_header)
+    with _fields_of_any_length():
+        return layout, *_read_or_explain(records, header, layout, source)
+
+
+def _prove_csv(
+    content: bytes, header: Sequence[str], layout: RecordLayout, delimiter: str
+) -> pyarrow.Table | None:
+    """Read CSV without quotes as a whole; None if a record is wrong or in doubt."""
+    import pyarrow
+
+    text = pyarrow.large_string()
+    number = pyarrow.float64()
+    texts = layout.by_role.values()  # numbers that may be missing are read as text first
+    types = {name: text if name in texts else number for name in layout.columns(header)}
+    n_header_lines = int(layout.has_header)
+    stream = pyarrow.BufferReader(content)
+    table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=n_header_lines)
+    n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
+    if table is None or not len(table) or len(table) != n_lines - n_header_lines:
+        return None
+    number_columns = [table[name] for name, kind in types.items() if kind == number]
+    # Infinity and NaN are wrong, and larger integers may be inexact.
+    is_right = all((np.abs(column) < LARGEST_INTEGER).all() for column in number_columns)
+    return table if is_right else None
+
+
+def _read_or_explain(
+    records: Iterator[tuple[int, list[str] | Fault]],
+    header: Sequence[str],
+    layout: RecordLayout,
+    source: str,
+) -> tuple[pyarrow.Table, LineNumbers]:
+    """Read CSV record by record; raise the first fault, with the count of the others."""
+    import pyarrow
+
+    names = layout.columns(header)
+    positions = [header.index(name) for name in names]
+    rows = []
+    lines = []
+    faults = Faults('line')
+    for line, record in records:
+        if isinstance(record, Fault):
+            faults.add(line, record)
+        elif (fault := _explain_record(record, header, layout)) is not None:
+            faults.add(line, fault)
+        elif not faults.counts:
+            lines.append(line)
+            rows.append([record[position] for position in positions])
+    faults.refuse(source)
+    if not rows:
+        raise no_rows(source, layout)
+    arrays = [
+        pyarrow.array(values, pyarrow.large_string())
+        if name in layout.by_role.values()
+        else pyarrow.array(list(map(float, values)), pyarrow.float64())
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    ]
+    return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
+
+
+def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
+    if len(record) != len(header):
+        plural = 's' if len(record) > 1 else ''
+        fields = f'{len(record)} field{plural} in {shown(",".join(record))}'
+        model = 'the header' if layout.has_header else 'the first line'
+        remedy = remedy_of_foreign(','.join(record))
+        return Fault('', fields, f'{len(header)} fields as in {model}', remedy)
+    if layout.other_numbers:
+        for name, value in zip(header, record, strict=True):
+            if name in layout.texts:
+                continue
+            if expected := expected_number(value.strip(BETWEEN_WORDS).encode()):
+                return Fault(name, shown(value), expected)
+    return None
+
+
+def expected_number(field: bytes) -> str | None:
+    """Return the kind of number that a wrong field should hold; None if the field is right.
+
+    >>> expected_number(b'1e400'), expected_number(b'9007199254740993'), expected_number(b'0.1')
+    ('a finite decimal number', 'a finite number that a double can hold', None)
+    """
+    if not is_finite_decimal(field):
+        return FINITE_DECIMAL
+    # Integers must be exact, as in tables; any other decimal is rounded to the nearest double.
+    digits = field.lstrip(b'+-').lstrip(b'0')  # few, as the number is finite
+    if digits.isdigit() and int(digits) != int(float(digits)):
+        return EXACT_NUMBER
+    return None
+
+
+def _csv_records(content: bytes, delimiter: str) -> Iterator[tuple[int, list[str] | Fault]]:
+    """Yield the first line and the fields (or the fault) of each record that is not blank."""
+    import csv
+
+    text = io.TextIOWrapper(io.BytesIO(content), 'utf-8', newline='')
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 0
+    try:
+        for record in reader:
+            if record:
+                yield line + 1, record
+            line = reader.line_num
+    except csv.Error as error:
+        yield line + 1, Fault('', str(error), 'CSV')
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Lift the limit of the `csv` module on the length of a field."""
+    import csv
+
+    with _FIELD_LIMIT_LOCK:
+        limit = csv.field_size_limit(MAX_FIELD_LENGTH)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)
