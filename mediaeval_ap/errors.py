@@ -52,6 +52,8 @@ KINDS = {
     'again.',
     'repeated-queries': 'Queries that are listed, and averaged, more than once. List each name '
     'once.',
+    'cut-line': 'A run without a line end after its last row, which may be cut. Copy it again, or '
+    'end it with a line end.',
     'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
     'empty-run': 'A run without a hypothesis in the subset. Do both have the same videos?',
     'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '

@@ -22,10 +22,14 @@ def test_stream_answers_each_line(folder):
     assert json.loads(result.stdout) == {'query': 'ann', 'n_relevant': 2, 'AP': 1.0, 'AP@2': 1.0}
 
 
+TWO_FIELDS = (
+    "found 2 fields in 'a b', expected 1 field: person_name; write _ for each space within a name, "
+    "as 'a_b'"
+)
 NO_NAMES = {
     b'\n': ('', 'line 1: found an empty line, expected a name'),
     b' \t\r\n': (' \t', 'line 1: found an empty line, expected a name'),
-    b'a b\n': ('a b', "line 1: found 2 fields in 'a b', expected 1 field: person_name"),
+    b'a b\n': ('a b', f'line 1: {TWO_FIELDS}'),
     b'\xff\n': ('\\xff', 'line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8'),
 }
 
@@ -56,11 +60,11 @@ def test_stream_keeps_standard_input_for_names(folder):
     assert run('stream', 'reference.txt', '-').exit_code == 2
 
 
-TABLE = """\
+TABLE = f"""\
 n_relevant   AP@1  query
 ----------  -----  -----
          2  1.000  ann
-error: <stdin>, line 2: found 2 fields in 'a b', expected 1 field: person_name
+error: <stdin>, line 2: {TWO_FIELDS}
          1  1.000  bob
 """
 

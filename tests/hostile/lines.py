@@ -51,7 +51,7 @@ def without_number(at, text, remedy=''):
 
 # Where only ann's line is right, or only bob's, one of two names is found: 0.5.
 READ = [
-    read('mixed-ends.txt', BOM + A.replace(b'\n', b'\r\n') + B[:-1], ANN, BOB),
+    read('mixed-ends.txt', BOM + A.replace(b'\n', b'\r\n') + B, ANN, BOB),
     read('tabs.txt', b'\r\n\r\n\tx \t v\t1  ann\t\t0.9 \t\n' + B, ANN, BOB),
     with_names('spaces.txt', 'ann\xa0lee', '\xa0ann', 'ann\xa0', 'a\u2028b', 'a\vb', 'a\x1cb'),
     with_names('wide.txt', 'a\x85b', 'a\u3000b', 'a\u200bb', 'zo\u00eb', 'zoe\u0308'),

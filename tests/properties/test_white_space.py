@@ -96,7 +96,7 @@ def test_names_in_lines(name):
             read(line, QUERIES)
 
 
-@pytest.mark.parametrize('text', ['a\0b', 'a\rb', 'a b\r', 'a\r\r\n', '\r'])
+@pytest.mark.parametrize('text', ['a\0b', 'a\rb', 'a b\r', 'a\r\r\n', '\r', '\ufeffb'])
 @pytest.mark.parametrize('door', ['csv', 'frame', 'arrow', 'parquet'])
 def test_what_no_file_of_lines_holds(text, door, tmp_path):
     """Where pandas was told of other line ends, a CR stays at the last label of each row."""
@@ -109,6 +109,6 @@ def test_what_no_file_of_lines_holds(text, door, tmp_path):
         read_records(origin, [RecordLayout(tuple(header))])
     if door != 'csv':
         assert str(caught.value).endswith(
-            f'row 2, prediction: found {text!r}, expected text without NUL, and with CR only '
-            'before LF'
+            f'row 2, prediction: found {text!r}, expected text without NUL and U+FEFF, and with CR '
+            'only before LF'
         )

@@ -71,7 +71,7 @@ def test_large_files_of_every_kind_are_read_in_blocks(tmp_path, monkeypatch, suf
     table = read(path, HYPOTHESIS)
     assert rows_of(table) == ROWS * 201
     assert table.lines[len(table) - 1] == len(ROWS) * 201 + 1
-    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read(path, layout).source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_parquet(tmp_path):
@@ -79,7 +79,7 @@ def test_parquet(tmp_path):
     frame().assign(extra=1)[['extra', *reversed(FIELDS)]].to_parquet(path)
     table = read(path, HYPOTHESIS)
     assert rows_of(table) == ROWS
-    assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read(path, layout).source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_standard_input(monkeypatch):
@@ -371,3 +371,73 @@ def test_no_standard_input(monkeypatch):
     monkeypatch.setattr(sys, 'stdin', None)
     with pytest.raises(ReadError, match='<stdin>: is closed'):
         read('-', HYPOTHESIS)
+
+
+CSV_FIELDS = ['confidence', 'person_name', 'note', 'shot_id', 'corpus_id', 'video_id']
+
+
+def csv_of(rows, fields=CSV_FIELDS, end='\n'):
+    """CSV with its columns in another order, one more of them, and a name in quotes."""
+    cells = [dict(zip(FIELDS, row, strict=True), note='"a, b"') for row in rows]
+    lines = [','.join(str(row[field]) for field in fields) for row in cells]
+    return end.join([','.join(fields), *lines, ''])
+
+
+CSV_ROWS = [row for row in ROWS if '"' not in row[3]]
+
+
+@pytest.mark.parametrize('layout', [HYPOTHESIS, REFERENCE, SUBSET])
+@pytest.mark.parametrize(
+    'as_file', [bytes, gzip.compress, lambda content: b'\xef\xbb\xbf' + content]
+)
+@pytest.mark.parametrize('end', ['\n', '\r\n'])
+def test_csv_is_read_by_its_header(layout, as_file, end, tmp_path):
+    path = tmp_path / 'file'
+    fields = [name for name in CSV_FIELDS if name != 'confidence' or layout is HYPOTHESIS]
+    path.write_bytes(as_file(csv_of(CSV_ROWS, fields, end).encode()))
+    columns = [FIELDS.index(field) for field in layout.fields]
+    expected = [tuple(row[column] for column in columns) for row in CSV_ROWS]
+    for origin in (path, io.BytesIO(path.read_bytes())):
+        table = read(origin, layout)
+        assert rows_of(table) == expected
+        assert [table.place(row) for row in (0, 2)] == ['line 2', 'line 4']
+    assert read(path, layout).source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'error'),
+    [
+        ('0.5', 'high', "line 2, confidence: found 'high', expected a finite decimal number"),
+        ('000010', '', "line 2, shot_id: found '' (str), expected non-empty text"),
+        (',INA,F2\n', ',INA\n', 'line 2: found 5 fields in'),
+        ('0.1,', '<<<<<<< HEAD\n0.1,', 'keep one of the two versions'),
+    ],
+)
+def test_csv_with_a_wrong_row_names_its_line(old, new, error, tmp_path):
+    path = tmp_path / 'run.csv'
+    path.write_text(csv_of(CSV_ROWS).replace(old, new, 1))
+    with pytest.raises(FormatError) as caught:
+        read(path, HYPOTHESIS)
+    assert error in str(caught.value)
+
+
+def test_a_list_of_dictionaries_is_a_frame():
+    rows = [dict(zip(FIELDS, row, strict=True), note=1) for row in ROWS]
+    assert rows_of(read(rows, HYPOTHESIS)) == ROWS
+    assert rows_of(read(tuple(rows), SUBSET)) == [row[:2] for row in ROWS]
+    with pytest.raises(FormatError, match='expected one column confidence'):
+        read([{name: row[name] for name in FIELDS[:4]} for row in rows], HYPOTHESIS)
+    with pytest.raises(FormatError, match='row 2'):
+        read([rows[0], {**rows[1], 'person_name': None}], HYPOTHESIS)
+
+
+def test_a_mark_of_joined_files_is_refused_in_values_too():
+    """As pandas reads files that were joined with the second one's byte order mark."""
+    joined = [ROWS[0], ('\ufeffINA', *ROWS[1][1:])]
+    for origin in (
+        joined,
+        pandas.DataFrame(joined, columns=FIELDS),
+        pyarrow.table(dict(zip(FIELDS, zip(*joined, strict=True), strict=True))),
+    ):
+        with pytest.raises(FormatError, match=r"row 2, corpus_id: found '\\ufeffINA'"):
+            read(origin, HYPOTHESIS)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
+from mediaeval_ap.errors import DataWarning, printable, warn_caller
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
 from mediaeval_ap.tables.text import line_rules
@@ -284,7 +285,9 @@ def parse(
 ) -> Table:
     """Read blocks of lines; raise an error for the first wrong line, with a count of the others."""
     builder = _TableBuilder(layout, max_examples=1)
+    is_cut = False
     for piece in pieces(blocks, layout, python_bytes):
+        is_cut = not piece.block.endswith(b'\n')
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
             raise line_rules.explain_endless_line().error(source, f'line {builder.lines.next_line}')
         builder.add(
@@ -293,6 +296,10 @@ def parse(
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
         raise line_rules.no_rows_in_text(source, layout, builder.lines.next_line - 1)
+    if is_cut and layout.ends_in_decimal:
+        n_lines = builder.lines.next_line - 1
+        note = f'no line end after line {n_lines}: is its {layout.number} whole, or cut?'
+        warn_caller([DataWarning('cut-line', printable(source), note)])
     return builder.table(Provenance(source))
 
 

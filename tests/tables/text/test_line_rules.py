@@ -24,6 +24,7 @@ from mediaeval_ap.tables.text import arrow_reader, line_rules, reader
 from mediaeval_ap.tables.text.line_rules import Cause, better_layout, parse_line, whole_lines
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about cut last lines
 @given(layouts_and_files())
 @example((QUERIES, b''))
 @example((QUERIES, b' \xef\xbb\xbf\n'))

@@ -3,6 +3,7 @@
 import io
 import math
 import pickle
+import warnings
 
 import pytest
 import submissions
@@ -12,11 +13,11 @@ from line_files import LAYOUTS, causes_and_lines, parse, parse_in_bulk, parse_in
 
 from mediaeval_ap import errors
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
-from mediaeval_ap.tables.layouts import QRELS
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.tables.text import line_rules, reader
-from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split_lines
+from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split_lines, whole_lines
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,7 @@ def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
     assert (at_once.rows, at_once.numbers) == (one_by_one.rows, one_by_one.numbers)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about cut last lines
 @given(submissions.runs)
 def test_rows_are_those_of_the_strict_parser(content):
     """Where all lines are right, the lenient table is the strict one; else as many are wrong."""
@@ -140,6 +142,40 @@ def test_nothing_is_read_behind_an_endless_line(parser, monkeypatch):
     monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 500)
     with pytest.raises(FormatError, match='line 2: found more than 0 MiB without a line end'):
         parser(Stream(b'a b\n' + b'x' * 5000), SUBSET, 'file')
+
+
+def cut_lines(content, layout, by_python):
+    """The warnings when a file is read, or the error as text if it is refused."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        try:
+            reader.parse(whole_lines(io.BytesIO(content).read), layout, 'file', by_python)
+        except FormatError as error:
+            return str(error)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize('by_python', [0, 30, math.inf])
+def test_a_cut_number_is_not_read_in_silence(by_python):
+    """A run that was cut anywhere is refused, gives a warning, or ends after a whole line."""
+    content = b'c v 1 ann 0.445\nc v 2 bob 12.5e-1\r\n\nc v 3 eve 7\n'
+    for length in range(1, len(content) + 1):
+        outcome = cut_lines(content[:length], HYPOTHESIS, by_python)
+        if content[:length].endswith(b'\n'):
+            assert outcome == []
+        elif not isinstance(outcome, str):
+            n_lines = content.count(b'\n', 0, length) + 1
+            words = f'no line end after line {n_lines}: is its confidence whole, or cut?'
+            assert outcome == [f'file: {words}']
+
+
+def test_lines_that_do_not_end_in_a_decimal_need_no_end():
+    for layout, line in (
+        (REFERENCE, b'c v 1 ann'),
+        (RUN, b'7 Q0 d1 1 0.5 me'),
+        (QRELS, b'7 0 d1 1'),
+    ):
+        assert cut_lines(line, layout, math.inf) == []
 
 
 def accepted(parser, data):
