@@ -97,6 +97,10 @@ comparison_options = option_kinds.combine_options(
         read=_read_range,
         help='Least and largest value of score tables.',
     ),
+    option_kinds.flag(
+        '--lower-is-better',
+        help='Values of score tables are losses, such as WER: order and limits turn.',
+    ),
 )
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = ('--by', '--macro', '--columns', '--systems', '--missing', '--range')
+SCORE_TABLE_OPTIONS = '--by --macro --columns --systems --missing --range --lower-is-better'.split()
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
@@ -201,7 +201,7 @@ def _report_on_runs(
     average_precision = options.read_reference(reference=reference, **criteria)
     named_runs = runs_by_name(runs, settings['baseline'])
     for option in SCORE_TABLE_OPTIONS:
-        settings.pop(option.removeprefix('--'), None)
+        settings.pop(option.removeprefix('--').replace('-', '_'), None)
     report = average_precision.report(
         named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
     )

@@ -83,6 +83,12 @@ class Runs:
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs
     reference: Table | None = None  # the rows that a run was scored against, if it knows them
+    lower_is_better: bool = False  # of score tables: their values are losses
+
+    @property
+    def sign(self) -> int:
+        """1, or -1 for losses: times this, more is better, and a positive difference is a gain."""
+        return -1 if self.lower_is_better else 1
 
     @property
     def has_videos(self) -> bool:

@@ -97,7 +97,7 @@ class ComparisonPlot(Plot):
         -------
         altair.LayerChart
             A point for each pair of values; its size grows with the number of queries. Above the
-            diagonal, run b is better.
+            diagonal, run b is better; below it, if lower is better.
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:

@@ -57,6 +57,7 @@ REPEATED_REMEDY = (
     'each item once: name tables of one system by NAME=FILE, in Python by a mapping {name: table}; '
     'in other tables, give each system a name of its own'
 )
+NO_LOSSES = 'lower_is_better: found results, of which more is better, expected score tables'
 N_HEADER_BYTES = 1 << 16  # enough for the names of a few thousand systems
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
@@ -150,6 +151,7 @@ def read_scores(
     by: str | None = None,
     systems: Sequence[str] | None = None,
     macro: str | None = None,
+    lower_is_better: bool = False,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING)
@@ -170,6 +172,8 @@ def read_scores(
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
         for metric, column in metric_columns(files, names['value']).items()
     }
+    if lower_is_better and isinstance(files[0].layout, OwnLayout):
+        raise ParameterError(NO_LOSSES)
     claimed = next(iter(matrices.values()))
     values = np.array([matrix.values.to_numpy().T for matrix in matrices.values()])
     low, high = bounds or (0.0, 1.0)
@@ -208,6 +212,7 @@ def read_scores(
         missing=claimed.missing,
         macro=groups[macro] if macro else None,
         values_by_seed=claimed.values_by_seed,
+        lower_is_better=bool(lower_is_better),
     )
 
 

@@ -269,6 +269,7 @@ WRONG = {
     '-o a.html --link x': "links: found 'x': '', expected a text and a URL",
     '-o a.html --link http://x --link http://x': "found 'http://x' twice, expected each link once",
     '-o a.svg --figure loss --intro x': '--title, --intro and --link are for',
+    '-o a.html --lower-is-better': '--lower-is-better: found runs, expected score tables or',
     '-o a.html --query x': '--query is for the figure precision_recall',
     '-o x --figure loss,los': "figure: found 'los', expected one of leaderboard",
     '-o a.svg --figure all': "-o: found the file 'a.svg', expected a folder for",
