@@ -58,6 +58,11 @@ REPEATED_REMEDY = (
     'in other tables, give each system a name of its own'
 )
 NO_LOSSES = 'lower_is_better: found results, of which more is better, expected score tables'
+# Names such as WER, val_loss and time_ms, but not ms_marco, 1-WER or neg_log_loss.
+_is_loss = re.compile(
+    '(?i)(?!(?:1|neg|negative)[-_ .])(?:.*[-_ .])?(?:ms|'
+    '(?:cer|eer|err|error|latency|loss|mae|mse|perplexity|ppl|rmse|wer)(?:[-_ .].*)?)'
+).fullmatch
 N_HEADER_BYTES = 1 << 16  # enough for the names of a few thousand systems
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
@@ -190,6 +195,7 @@ def read_scores(
             groups[column] = groups_of_items(files, role, items)
     notes = [note for table in score_tables for note in table.records.notes(table.path)]
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
+    notes += [] if lower_is_better else _note_on_losses(files)
     if macro is None:
         notes += _notes_on_datasets(score_tables, items, by)
     else:
@@ -214,6 +220,14 @@ def read_scores(
         values_by_seed=claimed.values_by_seed,
         lower_is_better=bool(lower_is_better),
     )
+
+
+def _note_on_losses(files: Sequence[Records]) -> list[str]:
+    """Say that more is better here, if all compared columns of values are called like losses."""
+    columns = dict.fromkeys(chain.from_iterable(records.layout.numbers for records in files))
+    note = f'More is better here; if values of {abridged([*columns])} are losses: '
+    note += '--lower-is-better, in Python lower_is_better=True'
+    return [note] if all(map(_is_loss, columns)) else []
 
 
 def _check_groups(

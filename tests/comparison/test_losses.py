@@ -239,6 +239,47 @@ def test_without_the_option_nothing_speaks_of_it():
         assert 'lower_is_better' not in found.parameters
 
 
+NAMES = (
+    'WER', 'wer', 'CER', 'eer', 'loss', 'val_loss', 'Val-Loss', 'log loss', 'loss.mean', 'error',
+    'error_rate', 'err', 'top-1 err', 'latency', 'latency_p99', 'time_ms', 'ms', 'p99.ms',
+    'perplexity', 'word_perplexity', 'PPL', 'mae', 'RMSE', 'test_mse',
+)  # fmt: skip
+OTHER_NAMES = (
+    'value', 'F1', 'accuracy', 'terror', 'lossless', 'blossom', 'timestamp', 'ms_marco', 'forms',
+    'MS MARCO', 'wers', 'ERR@20', 'emaer', 'answer', '1-WER', '1 - CER', 'neg_log_loss',
+    'neg_mean_squared_error', 'Negative loss', 'supple', 'glossary_score', 'merror',
+)  # fmt: skip
+
+
+def notes_on(frame, **settings):
+    return [note for note in compare(frame, **settings).notes if 'lower' in note]
+
+
+@pytest.mark.parametrize('name', [*NAMES, *OTHER_NAMES])
+def test_columns_called_like_losses_are_noted(name):
+    """As the column of values of a long table, and as the only one of each of two files."""
+    long = three().rename(columns={'WER': name})
+    one = pandas.DataFrame({'item': ITEMS[:8], name: range(8)})
+    note = f'More is better here; if values of {name} are losses: --lower-is-better, in Python '
+    expected = [f'{note}lower_is_better=True'] * (name in NAMES)
+    columns = {'value': name}
+    assert notes_on(long, columns=columns) == expected
+    assert notes_on(long, columns=columns, lower_is_better=True) == []
+    if name != 'value':
+        assert notes_on({'a': one, 'b': one}) == expected
+
+
+def test_all_compared_columns_must_be_called_like_losses():
+    wide = table({'wer_a': 0, 'wer_b': 0.1, 'recall': 0.2})
+    assert notes_on(wide) == []
+    (note,) = notes_on(wide, systems=['wer_a', 'wer_b'])
+    assert 'if values of wer_a, wer_b are losses' in note
+    assert notes_on(wide.drop(columns='recall'))
+    assert notes_on(wide, systems=['wer_a', 'recall']) == []
+    named = three().rename(columns={'WER': 'value'}).replace({'base': 'mae', 'good': 'mse'})
+    assert notes_on(named.query('system != "bad"')) == []  # what they were trained on
+
+
 def test_zero_for_items_without_a_value_is_refused():
     """Else the system that failed would be the best."""
     frame = with_holes(table())
