@@ -282,7 +282,7 @@ class AveragePrecision:
         part = choices.check_part(part)
         n_jobs = choices.check_jobs(jobs)
         if resume is None:
-            raise ParameterError('resume: found None, expected the path of a folder')
+            raise ParameterError('found None, expected the path of a folder', 'resume')
         request = EvaluationRequest.of(self.criteria, queries, measures)
         (run,) = runs_in_blocks(request, [hypothesis], resume)
         return run.compute_part(part, n_jobs)

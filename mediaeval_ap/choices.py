@@ -111,7 +111,7 @@ def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Poli
     for choice in choices:
         if choice == text:
             return choice
-    raise ParameterError(f'{name}: found {shown(policy)}, expected one of {", ".join(choices)}')
+    raise ParameterError(f'found {shown(policy)}, expected one of {", ".join(choices)}', name)
 
 
 def check_without_relevant(policy: object) -> WithoutRelevant:
@@ -145,7 +145,7 @@ def check_limit(limit: int, name: str) -> int:
     """Return a limit as an int, at most `sys.maxsize`; refuse all but positive integers."""
     if (number := _integer(limit) or 0) > 0:
         return min(number, sys.maxsize)
-    raise ParameterError(f'{name}: found {shown(limit)}, expected a positive integer')
+    raise ParameterError(f'found {shown(limit)}, expected a positive integer', name)
 
 
 def check_jobs(jobs: Any) -> Any:
@@ -161,7 +161,8 @@ def check_jobs(jobs: Any) -> Any:
     if 0 < (number := _integer(jobs) or 0) <= MOST_JOBS:
         return number
     raise ParameterError(
-        f'jobs: found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}'
+        f'found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}',
+        'jobs',
     )
 
 
@@ -174,7 +175,7 @@ def check_part(part: Any) -> tuple[int, int]:
         n = None
     if i is not None and n is not None and 0 < i <= n:
         return i, n
-    raise ParameterError(f'part: found {shown(part)}, expected (i, n), with i from 1 to n')
+    raise ParameterError(f'found {shown(part)}, expected (i, n), with i from 1 to n', 'part')
 
 
 def _double(number: Any, name: str, is_right: Callable[[Any], bool], expected: str) -> float:
@@ -182,7 +183,7 @@ def _double(number: Any, name: str, is_right: Callable[[Any], bool], expected: s
     # Compared before the conversion, as an integer may be too large for a double.
     if isinstance(number, Real) and not isinstance(number, bool) and is_right(number):
         return float(number)
-    raise ParameterError(f'{name}: found {shown(number)}, expected a number {expected}')
+    raise ParameterError(f'found {shown(number)}, expected a number {expected}', name)
 
 
 def check_ratio(ratio: object) -> float:
@@ -202,7 +203,9 @@ def check_margin(number: object, name: str) -> float:
 
 
 def check_level(level: object) -> float:
-    return _double(level, 'level', lambda x: 0 < x < 1, 'between 0 and 1')
+    is_percent = isinstance(level, int | float) and 1 < level < 100
+    hint = f', as {level / 100:g}' if is_percent else ''  # type: ignore[operator]
+    return _double(level, 'level', lambda x: 0 < x < 1, f'between 0 and 1{hint}')
 
 
 def alpha_of(level: float) -> float:
@@ -217,5 +220,5 @@ def check_tag(tag: object) -> str:
     text = plain_text(tag)
     # `split` knows all white space of Unicode: some tool may end a word at any of it.
     if text is None or not is_text(text) or text.split() != [text]:
-        raise ParameterError(f'tag: found {shown(tag)}, expected one word')
+        raise ParameterError(f'found {shown(tag)}, expected one word', 'tag')
     return text

@@ -289,7 +289,8 @@ def get(definition: str | Definition) -> Definition:
     name = (plain_text(definition) or '').casefold()
     if name not in _REGISTRY:
         raise ParameterError(
-            f'definition: found {shown(definition)}, expected one of {", ".join(names())}'
+            f'found {shown(definition)}, expected one of {", ".join(names())}',
+            'definition',
         )
     return _REGISTRY[name]
 
@@ -299,7 +300,7 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
     expected = f'positive integers below 2**63{alternative}'
-    raise ParameterError(f'{name}: found {shown(k)}, expected {expected}')
+    raise ParameterError(f'found {shown(k)}, expected {expected}', name)
 
 
 def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cutoff]:
@@ -307,12 +308,12 @@ def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cu
     several = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
     cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in several]
     if not cutoffs:
-        raise ParameterError(f'{name}: found none, expected positive integers{OR_ALL}')
+        raise ParameterError(f'found none, expected positive integers{OR_ALL}', name)
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
     if repeated:
-        raise ParameterError(f'{name}: found {repeated[0]} twice, expected each cutoff once')
+        raise ParameterError(f'found {repeated[0]} twice, expected each cutoff once', name)
     if ALL in cutoffs and not definition.has_uncut:
-        raise ParameterError(f'{name}: found all, expected numbers: {definition} divides by k')
+        raise ParameterError(f'found all, expected numbers: {definition} divides by k', name)
     return cutoffs
 
 

@@ -140,7 +140,23 @@ class FormatError(Error, ValueError):
 
 
 class ParameterError(Error, ValueError):
-    """An argument that is not valid."""
+    """An argument that is not valid.
+
+    Parameters
+    ----------
+    problem : str
+        The actual value, and a description of the right ones.
+    *parameters : str
+        The names of the wrong parameters, if there are any.
+    """
+
+    def __init__(self, problem: str, *parameters: str) -> None:
+        super().__init__(f'{", ".join(parameters)}: {problem}' if parameters else problem)
+        self.problem = problem
+        self.parameters = parameters
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, *self.parameters)
 
 
 class MissingExtraError(Error, ImportError):

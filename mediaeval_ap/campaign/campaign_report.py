@@ -410,7 +410,7 @@ class CampaignPlot(ComparisonPlot):
             query = queries[self._report._first_query]
         if not n_relevant.get(query):
             expected = 'expected a query of the report that has a relevant shot'
-            raise ParameterError(f'precision_recall: found {shown(query)}, {expected}')
+            raise ParameterError(f'found {shown(query)}, {expected}', 'precision_recall')
         number = queries.index(query)
         ranks_of_hits, ranks_of_repeats = (
             [list(accumulate(steps[number])) for steps in self._report.rankings[column]]

@@ -245,16 +245,16 @@ def name_runs(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
         names = list(runs)
         inputs = list(runs.values())
     elif isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable):
-        raise ParameterError(f'runs: found {shown(runs)}, expected a list of runs')
+        raise ParameterError(f'found {shown(runs)}, expected a list of runs', 'runs')
     else:
         inputs = list(runs)
         paths = [os.fsdecode(run) if isinstance(run, str | os.PathLike) else '' for run in inputs]
         numbers = ['' if path else f'run {number}' for number, path in enumerate(paths, 1)]
         names = run_names(paths, numbers)
     if not names:
-        raise ParameterError('runs: found none, expected one or more')
+        raise ParameterError('found none, expected one or more', 'runs')
     if wrong_names := [name for name in names if not is_text(name)]:
-        raise ParameterError(f'runs: found the name {shown(wrong_names[0])}, expected {TEXT}')
+        raise ParameterError(f'found the name {shown(wrong_names[0])}, expected {TEXT}', 'runs')
     refuse_repeats(names)
     return dict(zip(names, inputs, strict=True))
 
@@ -262,9 +262,9 @@ def name_runs(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
 def teams_of(teams: Mapping[str, str] | None, runs: Iterable[str]) -> dict[str, str]:
     """Return the team of each run: by `teams`, or else by the beginning of its name."""
     if teams is not None and not isinstance(teams, Mapping):
-        raise ParameterError(f'teams: found {shown(teams)}, expected a mapping of runs to teams')
+        raise ParameterError(f'found {shown(teams)}, expected a mapping of runs to teams', 'teams')
     for run, team in (teams or {}).items():
         check_run('teams', run, runs)
         if not is_text(team):
-            raise ParameterError(f'teams: found {shown(team)} for {shown(run)}, expected {TEXT}')
+            raise ParameterError(f'found {shown(team)} for {shown(run)}, expected {TEXT}', 'teams')
     return {run: (teams or {}).get(run) or team_of(run) for run in runs}

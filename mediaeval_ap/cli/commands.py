@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -15,11 +16,12 @@ from mediaeval_ap.cli.output import (
     check_paths,
     format_by_suffix,
     is_on_terminal,
+    options_for_parameters,
     tell_waiting_warnings,
     tell_warning,
     write,
 )
-from mediaeval_ap.errors import DataWarning, NoOverlapWarning, WriteError
+from mediaeval_ap.errors import SHOWN_CHARACTERS, DataWarning, NoOverlapWarning, WriteError, shown
 from mediaeval_ap.progress import progress_shown
 from mediaeval_ap.render.formats import N_DECIMALS
 
@@ -42,6 +44,7 @@ GROUPS = {  # of commands, by task
     'Help': 'help',
 }
 NO_BREAK_HYPHEN = '\N{NON-BREAKING HYPHEN}'
+_quoted = re.compile(f"'[^'\n]{{{SHOWN_CHARACTERS + 1},}}'").sub
 QUIET = 'mediaeval_ap.quiet'  # key of click's metadata of the command
 
 
@@ -118,7 +121,7 @@ class Command(_CommandWithHelp):
             assert isinstance(choice, click.Choice)
             ctx.params['format'] = format_by_suffix(ctx.params['output'], choice.choices)
         ctx.invoke(check_paths, ctx)
-        with progress_shown(is_on_terminal() and not quiet):
+        with progress_shown(is_on_terminal() and not quiet), options_for_parameters():
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -160,6 +163,10 @@ class _Group(_CommandWithHelp, click.Group):
             try:
                 try:
                     return super().invoke(ctx)
+                except click.UsageError as error:  # click quotes values of any length
+                    text = _quoted(lambda match: shown(match[0][1:-1]), error.message)
+                    error.message = text  # type: ignore[misc]
+                    raise
                 finally:
                     tell_waiting_warnings()
             except KeyboardInterrupt:

@@ -18,10 +18,9 @@ from mediaeval_ap.cli.compared_files import (
     by_seed,
     check_not_typed,
     check_nothing_to_score,
-    comparison_of,
     comparison_options,
     find_score_tables,
-    read_or_explain,
+    naming_score_tables,
     read_result_files,
     sort_files,
 )
@@ -123,13 +122,16 @@ def compare_command(
     if score_tables := find_score_tables([reference, *runs], settings['columns'], names):
         check_nothing_to_score('score tables')
         require('scipy', 'compare', 'compare')
-        _write(comparison_of(score_tables, **settings), pairs, format, output)
+        from mediaeval_ap.comparison.comparison import compare
+
+        _write(compare(score_tables, **settings), pairs, format, output)
         return
     truth, result_files, to_score = sort_files(reference, runs, names)
     if result_files:
         _check_beside_results(truth, bool(to_score), settings)
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
     require('scipy', 'compare', 'compare')
+    from mediaeval_ap.comparison.comparison import compare
     from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
@@ -140,7 +142,10 @@ def compare_command(
         seeds += [run.seed for run in to_score]
         truth, to_score = None, []
     result_names = list(dict.fromkeys(distinct_run_names(results)))
-    criteria['reference'] = truth and read_or_explain(read, truth, REFERENCE)
+    criteria['reference'] = None
+    if truth is not None:
+        with naming_score_tables(truth):
+            criteria['reference'] = read(truth, REFERENCE)
     baseline = settings['baseline']
     if len(all_names := [*names_of_runs(to_score), *result_names]) < 2:
         if not options.first_typed_option(GATE_OPTIONS.__contains__):
@@ -158,7 +163,7 @@ def compare_command(
         ]
         seeds[:0] = [run.seed for run in named_runs.values()]
     settings |= {name: criteria[name] for name in ('reference', 'subset')}
-    _write(comparison_of(by_seed(results, seeds), **settings), pairs, format, output)
+    _write(compare(by_seed(results, seeds), **settings), pairs, format, output)
 
 
 def _check_combinations(settings: Mapping[str, Any], format: str) -> None:

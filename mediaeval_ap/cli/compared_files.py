@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -12,12 +13,10 @@ from mediaeval_ap import choices
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.output import FILE
 from mediaeval_ap.cli.run_files import RunFile, with_names
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.errors import FormatError, printable, shown
 
 if TYPE_CHECKING:
-    from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.results.result import Result
-    from mediaeval_ap.tables.layouts import Layout
 
 CRITERIA_NAMES = (  # names of settings of a command; the reference is none of them
     'subset',
@@ -97,6 +96,10 @@ comparison_options = option_kinds.combine_options(
         read=_read_range,
         help='Least and largest value of score tables.',
     ),
+    option_kinds.flag(
+        '--lower-is-better',
+        help='Values of score tables are losses, such as WER: order and limits turn.',
+    ),
 )
 
 
@@ -114,10 +117,15 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
     The first argument holds results, too, if it looks like results; or if it cannot be read twice
     (standard input) and all others hold results.
     """
+    from mediaeval_ap.comparison.score_tables import columns_of_json_lines
     from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
-    results = [file for file in (reference, *runs) if kind_of(file) is Kind.RESULTS]
+    kinds = {file: kind_of(file) for file in (reference, *runs)}
+    for file, kind in kinds.items():
+        if kind is Kind.JSON_LINES:
+            raise FormatError(file.source.name, '', '', *columns_of_json_lines(file))
+    results = [file for file in (reference, *runs) if kinds[file] is Kind.RESULTS]
     if reference in results or (len(results) == len(runs) and not os.path.isfile(reference)):
         if unscored := [run for run in runs if run not in results and os.path.exists(run)]:
             raise click.UsageError(
@@ -126,7 +134,8 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
             )
         return ComparedFiles(None, with_names([reference, *runs], names), [])
     if not runs:
-        read_or_explain(read, reference, REFERENCE)
+        with naming_score_tables(reference):
+            read(reference, REFERENCE)
         reason = f'{printable(reference)} was taken for a reference; for a score table'
         raise click.UsageError(f"Missing argument 'RUN...', as {reason}, {COLUMNS_REMEDY}")
     to_score = [run for run in runs if run not in results]
@@ -150,24 +159,20 @@ def find_score_tables(
     return with_names(files, names) if tables else []
 
 
-def read_or_explain(read: Callable[..., Any], path: str, *layout: Layout) -> Any:
-    """Read a reference or results; errors in the first lines also describe score tables."""
-    from mediaeval_ap.comparison import score_tables
-
+@contextmanager
+def naming_score_tables(path: str) -> Iterator[None]:
+    """Add the shapes of score tables to an error in the first lines of a reference or results."""
     try:
-        return read(path, *layout)
+        yield
     except FormatError as error:
-        if error.place == 'line 2' and 'Extra data' in error.found:
-            columns = score_tables.columns_of_json_lines(path)
-            raise FormatError(error.source, '', '', *columns) from None
-        if error.place not in ('', 'schema', 'line 1', 'line 2'):
-            raise
-        shapes = f'{score_tables.SCORE_SHAPES}{score_tables.SCORE_COLUMNS_REMEDY}'
-        if path == '-':
-            shapes = 'standard input needs --columns, as --columns item=item'
-        expected = f'{error.expected}; or a score table: {shapes}'
-        place = error.place, error.field, error.found
-        raise FormatError(error.source, *place, expected, error.further) from None
+        if error.place in ('', 'schema', 'line 1', 'line 2'):
+            from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
+
+            shapes = f'{SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'
+            if path == '-':
+                shapes = 'standard input needs --columns, as --columns item=item'
+            error.add_note(f'or a score table: {shapes}')
+        raise
 
 
 def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]]:
@@ -177,7 +182,8 @@ def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]
     results: list[Result] = []
     seeds: list[str] = []
     for path in paths:
-        in_file: list[Result] = read_or_explain(read_results, path)
+        with naming_score_tables(path):
+            in_file = read_results(path)
         if (name := path.given_name) and len({result.run for result in in_file}) > 1:
             found = f'found the name {name} for a file of several runs'
             raise click.UsageError(f'{found}, expected none')
@@ -208,20 +214,3 @@ def check_nothing_to_score(kind: str) -> None:
     """Raise UsageError for options that need runs to score, or their rankings."""
     names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near', '--keep-going'
     check_not_typed(names, f'{kind}, which are scored already')
-
-
-def comparison_of(results: Any, **settings: Any) -> Comparison:
-    """Compare results; turn errors about typed options into UsageError.
-
-    Errors about the baseline do not change: its file may be the cause.
-    """
-    from mediaeval_ap.comparison.comparison import compare
-
-    try:
-        return compare(results, **settings)
-    except ParameterError as error:
-        names = str(error).partition(':')[0].replace('_', '-').split(', ')
-        wrong_options = {f'--{name}' for name in names if name != 'baseline'}
-        if options.first_typed_option(wrong_options.__contains__):
-            raise click.UsageError(str(error)) from error
-        raise

@@ -25,7 +25,7 @@ from mediaeval_ap.cli.option_kinds import (
     output,
     run_file_argument,
 )
-from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
+from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors, typed_options
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import ParameterError, ReadError
 from mediaeval_ap.render.formats import FORMATS, N_DECIMALS
@@ -55,7 +55,7 @@ def _n_jobs(value: str) -> int:
     try:
         jobs: int = choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
     except ParameterError as error:
-        raise click.BadParameter(str(error).removeprefix('jobs: ')) from error
+        raise click.BadParameter(error.problem) from error
     return jobs
 
 
@@ -199,10 +199,4 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
 
 def first_typed_option(is_match: Callable[[str], bool]) -> str | None:
     """Return the name of the first option that was typed and matches, or None."""
-    ctx = click.get_current_context()
-    for parameter in ctx.command.params:
-        source = ctx.get_parameter_source(parameter.name or '')
-        name = max(parameter.opts, key=len)
-        if name[0] == '-' and source is click.core.ParameterSource.COMMANDLINE and is_match(name):
-            return name
-    return None
+    return next(filter(is_match, typed_options()), None)

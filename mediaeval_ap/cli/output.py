@@ -94,11 +94,48 @@ def _file_identity(path: str) -> object:
 def as_usage_errors(
     error: type[click.UsageError] = click.UsageError, prefix: str = ''
 ) -> Iterator[None]:
-    """Turn ParameterError into UsageError."""
+    """Turn ParameterError into UsageError; a wrong value of an option already has its name."""
     try:
         yield
     except ParameterError as wrong_parameter:
-        raise error(prefix + str(wrong_parameter)) from wrong_parameter
+        is_named = issubclass(error, click.BadParameter)
+        message = wrong_parameter.problem if is_named else prefix + str(wrong_parameter)
+        raise error(message) from wrong_parameter
+
+
+@contextmanager
+def options_for_parameters() -> Iterator[None]:
+    """Turn ParameterError about options that were typed into UsageError with their names.
+
+    Errors about the baseline do not change: its file may be the cause.
+    """
+    try:
+        yield
+    except ParameterError as error:
+        if 'baseline' in error.parameters or not _typed_among(error.parameters):
+            raise
+        raise usage_error(error) from error
+
+
+def usage_error(error: ParameterError) -> click.UsageError:
+    """Return the error of the command line, which names options in place of parameters."""
+    options = _typed_among(error.parameters)
+    return click.UsageError(f'{", ".join(options)}: {error.problem}' if options else str(error))
+
+
+def _typed_among(parameters: Collection[str]) -> list[str]:
+    options = {f'--{name.replace("_", "-")}' for name in parameters}
+    return [name for name in typed_options() if name in options]
+
+
+def typed_options() -> Iterator[str]:
+    """Yield the names of the options that were typed, in the order of the help."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or '')
+        name = max(parameter.opts, key=len)
+        if name[0] == '-' and source is click.core.ParameterSource.COMMANDLINE:
+            yield name
 
 
 def is_on_terminal() -> bool:

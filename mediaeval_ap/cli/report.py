@@ -19,7 +19,6 @@ from mediaeval_ap.cli.compared_files import (
     by_seed,
     check_not_typed,
     check_nothing_to_score,
-    comparison_of,
     comparison_options,
     find_score_tables,
     read_result_files,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = ('--by', '--macro', '--columns', '--systems', '--missing', '--range')
+SCORE_TABLE_OPTIONS = '--by --macro --columns --systems --missing --range --lower-is-better'.split()
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
@@ -182,7 +181,9 @@ def report_command(
         results: Any = files.results
         if not score_tables:
             results = by_seed(*read_result_files(files.results))
-        report = comparison_of(results, **settings)
+        from mediaeval_ap.comparison.comparison import compare
+
+        report = compare(results, **settings)
     else:
         report = _report_on_runs(files.reference, files.runs, keep_going, settings)
     if figures is None:
@@ -201,7 +202,7 @@ def _report_on_runs(
     average_precision = options.read_reference(reference=reference, **criteria)
     named_runs = runs_by_name(runs, settings['baseline'])
     for option in SCORE_TABLE_OPTIONS:
-        settings.pop(option.removeprefix('--'), None)
+        settings.pop(option.removeprefix('--').replace('-', '_'), None)
     report = average_precision.report(
         named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
     )

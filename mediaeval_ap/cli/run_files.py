@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
-from mediaeval_ap.results.run_names import name_with_seed, names_in_file, run_names
+from mediaeval_ap.errors import printable
+from mediaeval_ap.results.run_names import name_with_seed, names_in_file, refuse_repeats, run_names
 
 if TYPE_CHECKING:
     from mediaeval_ap.tables.sources import ByteSource
@@ -58,20 +61,29 @@ def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
     """Parse one run or several, as the callback of an argument."""
     if isinstance(value, tuple):
         runs = tuple(map(RunFile.parse, value))
-        names_of_runs(runs)  # raises if a name is given twice
+        with as_usage_errors():
+            refuse_repeats(run.given_name for run in runs if run.given_name)
         return runs
     return read_run(value)
 
 
 def names_of_runs(runs: Sequence[str]) -> list[str]:
-    """Return the names of runs: given names, else the parts of the paths that differ."""
+    """Return the names of runs: given names, else the parts of the paths that differ.
+
+    Raise UsageError if a name, or a file without two names, is given twice.
+    """
+    names = [getattr(run, 'name_with_seed', '') for run in runs]
+    files = Counter((PurePath(run), name) for run, name in zip(runs, names, strict=True))
+    if repeated := [path for (path, _), times in files.items() if times > 1]:
+        raise click.UsageError(f'{printable(str(repeated[0]))} was given twice')
     with as_usage_errors():
-        return run_names(runs, [getattr(run, 'name_with_seed', '') for run in runs])
+        return run_names(runs, names)
 
 
 def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
     """Return runs with the names, teams and seeds of a file; names on the command line win."""
     if path is None:
+        names_of_runs(runs)  # raises if a name or a file is given twice
         return list(runs)
     named_runs = []
     for run, (name, team, seed) in zip(runs, names_in_file(path, runs), strict=True):
@@ -90,7 +102,6 @@ def runs_by_name(
 ) -> dict[str, RunFile]:
     """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
     from mediaeval_ap.comparison.testing import check_run
-    from mediaeval_ap.results.run_names import refuse_repeats
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]

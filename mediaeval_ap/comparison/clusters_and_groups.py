@@ -31,10 +31,10 @@ class VideosOfQueries:
     def __init__(self, runs: Runs, option: str, reference: Any, subset: Any) -> None:
         if reference is None:
             expected = 'the one that the runs were scored against, as reference=…'
-            raise ParameterError(f'{option}: found no reference, expected {expected}')
+            raise ParameterError(f'found no reference, expected {expected}', option)
         if not runs.has_videos:
             expected = 'results of AveragePrecision'
-            raise ParameterError(f'{option}: found results without videos, expected {expected}')
+            raise ParameterError(f'found results without videos, expected {expected}', option)
         table = read(reference, REFERENCE)
         if subset is not None:
             table = table.select(table.within(read(subset, SUBSET)))
@@ -116,7 +116,7 @@ def members_of_groups(
         order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
     elif runs.n_relevant is None:
         raise ParameterError(
-            "by: found 'relevant' for results without numbers of relevant shots, expected None"
+            "found 'relevant' for results without numbers of relevant shots, expected None", 'by'
         )
     else:
         order = [*BINS, LAST_BIN]

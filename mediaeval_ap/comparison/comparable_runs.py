@@ -83,6 +83,12 @@ class Runs:
     n_labels: NDArray[np.int64] | None = None  # the number of labels behind each query's value
     ties: Any = None  # the order of ties, of TREC runs
     reference: Table | None = None  # the rows that a run was scored against, if it knows them
+    lower_is_better: bool = False  # of score tables: their values are losses
+
+    @property
+    def sign(self) -> int:
+        """1, or -1 for losses: times this, more is better, and a positive difference is a gain."""
+        return -1 if self.lower_is_better else 1
 
     @property
     def has_videos(self) -> bool:
@@ -421,7 +427,7 @@ class Agreement:
 def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]:
     """Return Kendall's tau-b of all pairs of metrics, and of each metric under two definitions."""
     if also is not None and not isinstance(also, Mapping):
-        raise ParameterError(f'also: found {shown(also)}, expected {{name: results}}')
+        raise ParameterError(f'found {shown(also)}, expected {{name: results}}', 'also')
     by_definition = {'': runs.means()}
     for name, results in (also or {}).items():
         other = read_runs(results)

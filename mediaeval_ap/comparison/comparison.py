@@ -33,7 +33,7 @@ from mediaeval_ap.comparison.comparison_tables import (
     requested_tables_on_page,
 )
 from mediaeval_ap.comparison.gate import Decisions
-from mediaeval_ap.comparison.score_tables import read_scores, tables_in
+from mediaeval_ap.comparison.score_tables import NO_LOSSES, read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
     check_run,
@@ -96,6 +96,7 @@ def compare(
     systems: Sequence[str] | None = None,
     missing: choices.Missing = 'error',
     range: tuple[float, float] | None = None,
+    lower_is_better: bool = False,
     progress: bool = False,
 ) -> Comparison:
     """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
@@ -140,9 +141,11 @@ def compare(
     fail_if_worse, require_not_worse : float, optional
         A limit: each run gets a verdict by the interval of its difference to the baseline. It is
         worse if all of it is below minus the limit; not worse if all of it is above, or no query
-        differs; else undecided. An undecided run fails `require_not_worse` alone.
+        differs; else undecided. An undecided run fails `require_not_worse` alone. If lower is
+        better, it is worse if all of it is above the limit.
     require_better : bool
-        Give each run a verdict: it is not better unless all of that interval is above 0.
+        Give each run a verdict: it is not better unless all of that interval is above 0; below 0,
+        if lower is better.
     macro : str, optional
         A column of score tables: each of its groups, such as datasets, counts the same.
     columns : mapping of str to str, optional
@@ -156,6 +159,9 @@ def compare(
     range : pair of float, optional
         The least and the largest possible value of score tables; by default 0 and 1 if all values
         are within, else not known.
+    lower_is_better : bool
+        Take the values of score tables as losses, such as WER. Order, ranks, wins, words and gate
+        turn; means, differences and intervals stay in the units of the table.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -217,10 +223,10 @@ def compare(
     by_name = plain_text(by)
     if more_results:
         results = [results, *more_results]  # type: ignore[list-item]
-    runs = _runs_of(results, columns, missing, range, by_name, systems, macro)
+    runs = _runs_of(results, columns, missing, range, by_name, systems, macro, lower_is_better)
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
-        raise ParameterError(f'by: {actual}: {runs.no_mean}')
+        raise ParameterError(f'{actual}: {runs.no_mean}', 'by')
     groups, groups_source = _groups_of_queries(runs, by, by_name)
     by_setting = groups_source.name if groups_source else by_name
     settings = replace(settings, by=by_setting, range=runs.range)
@@ -242,6 +248,7 @@ def compare(
     tested = tests_of(settings, runs, clusters, members)
     decisions = Decisions(settings, runs, tested)
     verdicts = decisions.verdicts()
+    direction = {'lower_is_better': True} if runs.lower_is_better else {}
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
         metrics=runs.metrics,
@@ -256,7 +263,7 @@ def compare(
         orders=orders,
         groups_by=group_means(runs, members),
         group_pairs=tested.group_pairs,
-        parameters={**vars(settings), 'definition': runs.definition},
+        parameters={**vars(settings), 'definition': runs.definition, **direction},
         counts=_counts_of(runs, tested.units),
         notes=[*runs.notes, *_notes_on_tests(runs, why_no_videos)],
         sources=runs.sources,
@@ -295,7 +302,7 @@ class Comparison(ComparisonData, Described, Paged):
         Means over groups of queries, and pairs by the first metric (with a baseline, only those
         with it), if requested.
     parameters : mapping
-        Settings of the comparison, with the ``definition``.
+        Settings of the comparison, with the ``definition``, and ``lower_is_better`` if it is True.
     counts : mapping of str to int
         ``runs``, ``queries``, ``units`` (queries, or clusters of them), and where they apply
         ``queries_without_relevant``, ``seeds`` (the most of a run) and ``groups`` (of `macro`).
@@ -372,7 +379,7 @@ class Comparison(ComparisonData, Described, Paged):
         }
         facts = {'AP definition': self.parameters['definition']}
         if self.parameters['range']:
-            facts = {'Range': f'{terms.low:g} to {terms.high:g}, where more is better'}
+            facts = {'Range': f'{terms.low:g} to {terms.high:g}, where {terms.direction}'}
         requested = list(requested_tables_on_page(self))
         asked = {'asked': requested, 'gate': self.gate and self.gate.words}
         return data, {**context_of(data, self.caption(), facts), **asked}
@@ -472,15 +479,21 @@ def _runs_of(
     by: str | None,
     systems: Sequence[str] | None,
     macro: str | None,
+    lower_is_better: bool,
 ) -> Runs:
     """Read the runs from score tables, or from results, which take none of the other options."""
     if (tables := tables_in(results)) is not None:
-        return read_scores(tables, columns, missing, range, by, systems, macro)
+        if lower_is_better and missing == 'zero':
+            expected = "'skip', as 0 would be the best loss"
+            raise ParameterError(f"found 'zero', expected {expected}", 'missing')
+        return read_scores(tables, columns, missing, range, by, systems, macro, lower_is_better)
     runs = read_runs(results)
-    settings = columns, systems, range, macro
-    if missing != 'error' or any(setting is not None for setting in settings):
-        options = 'columns, systems, range, macro, missing'
-        raise ParameterError(f'{options}: found results, expected score tables')
+    if lower_is_better:
+        raise ParameterError(NO_LOSSES, 'lower_is_better')
+    settings = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
+    settings['missing'] = None if missing == 'error' else missing
+    if of_tables := [name for name, setting in settings.items() if setting is not None]:
+        raise ParameterError('found results, expected score tables', *of_tables)
     return runs
 
 
@@ -513,7 +526,8 @@ def _groups_of_queries(
     if name is not None and name != STANDARD_INPUT and not os.path.exists(name):
         allowed = 'a column of all score tables' if runs.kind == 'scores' else ', '.join(GROUPINGS)
         raise ParameterError(
-            f'by: found {shown(name)}, expected one of {allowed}, or a file of item,group'
+            f'found {shown(name)}, expected one of {allowed}, or a file of item,group',
+            'by',
         )
     return groups_in_file(by, runs.queries)
 

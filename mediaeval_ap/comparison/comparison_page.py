@@ -73,7 +73,7 @@ class Paged(ABC):
         from mediaeval_ap.render.page import check_links, javascript_bundle, markdown_to_html, page
 
         if title is not None and not is_text(title):
-            raise ParameterError(f'title: found {shown(title)}, expected {TEXT}')
+            raise ParameterError(f'found {shown(title)}, expected {TEXT}', 'title')
         data, context = self._page()
         data['title'] = data['title'] if title is None else title
         text: str = page(
@@ -247,19 +247,22 @@ class _Words(NamedTuple):
         interval = pair['interval']
         bounds = bounds_of(interval)
         difference = short(pair['difference']) + f' {bounds}' * bool(bounds)
+        by = ': difference ' if self.terms.lower_is_better else ' by '  # it is negative there
         p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
         if pair['p_adjusted'] <= self.alpha:
-            return f'{pair["a"]} is {BETTER} {pair["b"]} by {difference}, {p}'
+            return f'{pair["a"]} is {BETTER} {pair["b"]}{by}{difference}, {p}'
         alike = 'but they are not significantly different'
-        return f'{pair["a"]} leads {pair["b"]} by {difference}, {alike}: {p}'
+        return f'{pair["a"]} leads {pair["b"]}{by}{difference}, {alike}: {p}'
 
     def against_baseline(self, board: Sequence[Mapping[str, Any]], baseline: str) -> str:
         """Name the runs that are better, worse, or not significantly different."""
         p_by_relation: dict[str, dict[str, float]] = {BETTER: {}, WORSE: {}, ALIKE: {}}
+        side = BETTER  # the board is best first
         for row in board:
-            if row['run'] != baseline:
-                relation = BETTER if row['difference'] > 0 else WORSE
-                relation = relation if row['p_adjusted'] <= self.alpha else ALIKE
+            if row['run'] == baseline:
+                side = WORSE
+            else:
+                relation = side if row['p_adjusted'] <= self.alpha else ALIKE
                 p_by_relation[relation][row['run']] = row['p_adjusted']
         phrases: list[str] = []
         for relation, p in p_by_relation.items():

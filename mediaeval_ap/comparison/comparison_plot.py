@@ -97,11 +97,11 @@ class ComparisonPlot(Plot):
         -------
         altair.LayerChart
             A point for each pair of values; its size grows with the number of queries. Above the
-            diagonal, run b is better.
+            diagonal, run b is better; below it, if lower is better.
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
-            raise ParameterError(f'scatter: found one {self.terms.run}, expected two or more')
+            raise ParameterError(f'found one {self.terms.run}, expected two or more', 'scatter')
         a = self._runs[0] if a is None else a
         b = self._runs[1] if b is None else b
         for run in a, b:
@@ -141,8 +141,9 @@ class ComparisonPlot(Plot):
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
             raise ParameterError(
-                f'map_by_k: found the metrics {", ".join(self._values)}, '
-                'expected one metric at several cutoffs'
+                f'found the metrics {", ".join(self._values)}, '
+                'expected one metric at several cutoffs',
+                'map_by_k',
             )
         means = {(row.run, row.metric): row.map for row in self._comparison.leaderboard}
         in_order = sorted(parts, key=lambda part: int(part[2] or sys.maxsize))
@@ -175,5 +176,5 @@ class ComparisonPlot(Plot):
         metrics = tuple(metrics or self._values)
         if not metrics:
             (no_mean,) = self._comparison.metrics
-            raise ParameterError(f'metric: found {no_mean}, expected a mean over queries')
+            raise ParameterError(f'found {no_mean}, expected a mean over queries', 'metric')
         return metrics[0] if metric is None else check_policy('metric', metric, metrics)

@@ -117,7 +117,7 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
     if comparison.counts['units'] < FEWEST:
         intervals = f'without intervals, which need {FEWEST} {units}'
     if settings['range']:
-        intervals += f'; values from {terms.low:g} to {terms.high:g}, more is better'
+        intervals += f'; values from {terms.low:g} to {terms.high:g}, {terms.direction}'
     if not comparison.pairs:
         return [f'{subject}, {intervals}.']
     has_baseline = settings['baseline'] is not None
@@ -182,7 +182,7 @@ def _explanations(comparison: ComparisonData) -> list[str]:
     """Explain the marks and ranks of the board, and which of its metrics claims are about."""
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
-    sentences = []
+    sentences = ['Lower is better.'] * comparison.terms.lower_is_better
     if comparison.pairs:
         alike = f'{comparison.terms.runs.capitalize()} that share a letter are not'
         mark = f'{alike} significantly different (corrected p > {alpha:g}).'
@@ -269,10 +269,14 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
     settings = comparison.parameters
     words = {verdict.run: [Marked(verdict.words)] for verdict in comparison.verdicts}
     rules = [f'{percent(settings["level"])} interval']
+    sign, lower, higher = -1, 'below', 'above'
+    if comparison.terms.lower_is_better:
+        sign, lower, higher = 1, higher, lower
     if (limit := limit_of(settings)) is not None:
-        rules += [f'{word} {0 - limit:g}' for word in ('worse: all below', 'not worse: all above')]
+        bound = f'{0 + sign * limit:g}'
+        rules += [f'worse: all {lower} {bound}', f'not worse: all {higher} {bound}']
     if settings['require_better']:
-        rules.append('better: all above 0')
+        rules.append(f'better: all {higher} 0')
     for metric in metrics if settings['baseline'] is not None else ():
         verdicts = words if metric == comparison.metrics[0] else {}
         rows = [
@@ -307,10 +311,12 @@ Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Iterator[str]:
     """Name the unit of counts, and the pairs that only their correction makes not significant."""
     alpha = alpha_of(comparison.parameters['level'])
+    sign = '<' if comparison.terms.lower_is_better else '>'
+    yield from ['lower is better'] * comparison.terms.lower_is_better
     if comparison.values and comparison.parameters['cluster'] != 'none':
         yield f'win/tie/loss and dz by {comparison.terms.query}'
     if alone := [
-        f'{compared.a} > {compared.b}' if isinstance(compared, Pair) else compared.run
+        f'{compared.a} {sign} {compared.b}' if isinstance(compared, Pair) else compared.run
         for _, compared, interval in rows
         if interval and interval.excludes_zero and (compared.p_adjusted or 0) > alpha
     ]:

@@ -98,32 +98,36 @@ class Decisions:
         self._tested = tested
         self._units = tested.units
         self._limit = limit_of(vars(settings))
+        self._bound = -runs.sign * (self._limit or 0)  # of a difference, in units of the values
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdict on each run, best first; without a gate, none.
 
-        A run is worse if its whole interval is below minus the limit, and not worse if all of it
-        is above, or if it differs on no query. At a limit of 0, p decides, as about the interval.
+        A run is worse if its whole interval is worse than the bound, and not worse if all of it is
+        better, or if it differs on no query. At a limit of 0, p decides, as about the interval.
         """
-        bound = -(self._limit or 0)
         verdicts = []
         for pair in self._tested.against_baseline if self._settings.is_gate else ():
             self._check_can_decide(pair)
             word: VerdictWord = 'not worse'
             needed: NumberOrReason = None, ''
-            if self._limit is not None and pair.interval.side_of(bound) < 0:
+            if self._limit is not None and self._side(pair, self._bound) < 0:
                 word = 'worse'
             elif self._settings.require_better:
-                word = 'better' if pair.interval.side_of(0) > 0 else 'not better'
+                word = 'better' if self._side(pair, 0) > 0 else 'not better'
             elif not self._differs(pair):
-                needed = self._needed(pair, pair.difference, bound)
-            elif pair.interval.side_of(bound) < 1:
+                needed = self._needed(pair, pair.difference, self._bound)
+            elif self._side(pair, self._bound) < 1:
                 word = 'undecided'
-                needed = self._needed(pair, pair.difference, bound)
+                needed = self._needed(pair, pair.difference, self._bound)
             compared = pair.metric, pair.a, pair.difference, pair.interval
             n_as_zero = self._runs.n_as_zero.get(pair.a, 0)
             verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
         return verdicts
+
+    def _side(self, pair: Pair, bound: float) -> int:
+        """Return 1 or -1 if a whole interval is better or worse than a bound, 0 if it holds it."""
+        return self._runs.sign * pair.interval.side_of(bound)
 
     def _rows(self, pair: Pair) -> list[int]:
         """Return the rows of the two runs of a pair."""
@@ -141,7 +145,7 @@ class Decisions:
         if self._limit is not None and width is not None and self._limit >= width:
             name = 'fail_if_worse' if settings.require_not_worse is None else 'require_not_worse'
             expected = f'less than {width:g}, the largest difference that there can be'
-            raise ParameterError(f'{name}: found {self._limit:g}, expected {expected}')
+            raise ParameterError(f'found {self._limit:g}, expected {expected}', name)
         if pair.interval.reason:
             numbers = len(self._units.sizes), FEWEST
             actual, needed = (units_phrase(settings, number, self._runs) for number in numbers)
@@ -177,9 +181,7 @@ class Decisions:
         ]
         if needs:
             all_units = units_phrase(settings, len(self._units.sizes), self._runs)
-            words += (
-                f': {all_units} do not tell a difference from the limit of {-(self._limit or 0):g}'
-            )
+            words += f': {all_units} do not tell a difference from the limit of {self._bound:g}'
             words += f'; for a power of 80 %, {join_names(needs)}'
         words += f'; {self._runs.missing}' * bool(self._runs.missing)
         return Gate(outcome, f'Gate {outcome}{words}')

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -54,6 +55,12 @@ REPEATED_REMEDY = (
     'each item once: name tables of one system by NAME=FILE, in Python by a mapping {name: table}; '
     'in other tables, give each system a name of its own'
 )
+NO_LOSSES = 'found results, of which more is better, expected score tables'
+# Names such as WER, val_loss and time_ms, but not ms_marco, 1-WER or neg_log_loss.
+_is_loss = re.compile(
+    '(?i)(?!(?:1|neg|negative)[-_ .])(?:.*[-_ .])?(?:ms|'
+    '(?:cer|eer|err|error|latency|loss|mae|mse|perplexity|ppl|rmse|wer)(?:[-_ .].*)?)'
+).fullmatch
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
 LARGEST_SIZE = 1e100
@@ -99,7 +106,7 @@ def _check_range(bounds: Any) -> tuple[float, float]:
             return float(low), float(high)
     except (TypeError, ValueError):
         pass
-    raise ParameterError(f'range: found {shown(bounds)}, expected two numbers, as (0, 1)')
+    raise ParameterError(f'found {shown(bounds)}, expected two numbers, as (0, 1)', 'range')
 
 
 def read_scores(
@@ -110,6 +117,7 @@ def read_scores(
     by: str | None = None,
     systems: Sequence[str] | None = None,
     macro: str | None = None,
+    lower_is_better: bool = False,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
     check_policy('missing', missing, MISSING)
@@ -118,9 +126,9 @@ def read_scores(
     if macro is not None and (
         plain_text(macro) is None or macro in {*names.values()} - {names['cluster']}
     ):
-        raise ParameterError(f'macro: found {shown(macro)}, expected a column of groups')
+        raise ParameterError(f'found {shown(macro)}, expected a column of groups', 'macro')
     if not isinstance(systems, list | tuple | None):
-        raise ParameterError(f'systems: found {shown(systems)}, expected a list of names')
+        raise ParameterError(f'found {shown(systems)}, expected a list of names', 'systems')
     layouts = _score_layouts(names, columns or {}, by, macro, systems or ())
     score_tables = _read_tables(tables, layouts)
     files = [table.records for table in score_tables]
@@ -130,6 +138,8 @@ def read_scores(
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
         for metric, column in metric_columns(files, names['value']).items()
     }
+    if lower_is_better and isinstance(files[0].layout, OwnLayout):
+        raise ParameterError(NO_LOSSES, 'lower_is_better')
     claimed = next(iter(matrices.values()))
     values = np.array([matrix.values.to_numpy().T for matrix in matrices.values()])
     low, high = bounds or (0.0, 1.0)
@@ -146,6 +156,7 @@ def read_scores(
             groups[column] = groups_of_items(files, role, items)
     notes = [note for table in score_tables for note in table.records.notes(table.path)]
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
+    notes += [] if lower_is_better else _note_on_losses(files)
     if macro is None:
         notes += _notes_on_datasets(score_tables, items, by)
     else:
@@ -168,7 +179,16 @@ def read_scores(
         missing=claimed.missing,
         macro=groups[macro] if macro else None,
         values_by_seed=claimed.values_by_seed,
+        lower_is_better=bool(lower_is_better),
     )
+
+
+def _note_on_losses(files: Sequence[Records]) -> list[str]:
+    """Say that more is better here, if all compared columns of values are called like losses."""
+    columns = dict.fromkeys(chain.from_iterable(records.layout.numbers for records in files))
+    note = f'More is better here; if values of {abridged([*columns])} are losses: '
+    note += '--lower-is-better, in Python lower_is_better=True'
+    return [note] if all(map(_is_loss, columns)) else []
 
 
 def _check_groups(
@@ -177,10 +197,11 @@ def _check_groups(
     """Raise ParameterError if no table has the column, or a group has lost all of its items."""
     columns = (file[role].to_pylist() for file in files if role in file.layout.by_role)
     if groups is None:
-        raise ParameterError(f'macro: found {shown(macro)}, which no table has, expected a column')
+        actual = f'{shown(macro)}, which no table has'
+        raise ParameterError(f'found {actual}, expected a column', 'macro')
     if lost := sorted({*chain.from_iterable(columns)} - {*groups}):
         actual = f'no item of {shown(lost[0])} with a value of each system'
-        raise ParameterError(f'macro: found {actual}, expected one in each group')
+        raise ParameterError(f'found {actual}, expected one in each group', 'macro')
 
 
 class _ScoreTable(NamedTuple):
@@ -235,7 +256,7 @@ def _matrix_of(
     lacking = [name for name in systems or () if name not in cells['system'].unique()]
     if lacking and not any(table.given_name for table in score_tables):
         actual = f'found {shown(lacking[0])}, which no table has'
-        raise ParameterError(f'systems: {actual}, expected systems, or columns of these')
+        raise ParameterError(f'{actual}, expected systems, or columns of these', 'systems')
     has_seed = cells['seed'] != ''
     if len(lacking_seed := cells[~has_seed & cells['system'].isin(cells['system'][has_seed])]):
         first, rows = _first_cell(lacking_seed)
@@ -371,12 +392,12 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
-    elif origin.kind is InputKind.TEXT and choose(columns_of(source := origin.value)):
-        with source.open() as stream:
-            if is_json(source.start):
+    elif origin.value.is_regular_file and choose(columns_of(origin.value)):
+        with origin.value.open() as stream:
+            if is_json(origin.value.start):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
-                separator = '\t' if '.tsv' in source.name.lower() else ','
+                separator = '\t' if '.tsv' in origin.value.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=separator, dtype=str)
     return frame[choose(frame.columns)]
 
@@ -471,7 +492,7 @@ def _apply_missing_policy(
     low, high = bounds or (-math.inf, float(np.nanmax(values.to_numpy())))
     if not low <= 0 <= high:
         where = f'0 is not between {low:g} and {high:g}, where values are'
-        raise ParameterError(f"missing: found 'zero', expected 'skip': {where}")
+        raise ParameterError(f"found 'zero', expected 'skip': {where}", 'missing')
     lacks_value = values.isna().T.groupby(level='system').any().T
     n_as_zero = {str(name): int(n) for name, n in lacks_value.sum().items() if n}
     return values.fillna(0), n_as_zero, note_of_zeros(n_as_zero, 'items')
@@ -484,7 +505,7 @@ def _check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     if names.keys() != {*ROLES} or not is_text or len({*names.values()}) < len(names):
         expected = turned_round(columns, ROLES) if is_text else ''
         expected = expected or f'different names of the header, for {", ".join(ROLES)}'
-        raise ParameterError(f'columns: found {shown(columns)}, expected {expected}')
+        raise ParameterError(f'found {shown(columns)}, expected {expected}', 'columns')
     return names
 
 

@@ -77,7 +77,7 @@ def check_settings(**settings: Any) -> Settings:
     for name in limits:
         settings[name] = choices.check_margin(settings[name], name)
     if len(limits) > 1:
-        raise ParameterError(f'{", ".join(limits)}: found both, expected one of them')
+        raise ParameterError('found both, expected one of them', *limits)
     gates = [*limits, *(['require_better'] if settings.get('require_better') else [])]
     if settings['baseline'] is None and gates:
         raise ParameterError(f'{gates[0]} compares with a baseline: give one, too')
@@ -91,7 +91,7 @@ def check_run(option: str, run: str | None, runs: Iterable[str]) -> None:
     """Raise ParameterError if a run, such as the baseline, is given but is not one of `runs`."""
     if run is not None and run not in (names := list(runs)):
         expected = ', '.join(map(shown, names))
-        raise ParameterError(f'{option}: found {shown(run)}, expected one of {expected}')
+        raise ParameterError(f'found {shown(run)}, expected one of {expected}', option)
 
 
 def words_of_test(parameters: Mapping[str, Any], counts: Mapping[str, int], metric: str) -> str:
@@ -105,7 +105,8 @@ def terms_of(parameters: Mapping[str, Any], metric: str) -> Terms:
     """Return the terms for runs and queries; score tables, which have a range, have their own."""
     if (bounds := parameters.get('range')) is None:
         return Terms('run', 'runs', *kind_of_metric(metric).query)
-    return Terms('system', 'systems', 'item', 'items', *bounds)
+    is_loss = parameters.get('lower_is_better', False)
+    return Terms('system', 'systems', 'item', 'items', bounds[0], bounds[1], is_loss)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +194,8 @@ def tests_of(
     """Test and rank the runs by each metric, and by the first one over the members of groups."""
     numbers = range(len(runs.metrics))
     units_by_metric = [_units_of_metric(runs, number, clusters) for number in numbers]
-    means_by_metric = list(runs.means().values())
-    orders = [np.argsort(-np.array(means), kind='stable').tolist() for means in means_by_metric]
+    scores_by_metric = [[runs.sign * mean for mean in row] for row in runs.means().values()]
+    orders = [np.argsort(-np.array(scores), kind='stable').tolist() for scores in scores_by_metric]
     n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
     progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
     leaderboard = []
@@ -204,9 +205,9 @@ def tests_of(
         pairs = _test_pairs(settings, runs, number, units, in_order, progress)
         with_baseline = _pairs_with_baseline(settings, runs, best_first)
         against = _test_pairs(settings, runs, number, units, with_baseline, progress)
-        means = means_by_metric[number]
+        scores = scores_by_metric[number]
         leaderboard += _leaderboard(
-            settings, runs, number, units, means, best_first, pairs, against
+            settings, runs, number, units, scores, best_first, pairs, against
         )
         all_pairs += pairs
         if number == 0:
@@ -326,7 +327,8 @@ def _counts_by_query(runs: Runs, values: Floats, rounding: float) -> dict[str, A
         return {'reason': f'{runs.metrics[0]} is not a mean over queries: {runs.no_mean}'}
     differences = values[0] - values[1]
     differences[np.abs(differences) <= rounding] = 0
-    signs = {'wins': differences > 0, 'ties': differences == 0, 'losses': differences < 0}
+    gains = runs.sign * differences
+    signs = {'wins': gains > 0, 'ties': gains == 0, 'losses': gains < 0}
     counts = {name: int(np.count_nonzero(has_sign)) for name, has_sign in signs.items()}
     query = 'query' if runs.range is None else 'item'
     reason = f'one {query} has no standard deviation' if len(differences) == 1 else ''
@@ -398,7 +400,7 @@ def _leaderboard(
     runs: Runs,
     metric_number: int,
     units: Units,
-    means: list[float],
+    scores: list[float],
     best_first: Sequence[int],
     pairs: Sequence[Pair],
     against_baseline: Sequence[Pair],
@@ -417,7 +419,7 @@ def _leaderboard(
         | {'difference_interval': pair.interval}
         for pair in against_baseline
     }
-    ranks = units.ranks(means)
+    ranks = units.ranks(scores)
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
@@ -429,7 +431,7 @@ def _leaderboard(
                 metric=metric,
                 exploratory=metric_number > 0,
                 run=name,
-                map=means[run],
+                map=runs.sign * scores[run],
                 n_queries=len(runs.queries),
                 n_seeds=runs.n_seeds(name),
                 interval=_interval_of_mean(settings, units, runs, values, run),

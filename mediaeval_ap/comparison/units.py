@@ -41,12 +41,12 @@ class Units:
         differences = self.sums[:, a] - self.sums[:, b]
         return np.where(np.abs(differences) <= self.rounding(a, b) * self.sizes, 0.0, differences)
 
-    def ranks(self, means: list[float]) -> list[int]:
-        """Return the rank of each mean, from 1; means within rounding share the better rank."""
-        values = np.array(means)
-        runs = range(len(means))
+    def ranks(self, scores: list[float]) -> list[int]:
+        """Return the rank of each score, from 1; scores within rounding share the better rank."""
+        values = np.array(scores)
+        runs = range(len(scores))
         rounding = np.maximum.outer(self.roundings, self.roundings)
-        return [1 + int(np.count_nonzero(values - means[run] > rounding[run])) for run in runs]
+        return [1 + int(np.count_nonzero(values - scores[run] > rounding[run])) for run in runs]
 
 
 def units_of(

@@ -282,8 +282,9 @@ class Diagnosis(Described):
         if query not in self.queries:
             n_queries = with_noun(len(self.queries), 'query', 'queries')
             raise ParameterError(
-                f'of: found {shown(query)}, expected one of the {n_queries} of this diagnosis; '
-                'explain the run with this query'
+                f'found {shown(query)}, expected one of the {n_queries} of this diagnosis; '
+                'explain the run with this query',
+                'of',
             )
         row = self.queries.index(query)
         (loss,) = self._losses([row])
@@ -627,7 +628,8 @@ class DiagnosisPlot(Plot):
         runs = distinct_run_names(evaluations) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
-                f'names: found {shown(runs)}, expected {len(diagnoses)} names, all different'
+                f'found {shown(runs)}, expected {len(diagnoses)} names, all different',
+                'names',
             )
         means = [diagnosis.mean_parts for diagnosis in diagnoses]
         columns = {part: [mean[part] for mean in means] for part in means[0]}
@@ -674,7 +676,8 @@ class DiagnosisPlot(Plot):
         query_diagnosis = diagnosis.of(query)
         if not query_diagnosis.n_relevant:
             raise ParameterError(
-                f'precision_recall: found {shown(query)}, expected a query with a relevant shot'
+                f'found {shown(query)}, expected a query with a relevant shot',
+                'precision_recall',
             )
         hits = [row for row in query_diagnosis.ranking if row.relevant]
         ranks = [row.rank for row in hits]

@@ -21,6 +21,11 @@ class Terms(NamedTuple):
     queries: str = 'queries'
     low: float = 0
     high: float = 1
+    lower_is_better: bool = False
+
+    @property
+    def direction(self) -> str:
+        return f'{"lower" if self.lower_is_better else "more"} is better'
 
 
 RESULT_TERMS = Terms()

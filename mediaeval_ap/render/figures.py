@@ -214,6 +214,7 @@ def distribution(
     n_queries = max(map(len, values), default=0)
     scale = alt.Scale(domain=[0, max(n_queries, 1)], nice=False)
     labels, colours = zip(*classes, strict=True)
+    colours = colours[::-1] if terms.lower_is_better else colours
     bars = _bars(
         runs,
         alt.X('begin:Q', title=terms.queries, scale=scale, axis=_ticks('d')),

@@ -116,7 +116,7 @@ def check_links(links: Mapping[str, str]) -> dict[str, str]:
     for text, url in links.items():
         if not (is_text(text) and isinstance(url, str) and url.isprintable() and _is_link(url)):
             expected = 'a text and a URL of http, https or mailto'
-            raise ParameterError(f'links: found {shown(text)}: {shown(url)}, expected {expected}')
+            raise ParameterError(f'found {shown(text)}: {shown(url)}, expected {expected}', 'links')
     return dict(links)
 
 

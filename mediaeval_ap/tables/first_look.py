@@ -37,6 +37,7 @@ _is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
 _is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
 _keys = re.compile(rb'"([^"\\]+)"\s*:').findall
 _begins_like_results = re.compile(rb'\s*\{\s*"').match
+_is_next_line = re.compile(rb'\}\r?\n\s*\{').search
 # Results have a text there.
 _is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match
 # After comments, six fields; the fourth is a rank, and the fifth a score.
@@ -50,6 +51,7 @@ class Kind(Enum):
 
     SCORES = 'a score table'
     RESULTS = 'results'
+    JSON_LINES = 'JSON lines of other columns'
     TREC = 'qrels or a run of TREC or another tool'
     ROWS = 'a reference or a run'
 
@@ -82,7 +84,9 @@ def kind_of(file: Any) -> Kind:
         return Kind.SCORES
     if is_trec or _has_tool_columns(start):
         return Kind.TREC
-    return Kind.RESULTS if _begins_like_results(start) else Kind.ROWS
+    if not _begins_like_results(start):
+        return Kind.ROWS
+    return Kind.JSON_LINES if 'schema' not in names and _is_next_line(start) else Kind.RESULTS
 
 
 def columns_of(source: ByteSource) -> list[str]:

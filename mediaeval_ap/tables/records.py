@@ -158,7 +158,7 @@ def read_records(
     is_table = table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME)
     if is_table and not layouts[0].has_header:
         positions = f'positions ({layouts[0].expected}) in a table'
-        raise ParameterError(f'columns: found {positions}, expected the names of its columns')
+        raise ParameterError(f'found {positions}, expected the names of its columns', 'columns')
     value, name = table_input.value, table_input.name
     content = value
     source = Provenance(name)

@@ -247,9 +247,12 @@ class ByteSource:
 
     @cached_property
     def start(self) -> bytes:
-        """The first bytes of text in a regular file; b'' if it cannot be read."""
+        """The first bytes of text in a regular file, or of standard input; b'' of other sources."""
         with suppress(ReadError):  # a reader of the whole file raises it again
             start = self._stored_start
+            if self.is_standard_input and (peek := getattr(standard_input(), 'peek', None)):
+                begin = peek(1)
+                return b'' if detect_format(begin) else begin.removeprefix(BYTE_ORDER_MARK.encode())
             if start and self.format:
                 with self.open() as stream:
                     start = stream.read(MOST_FIRST_BYTES)

@@ -32,13 +32,13 @@ def parse_measures(measures: str | Iterable[str]) -> list[Any]:
     require('ir_measures', 'trec', 'measures')
     inputs = [measures] if isinstance(measures, str) else measures
     if not isinstance(inputs, Iterable):
-        raise ParameterError(f'measures: found {shown(measures)}, expected names such as nDCG@10')
+        raise ParameterError(f'found {shown(measures)}, expected names such as nDCG@10', 'measures')
     names: list[Any] = []
     for name_or_measure in inputs:
         text = plain_text(name_or_measure)
         names += [name_or_measure] if text is None else filter(None, _split_names(text))
     if not names:
-        raise ParameterError("measures: found none, expected names such as 'nDCG@10 P@5 RR'")
+        raise ParameterError("found none, expected names such as 'nDCG@10 P@5 RR'", 'measures')
     return list(dict.fromkeys(map(_checked_measure, names)))
 
 
@@ -47,8 +47,9 @@ def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
     columns = set(map(ap_column, K))
     if clashing := [str(measure) for measure in measures if str(measure) in columns]:
         raise ParameterError(
-            f'measures: found {clashing[0]}, which is already a column of the definition; AP of '
-            'ir_measures is the definition trec'
+            f'found {clashing[0]}, which is already a column of the definition; AP of '
+            'ir_measures is the definition trec',
+            'measures',
         )
 
 
@@ -61,14 +62,14 @@ def _checked_measure(name: Any) -> Any:
     """Parse a measure; raise ParameterError if tools behind ir_measures could not compute it."""
 
     def wrong(expected: str) -> ParameterError:
-        return ParameterError(f'measures: found {shown(name)}, expected {expected}')
+        return ParameterError(f'found {shown(name)}, expected {expected}', 'measures')
 
     try:
         measure = _parse_measure(name)
     except MemoryError:
         raise
     except Exception as error:  # ir_measures raises any type for a mistyped name
-        raise wrong('a measure of ir_measures, such as nDCG@10') from error
+        raise wrong(f'a measure of ir_measures, such as {_similar_measure(str(name))}') from error
     if measure.params.keys() - measure.SUPPORTED_PARAMS.keys():
         raise wrong(f'only these parameters: {", ".join(measure.SUPPORTED_PARAMS) or "none"}')
     for parameter, info in measure.SUPPORTED_PARAMS.items():
@@ -83,6 +84,18 @@ def _checked_measure(name: Any) -> Any:
     if not isinstance(rel, int) or abs(rel) > LARGEST_MEASURED_RELEVANCE:
         raise wrong(f'an integer of at most {LARGEST_MEASURED_RELEVANCE} as its rel')
     return measure
+
+
+def _similar_measure(name: str) -> str:
+    """Return a measure whose name in small letters, or in trec_eval, is this one."""
+    import ir_measures
+
+    wanted, at, cutoff = name.partition('@')
+    registry = ir_measures.measures.registry
+    names = {alias.casefold(): measure.NAME for alias, measure in registry.items()}
+    names |= {'map': 'AP', 'mrr': 'RR', 'recip_rank': 'RR', 'recall': 'R', 'precision': 'P'}
+    similar = names.get(wanted.casefold())
+    return f'{similar}{at}{cutoff}' if similar else 'nDCG@10'
 
 
 def _parse_measure(name: Any) -> Any:
@@ -124,8 +137,9 @@ def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
         rel = measure.SUPPORTED_PARAMS.get('rel')
         if rel is not None and rel.default == 1 and 'rel' not in measure.params:
             raise ParameterError(
-                f'measures: found {measure}, which has the level 1, beside relevance_level '
-                f'{relevance_level}, expected its rel as well, such as P(rel=2)@5'
+                f'found {measure}, which has the level 1, beside relevance_level '
+                f'{relevance_level}, expected its rel as well, such as P(rel=2)@5',
+                'measures',
             )
 
 
@@ -150,9 +164,10 @@ def refuse_nonrelevant(measures: Sequence[Any]) -> None:
     """Refuse measures that need documents judged not relevant; a reference of names has none."""
     for measure in filter(needs_nonrelevant, measures):
         raise ParameterError(
-            f'measures: found {measure}, which needs documents that are judged not relevant, but a '
+            f'found {measure}, which needs documents that are judged not relevant, but a '
             'reference has only relevant shots; give the judged ones by --judged FILE, in Python '
-            'judged=…, or choose another measure'
+            'judged=…, or choose another measure',
+            'measures',
         )
 
 
@@ -228,7 +243,9 @@ def measures_of_files(
         ranked_rows = list(group)
         if len(ranked_rows) > LARGEST_TREC_DEPTH:
             number = f'{len(ranked_rows)} documents for topic {shown(judged.topic.values[code])}'
-            raise ParameterError(f'measures: found {number}, expected at most {LARGEST_TREC_DEPTH}')
+            raise ParameterError(
+                f'found {number}, expected at most {LARGEST_TREC_DEPTH}', 'measures'
+            )
         run += [
             ir_measures.ScoredDoc(str(code), as_word(returned_documents[row]), float(score))
             for score, row in zip(range(len(ranked_rows), 0, -1), ranked_rows, strict=True)
@@ -273,5 +290,5 @@ def _values_by_measure(
         raise
     except Exception as error:  # each tool behind it raises its own
         reason = ' '.join(str(error).split()) or type(error).__name__
-        raise ParameterError(f'measures: ir_measures cannot compute this: {reason}') from error
+        raise ParameterError(f'ir_measures cannot compute this: {reason}', 'measures') from error
     return values_by_measure

@@ -56,7 +56,7 @@ def layouts_of(layout: Layout) -> list[Layout]:
 def refuse_part(part: str | None) -> None:
     if part is not None:
         expected = 'no part: only predictions of MTEB have subsets and splits'
-        raise ParameterError(f'part: found {shown(part)}, expected {expected}')
+        raise ParameterError(f'found {shown(part)}, expected {expected}', 'part')
 
 
 def file_in(folder: Any) -> Any:

@@ -55,7 +55,7 @@ def topics(
     relevant shots: no measure of retrieval uses more. With `with_all_judged`, it has all of them.
     """
     if k > LARGEST_TREC_DEPTH:
-        raise ParameterError(f'k: found {k}, expected at most {LARGEST_TREC_DEPTH}')
+        raise ParameterError(f'found {k}, expected at most {LARGEST_TREC_DEPTH}', 'k')
     distinct = list(dict.fromkeys(queries))
     table = run.criteria.reference.table
     name = table['person_name']
@@ -126,12 +126,13 @@ def export(
 ) -> None:
     """Write the topics with a relevant document as qrels and as a run: both files, or none."""
     if os.path.realpath(qrels) == os.path.realpath(run):
-        raise ParameterError(f'run: found {shown(os.fspath(run))} again, expected another file')
+        raise ParameterError(f'found {shown(os.fspath(run))} again, expected another file', 'run')
     tag = check_tag(tag)
     exported = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
     if not any(topic.returned for _, topic in exported):
         raise ParameterError(
-            'run: found no shot for a query with a relevant shot; no tool reads an empty file'
+            'found no shot for a query with a relevant shot; no tool reads an empty file',
+            'run',
         )
     qrels_text = ''.join(
         f'{qid} 0 {shot} 1\n' for qid, topic in exported for shot in topic.relevant

@@ -96,7 +96,7 @@ def examine(
 ) -> Findings:
     """Count the problems of a submission; the parameters are as for `validate`."""
     if hypothesis is None:
-        raise ParameterError('hypothesis: found None, expected a submission')
+        raise ParameterError('found None, expected a submission', 'hypothesis')
     max_problems = check_limit(max_problems, 'max_problems')
     campaign = check_policy('rules', rules, CAMPAIGNS)
     rows_by_role = {'hypothesis': hypothesis, **other_files}

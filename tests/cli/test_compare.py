@@ -102,12 +102,13 @@ def test_standard_input():
 
 USAGE = {
     'best.txt': 'found 1 run (best), expected two or more',
-    'best.txt best.txt': "runs: found 'best' twice, expected each name once",
+    'best.txt best.txt': 'best.txt was given twice',
+    'half.txt ./half.txt': 'half.txt was given twice',
     'best.txt half.txt --baseline none.txt': (
         "--baseline: found 'none.txt', expected one of 'best', 'half'"
     ),
     'best.txt half.txt --by relevant --format jsonl': '--by: jsonl has one table',
-    'best.txt half.txt --level 1': 'level: found 1.0, expected a number between 0 and 1',
+    'best.txt half.txt --level 1': "'--level': found 1.0, expected a number between 0 and 1",
 }
 
 
@@ -183,7 +184,7 @@ def test_seeds_of_a_file_of_names():
     stored = json.loads(from_results(half, *in_json, *options).stdout)
     assert (stored['pairs'], stored['verdicts']) == (written['pairs'], written['verdicts'])
     twice = run('compare', *in_json, in_json[0], '--names', 'names.csv')
-    assert "found 'some (seed 1)' twice" in twice.stderr
+    assert 'some1.json was given twice' in twice.stderr
 
 
 def test_the_claimed_metric_comes_first_everywhere():
@@ -216,6 +217,8 @@ MIXED = {
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
     'both.json --by corpus': '--by corpus needs REFERENCE before the results',
     'both.json --cluster video': '--cluster video needs REFERENCE before the results',
+    'reference.txt best.txt half.txt --lower-is-better': 'found results, of which more is better',
+    'both.json --lower-is-better': '--lower-is-better: found results, of which more is better',
     'x=both.json': 'found the name x for a file of several runs, expected none',
 }
 

@@ -104,7 +104,7 @@ def test_schema_with_a_reason():
     [
         ('-k 1,2', 2, "found '1,2', expected a positive integer, or all"),
         ('-k all --definition by-k', 2, 'K: found all, expected numbers: by-k divides by k'),
-        ('--near 1', 2, 'near: found 1.0, expected a number from 0 to below 1'),
+        ('--near 1', 2, "'--near': found 1.0, expected a number from 0 to below 1"),
         ('ann --queries queries.txt', 2, 'leave out --queries: ann is the only query'),
         ('--queries ann', 1, '--queries takes a file of names, one per line'),
         ('--against - --queries -', 2, 'standard input (-) can be read once only'),

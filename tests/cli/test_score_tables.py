@@ -178,6 +178,11 @@ OPTIONS = {
         'require_not_worse': 0.2,
         'power': 0.1,
     },
+    '--lower-is-better --baseline old --fail-if-worse 0': {
+        'lower_is_better': True,
+        'baseline': 'old',
+        'fail_if_worse': 0,
+    },
 }
 
 
@@ -204,6 +209,21 @@ GATES = {  # and the verdict, the line that says it, and the exit status
         0,
     ),
     'scores.csv --baseline new --require-better': ('better', 'passed: better', 0),
+    'scores.csv --baseline old --require-better --lower-is-better': (
+        'better',
+        'passed: better',
+        0,
+    ),
+    'scores.csv --baseline new --fail-if-worse 0.08 --lower-is-better': (
+        'undecided',
+        'undecided (old): 60 items do not tell a difference from the limit of 0.08; for a power ',
+        0,
+    ),
+    'scores.csv --baseline new --fail-if-worse 0.05 --lower-is-better': (
+        'worse',
+        'failed (worse: old)',
+        3,
+    ),
     'scores.csv --baseline old --fail-if-worse 0.08': (
         'undecided',
         'undecided (new): 60 items do not tell a difference from the limit of -0.08; for a power ',
@@ -223,7 +243,8 @@ def test_a_gate_says_one_thing_everywhere(arguments):
     verdict, words, status = GATES[arguments]
     result = compared(*arguments.split(), '--format', 'markdown', expected=status)
     headline, _, gate, *_ = result.stdout.splitlines()
-    assert ' by 0.083 ' in headline
+    is_loss = '--lower-is-better' in arguments
+    assert (': difference -0.083 ' if is_loss else ' by 0.083 ') in headline
     assert gate.startswith(f'Gate {words}')
     assert result.stderr == ('' if words.startswith('passed') else f'{gate}\n')
     assert f'| {verdict} ' in result.stdout
@@ -329,14 +350,15 @@ def test_percent_beside_shares_is_named():
 USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
     'scores.csv --baseline old --fail-if-worse 0 --require-not-worse 0.1': (
-        'fail_if_worse, require_not_worse: found both, expected one of them'
+        '--fail-if-worse, --require-not-worse: found both, expected one of them'
     ),
-    'scores.csv --power 0': '--power: found 0.0, expected a number above 0',
-    'scores.csv --baseline old --fail-if-worse -1': 'fail-if-worse: found -1.0, expected a number',
+    'scores.csv --power 0': "'--power': found 0.0, expected a number above 0",
+    'scores.csv --baseline old --fail-if-worse -1': "'--fail-if-worse': found -1.0",
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
     'new.csv task.csv': 'give tables of the same columns, as --columns is for all',
     'scores.csv --missing none': "'none' is not one of 'error', 'zero', 'skip'",
+    'scores.csv --missing zero --lower-is-better': "--missing: found 'zero', expected 'skip'",
     'scores.csv --range 1,0': 'range: found (1.0, 0.0), expected two numbers',
     'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected item=task, in Py",
     'scores.csv --cluster video': 'cluster: found no reference',

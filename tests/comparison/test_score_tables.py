@@ -854,7 +854,7 @@ def test_datasets_of_different_sizes_are_noted():
     assert compare(long_frame().assign(task=[*'xy'] * 60)).notes == []  # of one size
     with pytest.raises(ParameterError, match="macro: found 'lang', which no table has, expected"):
         compare(table, macro='lang')
-    with pytest.raises(ParameterError, match='macro, missing: found results, expected score tabl'):
+    with pytest.raises(ParameterError, match='macro: found results, expected score tabl'):
         compare(several(*VALUES), macro='dataset')
 
 

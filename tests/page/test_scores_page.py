@@ -3,9 +3,11 @@
 import csv
 import io
 
+import pandas
 from page.browsing import STATES
-from page.pages import HOSTILE_NAMES, column
+from page.pages import HOSTILE_NAMES, Page, column
 
+from mediaeval_ap import compare
 from mediaeval_ap.errors import printable
 
 
@@ -46,6 +48,19 @@ def test_two_chosen_systems_are_drawn_listed_and_saved(opened, scores):
     assert values == {
         item.lstrip("'"): pair for item, pair in zip(scores.queries, pairs, strict=True)
     }
+    assert visit.faults == []
+
+
+def test_the_system_with_the_lower_loss_is_better(opened, tmp_path):
+    table = {'item': list('uvwxyz'), 'old': [5, 5, 5, 5, 5, 5], 'new': [4, 4, 4, 4, 5, 6]}
+    path = tmp_path / 'losses.html'
+    compare(pandas.DataFrame(table), lower_is_better=True).to_html(path)
+    visit = opened(Page(path, None, table, table['item']))
+    summary = visit.tab.locator('#two-runs-summary').inner_text()
+    assert summary.startswith('new is better for 4 items, old for 1 item; 1 item has the same ')
+    board = visit.tab.locator('.board')
+    assert column(board, 2) == ['new', 'old']
+    assert board.locator('[aria-sort="ascending"]').inner_text().startswith('value')
     assert visit.faults == []
 
 

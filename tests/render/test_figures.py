@@ -255,6 +255,17 @@ def test_other_bounds():
     }
 
 
+@pytest.mark.parametrize('bounds', [(0, 1), (0, 50)])
+def test_low_values_have_the_colours_of_good_ones_if_lower_is_better(bounds):
+    scales = []
+    for is_loss in False, True:
+        terms = Terms(low=bounds[0], high=bounds[1], lower_is_better=is_loss)
+        chart = figures.distribution(['run'], [[*bounds]], terms=terms).to_dict()
+        scales.append(chart['layer'][0]['encoding']['color']['scale'])
+    assert scales[0]['domain'] == scales[1]['domain']
+    assert scales[0]['range'] == scales[1]['range'][::-1]
+
+
 @of_each(ALL)
 def test_on_a_page_colours_are_variables_and_data_stay(figure):
     chart = figure(['first', 'second', 'third'])

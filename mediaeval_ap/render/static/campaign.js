@@ -6,6 +6,7 @@ Page.ready.then((data) => {
   const { comparison, metrics, queries, rankings, runs } = data;
   const [one, many] = byId('main').dataset.terms.split(' ');
   const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
+  const sign = comparison.manifest.parameters.lower_is_better ? -1 : 1;
   const second = Math.min(1, runs.length - 1);
   const begin = {
     cutoff: 0, a: 0, b: second, run: 0, beside: second, confused: 0,
@@ -99,7 +100,7 @@ Page.ready.then((data) => {
     const byKey = new Map(found.map((point) => [point.key, point]));
     const [nameA, nameB] = [runs[chosen.a], runs[chosen.b]];
     const count = (test) => found.filter(test).reduce((n, point) => n + point.queries.length, 0);
-    const [better, equal] = [count((p) => p.a > p.b), count((p) => p.a === p.b)];
+    const [better, equal] = [count((p) => sign * (p.a - p.b) > 0), count((p) => p.a === p.b)];
     const worse = queries.length - better - equal;
     byId('two-runs-summary').textContent =
       `${nameA} is better for ${counted(better, one, many)}, ${nameB} for ${counted(worse, one, many)}; ` +

@@ -61,7 +61,7 @@ QUOTED_BYTES = 1000  # more than a message shows, but few of an endless line
 MAX_REMEDY_BYTES = 1 << 12  # a longer line is hardly a row with other separators
 
 _EVALUATE_LAYOUTS = HYPOTHESIS, REFERENCE
-_TREC = 'evaluate-trec QRELS RUN'
+_TREC = 'evaluate-trec QRELS RUN (or compare, but no other command)'
 _2015 = 'evaluate-2015 REFERENCE RUN --shots SHOTS'
 _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the command that reads them
     'TREC run': (RUN, _TREC),
@@ -498,8 +498,9 @@ def explain_better_layout(name: str, layout: Layout) -> str:
     """Say that the first row fits another layout, and which command reads such files."""
     commands = _OTHER_COMMANDS if layout in _EVALUATE_LAYOUTS else {}
     _, command = commands.get(name, (None, ''))
-    remedy = f'type mediaeval-ap {command}' if command else EXCHANGED
-    return f'its first row fits {with_article(name)}: {remedy}'
+    if command:
+        return f'its first row fits {with_article(name)}, which mediaeval-ap {command} reads'
+    return f'its first row fits {with_article(name)}: {EXCHANGED}'
 
 
 def with_article(name: str) -> str:
