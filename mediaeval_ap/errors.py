@@ -140,15 +140,7 @@ class FormatError(Error, ValueError):
 
 
 class ParameterError(Error, ValueError):
-    """An argument that is not valid.
-
-    Parameters
-    ----------
-    problem : str
-        The actual value, and a description of the right ones.
-    *parameters : str
-        The names of the wrong parameters, if there are any.
-    """
+    """An argument that is not valid; `parameters` are its names, and `problem` is the rest."""
 
     def __init__(self, problem: str, *parameters: str) -> None:
         super().__init__(f'{", ".join(parameters)}: {problem}' if parameters else problem)

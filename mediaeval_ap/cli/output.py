@@ -112,20 +112,10 @@ def options_for_parameters() -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        if 'baseline' in error.parameters or not _typed_among(error.parameters):
-            raise
-        raise usage_error(error) from error
-
-
-def usage_error(error: ParameterError) -> click.UsageError:
-    """Return the error of the command line, which names options in place of parameters."""
-    options = _typed_among(error.parameters)
-    return click.UsageError(f'{", ".join(options)}: {error.problem}' if options else str(error))
-
-
-def _typed_among(parameters: Collection[str]) -> list[str]:
-    options = {f'--{name.replace("_", "-")}' for name in parameters}
-    return [name for name in typed_options() if name in options]
+        wrong = {f'--{name.replace("_", "-")}' for name in error.parameters} - {'--baseline'}
+        if typed := [name for name in typed_options() if name in wrong]:
+            raise click.UsageError(f'{", ".join(typed)}: {error.problem}') from error
+        raise
 
 
 def typed_options() -> Iterator[str]:

@@ -13,7 +13,7 @@ import click
 from mediaeval_ap.cli.exit_status import is_lack_of_memory
 from mediaeval_ap.cli.option_kinds import flag, option
 from mediaeval_ap.cli.options import format_options, output_option
-from mediaeval_ap.cli.output import Output, tell, usage_error, write_document
+from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import names_of_runs
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError
 from mediaeval_ap.progress import tracked
@@ -43,7 +43,9 @@ class Reporting:
             try:
                 results += [result.called(name) for result in score(run, *run_inputs)]
             except ParameterError as error:  # raised before any file is read
-                raise usage_error(error) from error
+                if error.parameters:
+                    raise
+                raise click.UsageError(str(error)) from error
             except (Error, DataWarning) as error:
                 if is_lack_of_memory(error) or isinstance(error, ProcessError):
                     raise

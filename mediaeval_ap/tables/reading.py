@@ -112,18 +112,17 @@ class TableInput:
             is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
             if is_path or hasattr(first, 'columns'):
                 raise self.error('one table: {name: evaluate(run) for name, run in runs.items()}')
-        if is_list_of_mappings(value):
-            are_columns = not value[0].keys().isdisjoint(names)
-        else:
-            are_columns = isinstance(value, Mapping) and any(
-                name in value and not isinstance(value[name], Mapping) for name in names
-            )
-        if are_columns:
+        are_columns = isinstance(value, Mapping) and any(
+            name in value and not isinstance(value[name], Mapping) for name in names
+        )
+        are_rows = isinstance(value, list | tuple) and all(
+            isinstance(row, Mapping) and not row.keys().isdisjoint(names) for row in value
+        )
+        if are_columns or (are_rows and value):
             import pandas
 
-            rows = dict(value) if isinstance(value, Mapping) else list(map(dict, value))
             try:
-                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(rows))
+                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(value))
             except ValueError as error:  # columns of different lengths
                 raise self.error(f'columns of one length ({error})') from None
         if self.kind is InputKind.FRAME or is_series(value):
@@ -151,12 +150,6 @@ def remedy_of(value: object, names: Sequence[str] = ()) -> str:
         elif len(names) == 1:
             call = f'pandas.DataFrame(…){axis}, or pandas.DataFrame(…).T{axis} if keys are ids'
     return call and f': give it as {call}'
-
-
-def is_list_of_mappings(value: object) -> TypeGuard[Sequence[Mapping[Any, Any]]]:
-    """Return True for dictionaries, a row each."""
-    is_list = isinstance(value, list | tuple) and bool(value)
-    return is_list and all(isinstance(row, Mapping) for row in value)  # type: ignore[attr-defined]
 
 
 def is_series(value: object) -> bool:

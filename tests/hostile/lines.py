@@ -74,7 +74,7 @@ NOT_UTF8 = {  # name: content, line, byte
     'cut-character': (A + b'x v 2 bob\xe2\x82', 2, '10 (0xe2)'),
 }
 OF_2015 = (
-    '; its first row fits a 2015 {} file: '
+    '; its first row fits a 2015 {} file, which only evaluate-2015 reads: '
     'type mediaeval-ap evaluate-2015 REFERENCE RUN --shots SHOTS'
 )
 FIELDS = {  # name: a line, how many fields it has, what else fits it

@@ -61,9 +61,9 @@ QUOTED_BYTES = 1000  # more than a message shows, but few of an endless line
 MAX_REMEDY_BYTES = 1 << 12  # a longer line is hardly a row with other separators
 
 _EVALUATE_LAYOUTS = HYPOTHESIS, REFERENCE
-_TREC = 'evaluate-trec QRELS RUN (or compare, but no other command)'
-_2015 = 'evaluate-2015 REFERENCE RUN --shots SHOTS'
-_OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the command that reads them
+_TREC = 'only evaluate-trec and compare read: type mediaeval-ap evaluate-trec QRELS RUN'
+_2015 = 'only evaluate-2015 reads: type mediaeval-ap evaluate-2015 REFERENCE RUN --shots SHOTS'
+_OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the commands that read them
     'TREC run': (RUN, _TREC),
     '2015 hypothesis': (HYPOTHESIS_2015, _2015),
     '2015 reference': (REFERENCE_2015, _2015),
@@ -498,9 +498,8 @@ def explain_better_layout(name: str, layout: Layout) -> str:
     """Say that the first row fits another layout, and which command reads such files."""
     commands = _OTHER_COMMANDS if layout in _EVALUATE_LAYOUTS else {}
     _, command = commands.get(name, (None, ''))
-    if command:
-        return f'its first row fits {with_article(name)}, which mediaeval-ap {command} reads'
-    return f'its first row fits {with_article(name)}: {EXCHANGED}'
+    remedy = f', which {command}' if command else f': {EXCHANGED}'
+    return f'its first row fits {with_article(name)}{remedy}'
 
 
 def with_article(name: str) -> str:

@@ -163,7 +163,8 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ('x vid', 'its first row fits a subset file: are two files exchanged?'),
         (
             '7 Q0 d1 1 0.5 me',
-            'its first row fits a TREC run file: type mediaeval-ap evaluate-trec QRELS RUN',
+            'its first row fits a TREC run file, which only evaluate-trec and compare read: '
+            'type mediaeval-ap evaluate-trec QRELS RUN',
         ),
     ],
 )
