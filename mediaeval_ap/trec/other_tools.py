@@ -78,7 +78,7 @@ def _has_columns(begin: bytes) -> bool:
     """Return True if CSV or JSON begins with a tool's columns of qrels or a run."""
     names = _keys(begin)
     if not begin.lstrip().startswith((b'{', b'[')):
-        names = re.split(rb'[\t,]', begin.partition(b'\n')[0].replace(b'"', b'').strip())
+        names = re.split(rb' *[\t,] *', begin.partition(b'\n')[0].replace(b'"', b'').strip())
     decoded = {name.decode(errors='replace') for name in names}
     return any(decoded.issuperset(columns.split()) for columns in chain(*TOOL_COLUMNS.values()))
 
