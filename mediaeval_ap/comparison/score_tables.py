@@ -396,10 +396,8 @@ def _with_distinct_systems(
         item_column = table.records.layout.by_role['item']
         expected = 'one: average them first, or give ids of rows by --columns item=…,cluster='
         expected += f'{item_column}, or seeds by --columns seed=…'
-        if measure_tables.has_measures(table.records):
-            expected = 'each measure of a topic once'
-        if 'measure' in differing:
-            expected = 'one measure, or the columns qid,measure,value without --columns item=…'
+        if 'measure' in (*differing, *table.records.layout.roles[:1]):
+            expected = 'each measure of a topic once; qid,measure,value need no --columns'
         if groups := DATASET_COLUMNS.intersection(differing):
             expected = f'ids that tell items apart, as {min(groups)}-{first.item}'
     raise table.records.error(rows, 'item', actual, expected)

@@ -198,6 +198,15 @@ def test_wrong_lines_are_named(text, tmp_path):
         compare(path)
 
 
+def test_columns_that_mix_measures_are_told_of():
+    """Averages over map and P_10 mean nothing."""
+    frame = frame_of('name', 'qid', 'measure', 'value')
+    with pytest.raises(
+        FormatError, match=r'as measure differs, .* qid,measure,value need no --col'
+    ):
+        compare(frame, columns={'item': 'qid', 'system': 'name'})
+
+
 def test_files_need_the_same_measures(tmp_path):
     """Or the measures that they share are named; their order does not matter."""
     rows = [row for row in rows_of('b') if row[1] != 'P_10']
