@@ -114,7 +114,8 @@ def compare_command(
     place of REFERENCE and RUNs it takes qrels and runs, as evaluate-trec does, by the definition
     trec; results that any command wrote with --format json --per-query, alone or after REFERENCE;
     or score tables of any tool: CSV, Parquet or JSON lines of item,system,value, or item,value, or
-    item and a column for each system.
+    item and a column for each system; or lines of trec_eval -q, and tables of qid,measure,value, in
+    which --measures chooses the metrics.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}
@@ -124,6 +125,7 @@ def compare_command(
         require('scipy', 'compare', 'compare')
         from mediaeval_ap.comparison.comparison import compare
 
+        settings['measures'] = re.findall(r'(?:[^,\s(]|\([^)]*\))+', ','.join(measures)) or None
         _write(compare(score_tables, **settings), pairs, format, output)
         return
     truth, result_files, to_score = sort_files(reference, runs, names)
@@ -181,7 +183,7 @@ def _check_beside_results(
 ) -> None:
     """Raise UsageError for options that need runs to score, or the reference, but have none."""
     if not scores_runs:
-        check_not_typed(SCORING_OPTIONS, 'results, which are scored already')
+        check_not_typed((*SCORING_OPTIONS, '--measures'), 'results, which are scored already')
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
         if reference is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')

@@ -29,7 +29,6 @@ CRITERIA_NAMES = (  # names of settings of a command; the reference is none of t
 )
 SCORING_OPTIONS = (
     '--queries',
-    '--measures',
     *(f'--{name.replace("_", "-")}' for name in CRITERIA_NAMES if name != 'subset'),
 )
 TREC_OPTIONS = '--ties', '--relevance-level'

@@ -42,15 +42,6 @@ def _check_is_file(path: str | None) -> str | None:
     raise ReadError(path, reason)
 
 
-def _check_measures(values: tuple[str, ...]) -> list[str]:
-    """Return the measures; raise if ir_measures does not know one."""
-    if values:
-        from mediaeval_ap.trec.measures import parse_measures
-
-        parse_measures(values)
-    return list(values)
-
-
 def _n_jobs(value: str) -> int:
     try:
         jobs: int = choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
@@ -94,7 +85,7 @@ measures_option = option(
     '--measures',
     metavar='NAME,...',
     multiple=True,
-    read=_check_measures,
+    read=list,
     help='Measures of ir_measures to add, such as nDCG@10,P@5. Needs the extra trec.',
 )
 trec_ties_option = choice(

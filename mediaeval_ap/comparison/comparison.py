@@ -45,6 +45,7 @@ from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
+    abridged,
     printable,
     require,
     shown,
@@ -94,6 +95,7 @@ def compare(
     macro: str | None = None,
     columns: Mapping[str, str] | None = None,
     systems: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
     missing: choices.Missing = 'error',
     range: tuple[float, float] | None = None,
     lower_is_better: bool = False,
@@ -110,7 +112,8 @@ def compare(
         several results with its name. Score tables may be given instead: a path or a frame, several
         of them, or a mapping. Their items count as queries, and their systems as runs; the columns
         are ``item,system,value``, ``item,value``, or ``item`` and one for each system, and
-        optionally ``cluster`` and ``seed``.
+        optionally ``cluster`` and ``seed``. Values by topic and measure are read as trec_eval,
+        ir_measures, PyTerrier and pytrec_eval give them.
     *more_results : like the items of results
         Further runs: ``compare(a, b)`` is ``compare([a, b])``.
     baseline : str, optional
@@ -153,6 +156,9 @@ def compare(
         ``'cluster'`` or ``'seed'``, by these names.
     systems : sequence of str, optional
         The systems of score tables to compare. By default all columns of a wide table.
+    measures : sequence of str, optional
+        The metrics of score tables by topic and measure, such as ``'map'``: first the one that
+        claims are about. By default all but counts (``num_ret``), in the order of the table.
     missing : {'error', 'zero', 'skip'}
         If some system lacks an item of a score table, raise an error, count the item as 0, or
         leave it out.
@@ -182,7 +188,7 @@ def compare(
     -----
     DataWarning
         When one cluster holds more than a tenth of all queries, or the clusters count as fewer than
-        30 of equal size.
+        30 of equal size. When an item of a score table is named like a total.
 
     Notes
     -----
@@ -223,7 +229,9 @@ def compare(
     by_name = plain_text(by)
     if more_results:
         results = [results, *more_results]  # type: ignore[list-item]
-    runs = _runs_of(results, columns, missing, range, by_name, systems, macro, lower_is_better)
+    runs = _runs_of(
+        results, columns, missing, range, by_name, systems, macro, measures, lower_is_better
+    )
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'{actual}: {runs.no_mean}', 'by')
@@ -479,21 +487,23 @@ def _runs_of(
     by: str | None,
     systems: Sequence[str] | None,
     macro: str | None,
+    measures: Sequence[str] | None,
     lower_is_better: bool,
 ) -> Runs:
     """Read the runs from score tables, or from results, which take none of the other options."""
+    settings = columns, missing, range, by, systems, macro, measures, lower_is_better
     if (tables := tables_in(results)) is not None:
         if lower_is_better and missing == 'zero':
             expected = "'skip', as 0 would be the best loss"
             raise ParameterError(f"found 'zero', expected {expected}", 'missing')
-        return read_scores(tables, columns, missing, range, by, systems, macro, lower_is_better)
+        return read_scores(tables, *settings)
     runs = read_runs(results)
     if lower_is_better:
         raise ParameterError(NO_LOSSES, 'lower_is_better')
-    settings = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
-    settings['missing'] = None if missing == 'error' else missing
-    if of_tables := [name for name, setting in settings.items() if setting is not None]:
-        raise ParameterError('found results, expected score tables', *of_tables)
+    of_tables = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
+    of_tables |= {'measures': measures, 'missing': None if missing == 'error' else missing}
+    if names := [name for name, setting in of_tables.items() if setting is not None]:
+        raise ParameterError('found results, expected score tables', *names)
     return runs
 
 
@@ -587,7 +597,10 @@ def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
 
 
 def _data_warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
-    """Warn if clusters are too few or too large."""
+    """Warn if clusters are too few or too large, or if items are named like totals."""
+    if runs.total_names:
+        names = abridged([*map(shown, runs.total_names)])
+        yield DataWarning('total-names', '', f'counted as items, but named like totals: {names}')
     sizes = units.sizes
     queries = terms_of(vars(settings), runs.metrics[0]).queries
     if settings.cluster != 'none':

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.comparison.measure_tables import has_measures
+from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS, kind_of_metric
 from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -51,21 +52,30 @@ class OwnLayout(RecordLayout):
         return replace(self, texts=tuple(texts.values()), numbers=numbers, roles=roles)
 
 
-def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
+def metric_columns(
+    files: Sequence[Records], value: str, measures: Sequence[str] = ()
+) -> dict[str, str]:
     """Return the column of each metric, the claimed one first; all files must have the same.
 
-    Tables of other tools have one metric: the column named `value`.
+    Tables by topic and measure have the name of a measure in place of a column. Other tables of
+    other tools have one metric: the column named `value`.
     """
     own_files = [records for records in files if isinstance(records.layout, OwnLayout)]
     columns = [value]
     for records in files:
         earlier_columns = columns
         layout = records.layout
-        columns = layout.values if isinstance(layout, OwnLayout) else [value]
-        if columns != earlier_columns and records is not files[0]:
+        names = layout.values if isinstance(layout, OwnLayout) else [value]
+        remedy = 'name one that all files have by --columns value=…, in Python columns='
+        if has_measures(records):
+            names = list(dict.fromkeys(records['measure'].to_pylist()))
+            remedy = 'name some that all files have by --measures, in Python measures='
+        columns = _chosen(measures, names)
+        if {*columns} == {*earlier_columns}:
+            columns = earlier_columns
+        elif records is not files[0]:
             actual = f'values {", ".join(columns)}'
             expected = f'{", ".join(earlier_columns)} as before'
-            remedy = 'name one that all files have by --columns value=…, in Python columns='
             raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
     for role in OWN_SETTINGS:
         settings = [
@@ -85,10 +95,18 @@ def metric_columns(files: Sequence[Records], value: str) -> dict[str, str]:
         expected = f'a metric with a value by query: {no_mean}{remedy}'
         raise ParameterError(f'compare: found {metric}, expected {expected}')
     counts = own_files[0].layout.numbers if own_files else ()
-    measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
-    claimed = (measures or columns[-1:])[0]
+    own_measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
+    claimed = (*measures, *own_measures, columns[-1 if own_files else 0])[0]
     columns.sort(key=claimed.__ne__)
     return {metric if name == 'value' else name: name for name in columns}
+
+
+def _chosen(measures: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the measures, which must be among the names; without them, names but counts."""
+    if lacking := [name for name in measures if name not in names]:
+        expected = f'some of {", ".join(names)}'
+        raise ParameterError(f'measures: found {shown(lacking[0])}, expected {expected}')
+    return [*measures] or [name for name in names if not name.startswith('num_')] or [*names]
 
 
 def reason_without_videos(records: Records) -> str:
@@ -105,16 +123,19 @@ def without_means(records: Records) -> Records:
     import pyarrow
 
     by_role = records.layout.by_role
-    runs = records['system'].to_pandas()
-    counts = pandas.Series(records[next(name for name in OWN_COUNTS if name in by_role)])
-    are_means = records['item'].to_pandas().eq(ALL_QUERIES) & counts.notna()
+    are_means = records['item'].to_pandas().eq(ALL_QUERIES)
+    if count_column := next(filter(by_role.__contains__, OWN_COUNTS), None):
+        counts = pandas.Series(records[count_column])
+        are_means &= counts.notna()
     are_read = ~are_means
     if 'n_relevant' in by_role:
+        runs = records['system'].to_pandas()
         n_queries = runs.map(counts[are_means].groupby(runs).max())
         are_fewer = n_queries < runs.map(runs[are_read].value_counts())
         are_read &= ~(are_fewer & records['n_relevant'].to_pandas().eq('0'))
     if not are_read.any():
-        expected = 'values of queries: write it with --per-query'
+        options = '--per-query' if count_column else 'trec_eval -q'
+        expected = f'values of queries: write it with {options}'
         raise FormatError(records.source.name, '', '', 'means alone', expected)
     columns = records.columns.filter(pyarrow.array(are_read)).combine_chunks()
     return replace(records, columns=columns, lines=records.lines.select(are_read.to_numpy()))

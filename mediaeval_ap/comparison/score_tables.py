@@ -11,14 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING, MISSING_REMEDY, check_policy, plain_text, turned_round
+from mediaeval_ap.comparison import measure_tables
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.comparable_runs import Runs, mean_of_seeds, note_of_zeros, run_and_seed
 from mediaeval_ap.comparison.own_tables import (
@@ -30,8 +31,15 @@ from mediaeval_ap.comparison.own_tables import (
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
 from mediaeval_ap.results.run_names import name_with_seed, run_names
 from mediaeval_ap.tables.columnar import read_columns
-from mediaeval_ap.tables.first_look import columns_of, first_object, is_json
-from mediaeval_ap.tables.layouts import RecordLayout, choose_layout
+from mediaeval_ap.tables.first_look import (
+    TOPIC_COLUMNS,
+    columns_of,
+    first_object,
+    is_json,
+    is_measure_header,
+    is_trec_eval,
+)
+from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout, column_at
 from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
 from mediaeval_ap.tables.records import Records, from_table, read_records
 from mediaeval_ap.tables.rows import as_double
@@ -64,12 +72,12 @@ _is_loss = re.compile(
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
 LARGEST_SIZE = 1e100
-_TOTAL = '(?:all|average|avg|macro|mean|overall|sum|total)'
-_STATISTIC = r'(?:count|max|median|min|std|[0-9]+%)'  # as summaries of pandas have
-TOTAL_NAMES = rf'\W*(?:(?:grand|macro|micro|weighted)\W+)?{_TOTAL}\W*|{_STATISTIC}'
+_TOTAL = '(?:all|average|avg|macro|mean|micro|overall|sum|total)s?'
+_UNIT = '(?:of|over|score|value|result|item|query|querie|task|topic|dataset|sample)s?'
+TOTAL_NAME = f'(?:(?:grand|weighted) )?{_TOTAL}(?: {_TOTAL}| {_UNIT})*'
+STATISTIC = 'count|max|mean|median|min|std|(?:25|50|75)%'  # as describe() of pandas has
 ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
-TOTAL_TOLERANCE = 0.005  # times the largest value, at least 1: totals may have two digits
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
 NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and the table
 
@@ -82,6 +90,7 @@ def tables_in(results: object) -> NamedTables | None:
     if isinstance(results, Mapping):
         tables = list(results.values())
         names = [run_and_seed(key) if key else ('', '') for key in results]
+    tables = [*map(measure_tables.with_frame_of_topics, tables)]
     are_tables = all(
         TableInput.of(table).kind in TABLE_KINDS or (is_series(table) and any(table.index.names))
         for table in tables
@@ -117,6 +126,7 @@ def read_scores(
     by: str | None = None,
     systems: Sequence[str] | None = None,
     macro: str | None = None,
+    measures: Sequence[str] | None = None,
     lower_is_better: bool = False,
 ) -> Runs:
     """Read score tables; `by` is the column of groups, if they have one of that name."""
@@ -127,8 +137,9 @@ def read_scores(
         plain_text(macro) is None or macro in {*names.values()} - {names['cluster']}
     ):
         raise ParameterError(f'found {shown(macro)}, expected a column of groups', 'macro')
-    if not isinstance(systems, list | tuple | None):
-        raise ParameterError(f'found {shown(systems)}, expected a list of names', 'systems')
+    for option, value in ('systems', systems), ('measures', measures):
+        if not isinstance(value, list | tuple | None):
+            raise ParameterError(f'found {shown(value)}, expected a list of names', option)
     layouts = _score_layouts(names, columns or {}, by, macro, systems or ())
     score_tables = _read_tables(tables, layouts)
     files = [table.records for table in score_tables]
@@ -136,11 +147,16 @@ def read_scores(
         _check_numbers(records)
     matrices = {
         metric: _matrix_of(score_tables, column, systems, missing, bounds)
-        for metric, column in metric_columns(files, names['value']).items()
+        for metric, column in metric_columns(
+            files, names['value'], [*map(str, measures or ())]
+        ).items()
     }
     if lower_is_better and isinstance(files[0].layout, OwnLayout):
         raise ParameterError(NO_LOSSES, 'lower_is_better')
     claimed = next(iter(matrices.values()))
+    if not all(claimed.values.index.equals(matrix.values.index) for matrix in matrices.values()):
+        expected = 'one metric: choose it by --measures'
+        raise ParameterError(f'found metrics of different items, expected {expected}', 'missing')
     values = np.array([matrix.values.to_numpy().T for matrix in matrices.values()])
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
@@ -148,20 +164,11 @@ def read_scores(
         low = float(values.min())
         high = float(values.max())
     items = claimed.values.index
-    groups: dict[str | None, list[str] | None] = {
-        names['cluster']: groups_of_items(files, 'cluster', items)
-    }
-    for role, column in ('macro', macro), ('group', by):
-        if column is not None and column not in groups:
-            groups[column] = groups_of_items(files, role, items)
+    groups = _groups_by_column(files, items, names['cluster'], macro, by)
     notes = [note for table in score_tables for note in table.records.notes(table.path)]
     notes += [claimed.missing[:1].upper() + claimed.missing[1:]] * bool(claimed.missing)
     notes += [] if lower_is_better else _note_on_losses(files)
-    if macro is None:
-        notes += _notes_on_datasets(score_tables, items, by)
-    else:
-        role = 'cluster' if macro == names['cluster'] else 'macro'
-        _check_groups(macro, groups[macro], files, role)
+    notes += _notes_on_datasets(score_tables, items, by) if macro is None else ()
     return Runs(
         names=claimed.values.columns.tolist(),
         metrics=[*matrices],
@@ -178,7 +185,11 @@ def read_scores(
         n_as_zero=claimed.n_as_zero,
         missing=claimed.missing,
         macro=groups[macro] if macro else None,
-        values_by_seed=claimed.values_by_seed,
+        values_by_seed={
+            system: np.concatenate([matrix.values_by_seed[system] for matrix in matrices.values()])
+            for system in claimed.values_by_seed
+        },
+        total_names=claimed.total_names,
         lower_is_better=bool(lower_is_better),
     )
 
@@ -191,17 +202,29 @@ def _note_on_losses(files: Sequence[Records]) -> list[str]:
     return [note] if all(map(_is_loss, columns)) else []
 
 
-def _check_groups(
-    macro: str, groups: Sequence[str] | None, files: Sequence[Records], role: str
-) -> None:
-    """Raise ParameterError if no table has the column, or a group has lost all of its items."""
-    columns = (file[role].to_pylist() for file in files if role in file.layout.by_role)
-    if groups is None:
-        actual = f'{shown(macro)}, which no table has'
-        raise ParameterError(f'found {actual}, expected a column', 'macro')
-    if lost := sorted({*chain.from_iterable(columns)} - {*groups}):
-        actual = f'no item of {shown(lost[0])} with a value of each system'
-        raise ParameterError(f'found {actual}, expected one in each group', 'macro')
+def _groups_by_column(
+    files: Sequence[Records],
+    items: pandas.Index[str],
+    cluster: str,
+    macro: str | None,
+    by: str | None,
+) -> dict[str | None, list[str] | None]:
+    """Return the group of each item by columns; raise if `macro` has lost a group, or is none."""
+    groups: dict[str | None, list[str] | None] = {}
+    for role, column in ('cluster', cluster), ('macro', macro), ('group', by):
+        if column is None or column in groups:
+            continue
+        groups[column] = groups_of_items(files, role, items)
+        if column != macro:
+            continue
+        if (in_use := groups[column]) is None:
+            actual = f'{shown(macro)}, which no table has'
+            raise ParameterError(f'found {actual}, expected a column', 'macro')
+        columns = (file[role].to_pylist() for file in files if role in file.layout.by_role)
+        if lost := sorted({*chain.from_iterable(columns)} - {*in_use}):
+            actual = f'no item of {shown(lost[0])} with a value of each system'
+            raise ParameterError(f'found {actual}, expected one in each group', 'macro')
+    return groups
 
 
 class _ScoreTable(NamedTuple):
@@ -235,6 +258,7 @@ class _Matrix(NamedTuple):
     first_files: pandas.Series[int]  # of each system: the number of the first file that has it
     n_as_zero: dict[str, int]
     missing: str  # a note
+    total_names: list[str]  # items that are counted, but are named like totals
 
 
 def _matrix_of(
@@ -276,7 +300,7 @@ def _matrix_of(
     # A seed that other systems have is none of a system without a value of it.
     is_empty = values.isna().all()
     values = values.loc[:, ~is_empty | is_empty.groupby(level='system').transform('all')]
-    _check_no_totals(values, filled, files)
+    total_names = _check_no_totals(values, filled, files)
     values, n_as_zero, note = _apply_missing_policy(values, missing, bounds)
     seeds = {
         system: values.xs(system, axis=1, level='system').to_numpy().T
@@ -289,6 +313,7 @@ def _matrix_of(
         first_files,
         n_as_zero,
         note,
+        total_names,
     )
 
 
@@ -361,6 +386,8 @@ def _with_distinct_systems(
         item_column = table.records.layout.by_role['item']
         expected = 'one: average them first, or give ids of rows by --columns item=…,cluster='
         expected += f'{item_column}, or seeds by --columns seed=…'
+        if 'measure' in (*differing, *table.records.layout.roles[:1]):
+            expected = 'each measure of a topic once; qid,measure,value need no --columns'
         if groups := DATASET_COLUMNS.intersection(differing):
             expected = f'ids that tell items apart, as {min(groups)}-{first.item}'
     raise table.records.error(rows, 'item', actual, expected)
@@ -375,7 +402,7 @@ def _differing_columns(table: _ScoreTable, rows: NDArray[np.intp]) -> list[str]:
     by_role = table.records.layout.by_role
     columns_read = [name for role, name in by_role.items() if role not in ('macro', 'group')]
     frame = _frame_of(table)
-    pair = frame.iloc[rows if len(frame) else []].astype(str)
+    pair = frame.iloc[rows if len(frame) == len(table.records) else []].astype(str)
     return [str(name) for name in pair if name not in columns_read and pair[name].nunique() > 1]
 
 
@@ -388,6 +415,8 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
 
     origin = TableInput.of(table.origin)
     frame = pandas.DataFrame()
+    if not table.records.layout.has_header:  # lines of trec_eval
+        return frame
     if origin.kind is InputKind.FRAME:
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
@@ -398,7 +427,8 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
                 separator = '\t' if '.tsv' in origin.value.name.lower() else ','
-                frame = pandas.read_csv(stream, sep=separator, dtype=str)
+                frame = pandas.read_csv(stream, sep=separator, dtype=str, keep_default_na=False)
+                frame = frame.rename(columns=str.strip)
     return frame[choose(frame.columns)]
 
 
@@ -436,22 +466,46 @@ def _check_numbers(records: Records) -> None:
 
 def _check_no_totals(
     values: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
-) -> None:
-    """Raise if an item is named like a total, and has the means, or sums, of all other items."""
-    totals = values.index[values.index.str.lower().str.fullmatch(TOTAL_NAMES)]
-    for item in totals:
-        other_values = values.drop(index=totals)
-        item_values = values.loc[item].dropna()
-        if not len(item_values):
-            continue
-        tolerance = TOTAL_TOLERANCE * other_values.abs().max().clip(lower=1)
-        for name, other_totals in ('means', other_values.mean()), ('sums', other_values.sum()):
-            are_equal = (item_values - other_totals).abs() <= tolerance
-            if are_equal[item_values.index].all():
-                first, _ = _first_cell(cells[cells['item'] == item])
-                actual = f'{shown(item)}, whose values are the {name} of the others'
-                expected = 'items alone: leave it out, or keep it under another name'
-                raise files[first.file].error([first.row], 'item', actual, expected)
+) -> list[str]:
+    """Raise if an item holds totals of the others; return items that are only named like totals."""
+
+    def refuse(item: str, actual: str) -> NoReturn:
+        first, _ = _first_cell(cells[cells['item'] == item])
+        expected = 'items alone: leave it out, or keep it under another name'
+        raise files[first.file].error([first.row], 'item', actual, expected)
+
+    values = values.dropna(how='all')
+    names = values.index.map(_plain_name)
+    totals = values.index[names.str.fullmatch(TOTAL_NAME)]
+    statistics = values.index[names.str.fullmatch(STATISTIC)]
+    if len(statistics) > 1:
+        refuse(statistics[0], f'{abridged([*map(shown, statistics)])}, as describe() of pandas has')
+    others = values.drop(index=totals)
+    half_digit = _half_digit(others) if len(totals) else 0
+    sizes = {'means': 1, 'sums': len(others)}
+    for item, name, factor in product(totals, sizes, (1, 100)):
+        total = values.loc[item].dropna()
+        expected = factor * (others.mean() if name == 'means' else others.sum())[total.index]
+        tolerance = _half_digit(total) + factor * sizes[name] * half_digit
+        tolerance += ROUNDING * expected.abs().clip(lower=1)
+        if (total - expected).abs().le(tolerance).all():
+            others_in_percent = 'others' + ' in percent' * (factor == 100)
+            refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')
+    return [*totals.union(statistics)]
+
+
+def _plain_name(item: str) -> str:
+    """Return the words of a name in small letters, without a part in brackets at the end."""
+    without_end = re.sub(r'(?<=\w)\W*[(\[][^()\[\]]*[)\]]\W*$', '', item.casefold())
+    return ' '.join(re.findall(r'[^\W_]+%?', without_end))
+
+
+def _half_digit(values: pandas.DataFrame | pandas.Series[float]) -> float:
+    """Return half a unit of the last digit that a value has; whole numbers up to 1 are exact."""
+    numbers = np.unique(values.to_numpy())
+    texts = (np.format_float_positional(number, trim='-') for number in numbers)
+    n_digits = max((len(text.partition('.')[2]) for text in texts), default=0)
+    return 0.5 * 10.0**-n_digits * bool(n_digits or np.nanmax(np.abs(numbers), initial=0) > 1)
 
 
 def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
@@ -525,30 +579,37 @@ def _score_layouts(
         optional.append(('group', by))
     taken = {*systems, *(name for _, name in (*optional, *required))}
     datasets = [(name, name) for name in DATASET_COLUMNS if name not in taken]
+    systems_by_topic = [('system', name) for name in ('name', 'system') if name not in taken]
     layouts: list[RecordLayout] = []
-    for texts, numbers in (
-        (('item', 'system'), ('value',)),
-        (('item',), ('value',)),
-        (('item',), ()),
+    for texts, numbers, topic in (
+        (('item', 'system'), ('value',), ''),
+        *((measure_tables.TEXT_ROLES, ('value',), topic) for topic in TOPIC_COLUMNS),
+        (('item',), ('value',), ''),
+        (('item',), (), ''),
     ):
-        if {'system', 'value'} & columns.keys() - {*texts, *numbers}:
+        may_fit = {'system', 'value'} & columns.keys() <= {*texts, *numbers}
+        if not may_fit or (topic and 'item' in columns):
             continue
         values = tuple(names[role] for role in numbers)
+        column_by_role = {**names, 'item': topic or names['item'], 'measure': 'measure'}
         layout = RecordLayout(
-            (*(names[role] for role in texts), *(column for _, column in required)),
+            (*(column_by_role[role] for role in texts), *(column for _, column in required)),
             other_numbers=not values,
             classes=frozenset(values or systems),
             numbers=values,
             roles=(*texts, *(role for role, _ in required), *numbers),
-            optional=tuple([*optional, *datasets] if not values else optional),
+            optional=(*optional, *(systems_by_topic if topic else () if values else datasets)),
             remedy=SCORE_COLUMNS_REMEDY,
             allow_missing=not values,
+            allow_na=True,
             description=SCORE_SHAPES,
         )
         layouts.append(layout)
     own_columns = {'item': 'query', 'system': 'run', 'value': columns.get('value', '')}
     if {**own_columns, **columns} == own_columns and macro is None:
         own = replace(layouts[0], optional=())
+        # A table by measure has other columns, too, so that a saved index could be its items.
+        layouts.sort(key=lambda layout: layout.roles[0] != 'measure')
         layouts.insert(0, OwnLayout(**vars(own), value=own_columns['value']))
     return layouts
 
@@ -556,19 +617,23 @@ def _score_layouts(
 def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = TableInput.of(table, name)
+    if origin.kind is InputKind.FRAME and is_measure_header(origin.value.columns):
+        origin = replace(origin, value=origin.value.astype({'measure': str}))  # of ir_measures
     start = origin.value.start if origin.kind is InputKind.TEXT else b''
     if start.startswith(b'[{'):
         raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
     try:
         if is_json(start):
             records = _read_json_lines(origin.value, layouts)
+        elif is_trec_eval(start):
+            records = measure_tables.read_trec_eval(origin.value)
         else:
             records = read_records(origin, layouts)
     except FormatError as error:
         if origin.kind is InputKind.FRAME and 'n_relevant' in origin.value:
             actual = 'a frame of results, expected the results themselves'
             raise ParameterError(f'compare: found {actual}: compare(a, b)') from None
-        optional = {name for layout in layouts for _, name in layout.optional}
+        optional = {column_at(3), *(name for layout in layouts for _, name in layout.optional)}
         if error.field in {'', *optional, *chain(*(layout.columns(()) for layout in layouts))}:
             raise
         error.expected += f': {SYSTEMS_REMEDY}'
@@ -579,7 +644,8 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
         raise FormatError(records.source.name, '', 'system', 'numbers alone', expected)
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
-    return without_means(records) if isinstance(records.layout, OwnLayout) else records
+    has_means = isinstance(records.layout, OwnLayout) or measure_tables.has_measures(records)
+    return without_means(records) if has_means else records
 
 
 def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
@@ -595,6 +661,8 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
         is_text = name in layout.texts
         convert, kind = (_id_of_json, 'large_string') if is_text else (_number_of_json, 'float64')
         cells = [row.get(name) for row in rows]
+        if not is_text:
+            cells = [None if re.match(NA, str(cell)) else cell for cell in cells]
         values = [None if cell is None else convert(cell) for cell in cells]
         columns[name] = pyarrow.array(values, kind)
         for line, cell, value in zip(lines, cells, values, strict=True):
@@ -624,14 +692,17 @@ def _cells(
 
     records = table.records
     layout = records.layout
-    if value_column not in layout.numbers:  # a column for each system
+    is_by_measure = measure_tables.has_measures(records)
+    if value_column not in layout.numbers and not is_by_measure:  # a column for each system
         wide = records.columns.select(list(layout.numbers)).to_pandas()
         wide = wide.rename_axis(index='row', columns='system')
         cells: pandas.DataFrame = wide.unstack().rename('value').reset_index()
     else:
         system = records['system'].to_pandas() if 'system' in layout.by_role else table.run_name
-        values = records[value_column if value_column in layout.by_role else 'value']
-        numbers = {'row': np.arange(len(records)), 'value': values.to_numpy()}
+        values = records[value_column if isinstance(layout, OwnLayout) else 'value'].to_numpy()
+        if is_by_measure:
+            values = np.where(records['measure'].to_pandas() == value_column, values, np.nan)
+        numbers = {'row': np.arange(len(records)), 'value': values}
         cells = pandas.DataFrame({'system': system, **numbers})
     if systems:
         cells = cells[cells['system'].isin(systems)]

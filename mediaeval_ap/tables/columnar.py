@@ -210,9 +210,12 @@ def number_array(
         column = column.cast(kind := pyarrow.int8())
     if not allow_missing:
         column = _require_values(column, field, source)
-    if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
+    is_decimal = pyarrow.types.is_decimal(kind)
+    if not (is_decimal or pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
         raise _type_error(column, field, 'numbers', source)
     try:
+        if is_decimal:  # a cast from decimals to doubles may miss the nearest one
+            column = column.cast(pyarrow.int64() if kind.scale <= 0 else pyarrow.string())
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise FormatError(source.name, '', field, 'integers beyond 2**53', EXACT_NUMBER) from None

@@ -29,6 +29,7 @@ TOOL_COLUMNS = {
 }
 _ALL_TOOL_COLUMNS = [columns.split() for columns in chain(*TOOL_COLUMNS.values())]
 OWN_COUNTS = 'n_queries', 'n_labels'  # columns in tables of this package
+TOPIC_COLUMNS = ('qid', 'query_id')  # of PyTerrier, and of ir_measures
 LZ4 = b'\x04\x22\x4d\x18'  # ranx compresses CBOR by it
 # The brace of an object, followed by a key and its colon, or alone in its line.
 _is_object = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
@@ -36,6 +37,10 @@ _is_object = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
 _is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
 _is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
 _keys = re.compile(rb'"([^"\\]+)"\s*:').findall
+_is_trec_eval_line = re.compile(
+    rb'(?:(?:runid|relstring|num_\w+)[ \t]+\S+[ \t]+\S.*|'
+    rb'(?:\S+[ \t]+){2}-?\d+\.\d+(?:e-?\d+)?)\s*'
+).fullmatch
 _begins_like_results = re.compile(rb'\s*\{\s*"').match
 _is_next_line = re.compile(rb'\}\r?\n\s*\{').search
 # Results have a text there.
@@ -80,7 +85,8 @@ def kind_of(file: Any) -> Kind:
     else:
         has_index = columns[:1] in ([''], [UNNAMED_INDEX]) and len(columns) > 1
         is_score_table = 'item' in names or has_index
-    if is_score_table or is_own_header(names):
+        is_score_table = is_score_table or is_trec_eval(start)
+    if is_score_table or is_own_header(names) or is_measure_header(names):
         return Kind.SCORES
     if is_trec or _has_tool_columns(start):
         return Kind.TREC
@@ -121,6 +127,16 @@ def first_object(source: ByteSource) -> dict[str, Any]:
 def is_own_header(names: Collection[str]) -> bool:
     """Return True if a command of this package wrote values by query under these columns."""
     return {'run', 'query'} <= {*names} and not {*OWN_COUNTS}.isdisjoint(names)
+
+
+def is_measure_header(names: Collection[str]) -> bool:
+    """Return True for columns of a topic, a measure and its value."""
+    return {'measure', 'value'} <= {*names} and not {*TOPIC_COLUMNS}.isdisjoint(names)
+
+
+def is_trec_eval(start: bytes) -> bool:
+    """Return True if the first lines of a file are values of trec_eval."""
+    return all(map(_is_trec_eval_line, start.rstrip().split(b'\n')[:3]))
 
 
 def shape_of(start: bytes) -> Shape:

@@ -13,6 +13,8 @@ from mediaeval_ap.errors import FormatError, shown
 _find_comment = re.compile(rb'(?m)^[ \t]*#[ \t]+[^ \t\n]').search
 UNNAMED_INDEX = 'Unnamed: 0'
 PARQUET_INDEX = '__index_level_0__'
+# A missing number as R, JSON, pandas and spreadsheets write it.
+NA = r'(?i)^[ \t]*(?:na|nan|null|none|n/a|#n/a|<na>|-)[ \t]*$'
 # The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
 # by `reset_index`. Such a column would be scored as a class.
 _is_saved_index = re.compile(
@@ -72,7 +74,8 @@ class Layout:
 class RecordLayout:
     """The columns of a file with a header, or of a file whose columns are known by position.
 
-    The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty.
+    The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty or,
+    with `allow_na`, match `NA`.
 
     Text columns in `optional`, by their roles, are read where a file has them. Without
     `other_numbers`, other columns are ignored. With it, there is at least one, and all hold finite
@@ -90,6 +93,7 @@ class RecordLayout:
     remedy: str = ''  # advice in the error about a file that lacks a column
     lists_remedy: str = ''  # advice in the error about lists where a row has one label
     allow_missing: bool = False
+    allow_na: bool = False
     description: str = ''  # the expected columns in messages; by default their names
     from_saved_index: bool = False  # True if the ids are in a saved index
 

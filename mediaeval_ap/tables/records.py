@@ -2,9 +2,9 @@
 
 CSV is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields in
 double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR LF;
-a byte order mark and blank lines are skipped. A number is a finite decimal, with or without spaces
-or tabs around it. The fast path proves, the slow path explains: pyarrow reads text without quotes;
-on any doubt the file is read again, record by record.
+a byte order mark and blank lines are skipped. A number is a finite decimal. Spaces and tabs around
+numbers and names of columns are cut. The fast path proves, the slow path explains: pyarrow reads
+text without quotes; on any doubt the file is read again, record by record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mediaeval_ap.tables.columnar import (
     read_columns,
     text_array,
 )
-from mediaeval_ap.tables.layouts import RecordLayout, choose_layout
+from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource, read_all
@@ -172,7 +172,7 @@ def read_records(
         raise FormatError(name, '', '', 'no array', expected)
     match table_input.kind:
         case InputKind.TEXT if isinstance(content, bytes):
-            return _from_csv(content, layouts, source)
+            return from_csv(content, layouts, source)
         case InputKind.COLUMNAR:
             table, source = read_columns(
                 value, lambda schema: _columns_to_read(schema.names, layouts, name), name
@@ -239,13 +239,16 @@ def _from_array(
     return replace(records, has_ids=like is not None and like.has_ids)
 
 
-def _from_csv(content: bytes, layouts: Sequence[RecordLayout], source: Provenance) -> Records:
+def from_csv(
+    content: bytes, layouts: Sequence[RecordLayout], source: Provenance, delimiter: str = ''
+) -> Records:
+    """Read CSV; by default, the suffix of the file tells if tabs separate the columns."""
     import pyarrow
 
     stem, suffix = splitext(source.name.lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = splitext(stem)[1]
-    delimiter = '\t' if suffix == '.tsv' else ','
+    delimiter = delimiter or ('\t' if suffix == '.tsv' else ',')
     layout, columns, lines = parse_csv(content, layouts, source.name, delimiter)
     records = Records(layout, columns.combine_chunks(), source, lines)
     for role, name in layout.by_role.items():
@@ -262,6 +265,8 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
 
     texts = records[role]
     filled_rows = _matching_rows(texts, f'[^{BETWEEN_WORDS}]')
+    if records.layout.allow_na:
+        filled_rows = np.setdiff1d(filled_rows, _matching_rows(texts, NA))
     numbers = np.full(len(texts), np.nan)
     numbers[filled_rows] = parse_decimals(texts.take(pyarrow.array(filled_rows)))
     if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
@@ -287,10 +292,14 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
     frame = frame.set_axis(names, axis=1)
     columns = {}
     layouts_with_remedy = [replace(layout, remedy=layout.remedy + remedy) for layout in layouts]
-    for column in _columns_to_read(list(frame.columns), layouts_with_remedy, source.name):
+    layout = choose_layout(names, layouts_with_remedy, source.name, '')
+    for column in layout.columns(names):
+        cells = frame[column]
+        if layout.allow_na and column in layout.numbers and cells.dtype == object:
+            cells = cells.mask(cells.astype(str).str.match(NA))
         try:
-            columns[column] = pyarrow.array(frame[column], from_pandas=True)
-            are_sets = (issubclass(type(cell), Set) for cell in frame[column])
+            columns[column] = pyarrow.array(cells, from_pandas=True)
+            are_sets = (issubclass(type(cell), Set) for cell in cells)
             if is_list(columns[column]) and any(are_sets):
                 raise FormatError(source.name, '', column, 'a set', 'an ordered list of labels')
         except MemoryError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
@@ -184,11 +185,13 @@ def as_double(value: object, allow_boolean: bool = False) -> float | None:
         return value if math.isfinite(value) else None
     if isinstance(value, bool | np.bool_):
         return float(value) if allow_boolean else None
-    if not isinstance(value, Real):
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        value = int(value)
+    if not isinstance(value, Real | Decimal):
         return None
     try:
         number = float(value)
-    except OverflowError:  # a large integer
+    except (OverflowError, ValueError):  # a large integer, or a signaling NaN
         return None
     if not math.isfinite(number) or (isinstance(value, Integral) and int(number) != int(value)):
         return None

@@ -97,6 +97,8 @@ def test_confidences_of_tables(tmp_path):
     [
         ('a,x,\nb,z,0.5\n', 'line 2, sure: found nothing, expected the confidence of the label'),
         ('a,x,1\nb,z,high\n', "line 3, sure: found 'high', expected a finite decimal number"),
+        ('a,x,1\nb,z,NA\n', "line 3, sure: found 'NA', expected a finite decimal number"),
+        ('a,x,1\nb,z,-\n', "line 3, sure: found '-', expected a finite decimal number"),
         ('a,x y,1\nb,z,1\n', "line 2, item: found 'x y', expected one label, without white space"),
     ],
 )

@@ -405,3 +405,80 @@ def test_values_of_another_metric_or_setting_are_not_compared(command, told, for
     result = run('compare', *files, '-q')
     assert (result.exit_code, result.stdout) == (1, '')
     assert told in result.stderr
+
+
+def trec_eval(system, *, per_topic=True):
+    """Lines of trec_eval for the scores of a system; `P_5` has them in reverse."""
+    values = pandas.read_csv(f'{system}.csv')['value'].tolist()
+    lines = [
+        f'{measure:22}\t{300 + number}\t{value:.4f}\n'
+        for number, pair in enumerate(zip(values, values[::-1], strict=True))
+        for measure, value in zip(('map', 'P_5'), pair, strict=True)
+        if per_topic
+    ]
+    lines += [f'{"runid":22}\tall\t{system}\n', f'{"map":22}\tall\t0.2500\n']
+    Path(f'{system}.eval').write_text(''.join(lines))
+
+
+@pytest.mark.parametrize('measures', [['map', 'P_5'], ['P_5', 'map'], ['P_5']])
+def test_lines_of_trec_eval_are_compared_as_in_python(measures):
+    trec_eval('old')
+    trec_eval('new')
+    expected = render(compare(['old.eval', 'new.eval'], measures=measures).document(), 'json')
+    options = '--measures', ','.join(measures), '--format', 'json'
+    assert compared('old.eval', 'new.eval', *options).stdout == expected
+    if measures[0] == 'map':
+        assert compared('old.eval', 'new.eval', *options[2:]).stdout == expected
+    repeated = [word for name in measures for word in ('--measures', name)]
+    assert compared('old.eval', 'new.eval', *repeated, *options[2:]).stdout == expected
+
+
+def test_measures_of_one_file_of_several_systems():
+    values = {system: pandas.read_csv(f'{system}.csv') for system in ('old', 'new')}
+    rows = [
+        (system, topic, measure, value * factor)
+        for system, frame in values.items()
+        for topic, value in frame.itertuples(index=False)
+        for measure, factor in (('nDCG@10', 1), ('P(rel=2,judged_only=True)@5', 0.5))
+    ]
+    frame = pandas.DataFrame(rows, columns=['name', 'qid', 'measure', 'value'])
+    frame.to_csv('all.csv', index=False)
+    chosen = compared('all.csv', '--measures', 'P(rel=2,judged_only=True)@5,nDCG@10')
+    assert 'Claims are about P(rel=2,judged_only=True)@5; nDCG@10 is exploratory' in chosen.stdout
+    assert 'Claims are about nDCG@10' in compared('all.csv').stdout
+
+
+def test_errors_about_measures():
+    trec_eval('old', per_topic=False)
+    trec_eval('new')
+    result = compared('old.eval', 'new.eval', expected=1)
+    assert result.stderr.startswith(
+        'Error: old.eval: found means alone, expected values of queries'
+    )
+    assert result.stderr.endswith('write it with trec_eval -q\n')
+    result = compared('new.eval', '--measures', 'AP', expected=2)
+    assert "Error: measures: found 'AP', expected some of map, P_5" in result.stderr
+    result = compared('scores.csv', '--measures', 'map', expected=2)
+    assert "Error: measures: found 'map', expected some of value" in result.stderr
+    result = compared('scores.csv', '--cutoffs', '10', expected=2)
+    assert '--cutoffs: found score tables, which are scored already' in result.stderr
+
+
+def test_items_named_like_totals_are_warned_of():
+    """The command writes the warning that Python issues; a total is an error."""
+    scores = pandas.read_csv('scores.csv').pivot(index='item', columns='system', values='value')
+    scores.loc['Overall score'] = 0.125
+    scores.to_csv('wide.csv')
+    expected = "Warning: counted as items, but named like totals: 'Overall score'\n"
+    assert run('compare', 'wide.csv').stderr == expected
+    scores.loc['Overall score'] = (100 * scores.iloc[:60].mean()).round(1)
+    scores.to_csv('wide.csv')
+    assert 'the means of the others in percent' in compared('wide.csv', expected=1).stderr
+
+
+def test_missing_values_of_other_tools():
+    text = Path('scores.csv').read_text().splitlines()
+    text[3] = re.sub(',[^,]*,(?=[^,]*$)', ',NA,', text[3])
+    Path('scores.csv').write_text('\n'.join(text))
+    assert "as 'q01' of 'old'" in compared('scores.csv', expected=1).stderr
+    assert '1 of 60 items without a value' in compared('scores.csv', '--missing', 'skip').stdout

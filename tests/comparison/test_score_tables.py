@@ -2,6 +2,7 @@
 
 import json
 import re
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,6 +134,60 @@ def test_missing_cells():
     wide = wide_frame()
     wide.loc[0, 'a'] = None
     assert len(compare(wide, missing='skip').queries) == 39
+
+
+@pytest.mark.parametrize('word', ['NA', 'NaN', 'nan', 'null', 'None', '-', '#N/A', 'n/a'])
+def test_words_for_missing_values_are_missing_cells(word, tmp_path):
+    """As R, json and spreadsheets write them; items and systems of these names keep them."""
+    items = [word, *ITEMS[1:]]
+    a, b = VALUES[:2].round(6)  # pandas writes JSON with ten digits
+    wide = pandas.DataFrame({'item': items, word: a, 'b': b}).astype(object)
+    wide.loc[7, word] = None
+    long = wide.melt('item', var_name='system')
+    expected = compare(wide.astype({word: float, 'b': float}), missing='skip')
+    assert word in expected.runs
+    assert word in expected.queries
+    assert len(expected.queries) == 39
+    for number, frame in enumerate((wide, long)):
+        filled = frame.where(frame.notna(), word)
+        tables = [filled]
+        for suffix in 'csv', 'tsv', 'jsonl':
+            path = tmp_path / f'{number}.{suffix}'
+            tables.append(path)
+            if suffix == 'jsonl':
+                filled.to_json(path, orient='records', lines=True)
+            else:
+                filled.to_csv(path, index=False, sep=',' if suffix == 'csv' else '\t')
+        for table in tables:
+            with pytest.raises(ParameterError, match=r"1 of 40 items .* as 'q007' of .*--missing"):
+                compare(table)
+            assert numbers(compare(table, missing='skip')) == numbers(expected)
+
+
+@pytest.mark.parametrize('line', ['{"item": 7, "value": NaN}', '{"item": 7, "value": null}'])
+def test_nan_in_json_is_a_missing_value(line, tmp_path):
+    path = tmp_path / 'scores.jsonl'
+    path.write_text(f'{{"item": "nan", "value": 0.5}}\n{line}\n')
+    assert compare(path, missing='skip').queries == ['nan']
+
+
+@pytest.mark.parametrize('word', ['--', 'N.A.', 'inf', 'missing', 'nana', '- 1'])
+def test_other_words_are_no_values(word, tmp_path):
+    path = tmp_path / 'scores.csv'
+    path.write_text(f'item,value\n1,0.5\n2,{word}\n')
+    with pytest.raises(FormatError, match=f"line 3, value: found '{word}', expected a finite dec"):
+        compare(path)
+
+
+def test_decimals_are_numbers(tmp_path):
+    """As DuckDB, Spark and databases give them, also where a cast would miss the nearest double."""
+    texts = np.array([[f'{value:.16f}' for value in row] for row in VALUES])
+    decimals = wide_frame([[Decimal(text) for text in row] for row in texts])
+    expected = numbers(compare(wide_frame(texts.astype(float))))
+    for table in decimals, pyarrow.table(decimals), written('parquet', tmp_path, decimals):
+        assert numbers(compare(table)) == expected
+    decimals.loc[3, 'b'] = None
+    assert len(compare(decimals, missing='skip').queries) == 39
 
 
 def test_missing_cells_count_as_zero():
@@ -443,7 +498,7 @@ JSON = {
     '{"item": "a\\ud800", "value": 1}': "line 1, item: found 'a.ud800' .str., expected text",
     '{"item": "a", "a": 1, "b": 0, "meta": {}}': r'meta: found \{\} .*, expected a .*: .*--systems',
     '{"item": null, "value": 1}': 'line 1, item: found nothing',
-    '{"item": 1, "value": NaN}': r'line 1, value: found nan \(float\), expected a finite number',
+    '{"item": 1, "value": Infinity}': r'line 1, value: found inf \(float\), expected a finite',
 }
 
 
@@ -491,12 +546,92 @@ def test_totals_among_the_items_are_refused(size, name, total, tmp_path):
     assert len(compare(wide, range=(0, 100)).queries) == 41
 
 
+@pytest.mark.parametrize(
+    'name', ['micro', 'Means (Task)', 'average [40]', 'macro_avg', 'SUM-OF-SCORES', 'all queries']
+)
+def test_rounded_totals_and_totals_in_percent_are_refused(name):
+    """By half a unit of the last digit of the total, and of the items."""
+    wide = wide_frame(VALUES.round(2))
+    means = VALUES.round(2).mean(axis=1)
+    sums = VALUES.round(2).sum(axis=1)
+    for total, kind in (
+        (means.round(1), 'means of the others,'),
+        (means + 0.0049, 'means of the others,'),  # as of items with more digits
+        ((100 * means).round(1), 'means of the others in percent'),
+        ((100 * means).round(), 'means of the others in percent'),
+        (sums.round(1), 'sums of the others,'),
+        ((100 * sums).round(), 'sums of the others in percent'),
+    ):
+        wide.loc[40] = [name, *total]
+        with pytest.raises(FormatError, match=f'{kind}.* leave it out, or keep it under another'):
+            compare(wide, range=(0, 1e4))
+    wide.loc[40] = [name, *means[:2], means[2] + 0.0101]
+    with pytest.warns(DataWarning, match=f'named like totals: .{re.escape(name)}.$'):
+        assert len(compare(wide).queries) == 41
+
+
+def test_totals_of_right_and_wrong_are_exact():
+    """Of answers that are right or wrong, 1 is not a mean of 0.97 in one digit."""
+    right = np.array([[1.0] * 39 + [0], [0.0] + [1] * 39, [1.0] * 38 + [0, 0]])
+    wide = wide_frame(right)
+    wide.loc[40] = ['sum', 1, 1, 1]
+    with pytest.warns(DataWarning, match="named like totals: 'sum'"):
+        assert len(compare(wide).queries) == 41
+    wide.loc[40] = ['sum', 39, 39, 38]
+    with pytest.raises(FormatError, match="'sum', whose values are the sums of the others"):
+        compare(wide)
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'Summer',
+        'meaning',
+        'Overall_Build',
+        'averages_jane',
+        'alliance',
+        'Sum of All Fears',
+        '50',
+        '',
+    ],
+)
+def test_other_names_are_items_with_any_value(name):
+    """Even with the means of the others; no warning tells of them."""
+    wide = wide_frame()
+    wide.loc[40] = [f'{name} ' if name == '50' else name or '(40)', *VALUES.mean(axis=1)]
+    assert len(compare(wide).queries) == 41
+
+
+def test_summaries_of_pandas_are_no_items():
+    """Without `mean`, too; one such name alone may be an item, and is warned of."""
+    wide = wide_frame()
+    summary = wide.set_index('item').describe().rename_axis('item').reset_index()
+    for rows in ['min', 'std'], ['75%', 'count'], ['25%', '50%', 'max']:
+        table = pandas.concat([wide, summary[summary['item'].isin(rows)]])
+        shown = ', '.join(map(repr, rows))
+        with pytest.raises(FormatError, match=f'item: found {shown}, as describe.. of pandas has'):
+            compare(table)
+    with pytest.raises(FormatError, match='and 5 more, as describe'):
+        compare(pandas.concat([wide, summary]))
+    for row in 'std', 'max', '50%':
+        table = pandas.concat([wide, summary[summary['item'] == row]])
+        with pytest.warns(DataWarning, match=f"counted as items, but named like totals: '{row}'$"):
+            assert len(compare(table).queries) == 41
+
+
 def test_items_called_as_totals_are_items_if_a_system_has_another_value():
     """A name alone does not make a total, nor does a row without values."""
     wide = wide_frame()
     wide.loc[40] = ['total', *VALUES.mean(axis=1)]
     wide.loc[40, 'b'] += 0.02
-    assert len(compare(wide).queries) == 41
+    with pytest.warns(DataWarning, match="named like totals: 'total'") as caught:
+        comparison = compare(wide)
+    assert len(comparison.queries) == 41
+    assert (
+        [warning.kind for warning in comparison.warnings]
+        == ['total-names']
+        == [each.message.kind for each in caught]
+    )
     wide.loc[40, ['a', 'b', 'c']] = None  # a total that nobody wrote
     assert len(compare(wide, missing='skip').queries) == 40
 

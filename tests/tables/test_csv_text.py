@@ -45,6 +45,8 @@ def message(content, *layouts):
         (b'id,b\r\n1,"x\r\ny"\r\n', [('1', 'x\r\ny')], [2]),
         (b'id,b\n1,"x, y"\n2,"a ""b"""\n', [('1', 'x, y'), ('2', 'a "b"')], [2, 3]),
         (b'id,b\n1, x \n', [('1', ' x ')], None),
+        (b' id ,\t b\n1, x \n', [('1', ' x ')], None),
+        (b'" b", more ,"id "\nx,?,"1"\n', [('1', 'x')], [2]),
         ('id,b\n\xa0,é\u2028\n'.encode(), [('\xa0', 'é\u2028')], None),
     ],
 )

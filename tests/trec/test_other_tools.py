@@ -144,6 +144,19 @@ def test_any_ids(tmp_path_factory, run):
     assert scored(path, run) == scored(judged, run)
 
 
+@pytest.mark.parametrize('separator', [',', '\t'])
+def test_spaces_around_the_names_of_columns_are_cut(separator, tmp_path):
+    """As hand-written tables have them."""
+    path = tmp_path / 'any'
+    expected = scored(JUDGED, RETURNED)
+    for number, by_topic in ('label', JUDGED), ('score', RETURNED):
+        rows = [(topic, *row) for topic, documents in by_topic.items() for row in documents.items()]
+        lines = [separator.join(map(str, row)) for row in rows]
+        path.write_text('\n'.join([f'qid {separator} docno{separator} {number} ', *lines]))
+        files = (path, RETURNED) if by_topic is JUDGED else (JUDGED, path)
+        assert scored(*files) == expected
+
+
 def test_integer_ids_keep_their_digits(tmp_path):
     """`InformationRetrievalEvaluator` writes ids as it was given them (6.2.0)."""
     run = {7: {10**25: 0.5, 3: 0.25}, 0: {3: 0.5, 10**25: 0.1}}

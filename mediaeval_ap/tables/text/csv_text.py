@@ -94,6 +94,7 @@ def parse_csv(
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
+    header = [name.strip(BETWEEN_WORDS) for name in header]
     if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
         expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
         raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
