@@ -53,6 +53,7 @@ KINDS = {
     'repeated-queries': 'Queries that are listed, and averaged, more than once. List each name '
     'once.',
     'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
+    'lost-zeros': 'Ids that equal others but for leading zeros, so do not match. Read ids as text.',
     'empty-run': 'A run without a hypothesis in the subset. Do both have the same videos?',
     'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
     'them out.',
@@ -64,6 +65,8 @@ KINDS = {
     'have the same data?',
     'unlisted-problems': 'More problems of one kind than are listed; the rest is only counted. '
     'Correct the listed ones first.',
+    'nothing-ignored': 'A relevance to ignore that no row of the qrels has. Is it the right one?',
+    'doubtful-scores': 'Scores that hardly order. Are they distinct, and is the highest the best?',
     'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
     'They may be too narrow.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
@@ -230,7 +233,7 @@ class DataWarning(UserWarning):
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id, or a run without a hypothesis in the subset."""
+    """Two inputs without a common id, or with lost zeros; or no hypothesis in the subset."""
 
 
 class WithoutRelevantWarning(DataWarning):
