@@ -217,8 +217,8 @@ class AveragePrecision:
         DataWarning
             When the run or the queries repeat rows, or average precision exceeds 1.
         NoOverlapWarning
-            When no shot of the run is in the subset or the reference, or no query is in the
-            reference.
+            When no shot of the run is in the subset or the reference, or no query or name of the
+            run is in the reference; when ids of shots lost leading zeros.
         WithoutRelevantWarning
             When some queries have no relevant shot, or are not names in the reference.
 

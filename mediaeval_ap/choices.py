@@ -62,7 +62,9 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 JUDGED_BY: tuple[JudgedBy, ...] = get_args(JudgedBy)
 
 UNKNOWN_REMEDY = "; leave others out by --unknown drop, in Python unknown='drop'"
-REPEATED_REMEDY = "; keep its better place by --repeated first, in Python repeated='first'"
+REPEATED_REMEDY = (
+    "; keep the row with the higher score by --repeated first, in Python repeated='first'"
+)
 MISSING_REMEDY = (
     "; score it 0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
 )

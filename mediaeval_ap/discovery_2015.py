@@ -31,8 +31,9 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.criteria import queries_or_default, read_queries
 from mediaeval_ap.evaluation.data_warnings import (
-    likely_cause,
+    REMEDY_OF_NAMES,
     no_overlap,
+    overlap,
     unknown_queries,
     without_relevant,
 )
@@ -250,7 +251,7 @@ class PersonDiscovery2015:
             run=run_name,
         )
         correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
-        warnings = (*about_queries, *about_skipped, *self._warnings(evaluation))
+        warnings = (*about_queries, *about_skipped, *self._warnings(evaluation, run))
         warn_caller(warnings)
         return replace(evaluation, correct=correct, warnings=warnings)
 
@@ -268,19 +269,21 @@ class PersonDiscovery2015:
             'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._shots))),
         }
 
-    def _warnings(self, evaluation: Evaluation2015) -> list[DataWarning]:
+    def _warnings(self, evaluation: Evaluation2015, run: Table) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
         name = printable(evaluation.inputs['reference'].name)
+        names = name, self._names.values
         counts = evaluation.counts
         warnings = []
         if not counts['shots_in_reference']:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
-            warnings = no_overlap(evaluation.inputs['labels'].name, finding, '')
+            warnings = no_overlap(run.source.name, finding, '')
+        elif not (counts['names_in_reference'] or any(evaluation.names)):
+            of_run = run['person_name'].values
+            warnings = overlap(run.source.name, 'names', of_run, *names, REMEDY_OF_NAMES)
         if evaluation.n_relevant.any():
             return warnings + without_relevant(name, evaluation.n_relevant, DEFINITION_2015)
-        cause = likely_cause(set(evaluation.queries), self._names.values)
-        finding = f'0 of {len(evaluation.queries):,} queries occur in {name}'
-        return warnings + no_overlap('queries', finding, cause)
+        return warnings + overlap('queries', 'queries', evaluation.queries, *names)
 
     def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
         """Warn of queries that are not names in the reference; if none is one, `_warnings` does."""

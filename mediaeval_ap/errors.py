@@ -55,6 +55,7 @@ KINDS = {
     'cut-line': 'A run without a line end after its last row, which may be cut. Copy it again, or '
     'end it with a line end.',
     'no-overlap': 'Two inputs without a common id. Are ids spelled alike, zeros included?',
+    'lost-zeros': 'Ids that equal others but for leading zeros, so do not match. Read ids as text.',
     'empty-run': 'A run without a hypothesis in the subset. Do both have the same videos?',
     'without-relevant': 'Queries without a relevant shot; --queries-without-relevant skip leaves '
     'them out.',
@@ -66,6 +67,8 @@ KINDS = {
     'have the same data?',
     'unlisted-problems': 'More problems of one kind than are listed; the rest is only counted. '
     'Correct the listed ones first.',
+    'nothing-ignored': 'A relevance to ignore that no row of the qrels has. Is it the right one?',
+    'doubtful-scores': 'Scores that hardly order. Are they distinct, and is the highest the best?',
     'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
     'They may be too narrow.',
     'total-names': 'Items of a score table that are named like a total, or a statistic of pandas. '
@@ -242,7 +245,7 @@ class DataWarning(UserWarning):
 
 
 class NoOverlapWarning(DataWarning):
-    """Two inputs without a common id, or a run without a hypothesis in the subset."""
+    """Two inputs without a common id, or with lost zeros; or no hypothesis in the subset."""
 
 
 class WithoutRelevantWarning(DataWarning):

@@ -82,6 +82,7 @@ def test_a_shot_list_that_was_read_before(tmp_path):
     assert PersonDiscovery2015(shots, [('v', '2', 'ann')]).evaluate(run).map == 1.0
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 @pytest.mark.parametrize('ratio', [np.float32(0.95), Fraction(19, 20)])
 def test_a_ratio_is_a_double_of_whatever_type_it_is_given(ratio):
     """A ratio of another type was once kept, which JSON cannot hold."""

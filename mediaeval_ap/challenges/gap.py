@@ -101,8 +101,7 @@ def evaluate_gap(
     queries = {'y_pred': labels, 'confidence': confidence, 'y_true': truths}
     queries = {name: column.take(order) for name, column in queries.items()}
     metric.update(**queries)
-    if not metric.compute():
-        files.warn_of_other_labels(truths, labels, has_hits=False)
+    files.warn_of_other_labels(truths, labels, has_hits=metric.compute() > 0)
     table = None
     if per_query:
         arrays = [files.ids.take(order), *queries.values(), correct[order]]

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 SCORES_IN_PIECE = 1 << 22  # 32 MiB of doubles at a time
+FEW_SCORES = 10  # too few for a warning about all of them
 CLASSES = Task(
     truth=[{'id': 'fname', 'labels': 'labels'}, {'id': 'fname', 'label': None}, {'id': 'fname'}],
     predictions=[{'id': 'fname'}],
@@ -238,7 +239,7 @@ def evaluate_macro_ap(
 
     check_policy('ties', ties, TIES)
     files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
-    classes = _scored_classes(files)
+    classes = _scored_classes(files, ties)
     labels, _ = _matched_labels(files, classes)
     ap, n_relevant = _ap_of_classes(files, labels, classes, ties)
     n_without = len(classes) - int(np.count_nonzero(n_relevant))
@@ -284,8 +285,8 @@ def _ap_of_classes(
     return ap, n_relevant
 
 
-def _scored_classes(files: Files) -> list[str]:
-    """Return the columns of the scores that are classes, and warn of the others.
+def _scored_classes(files: Files, ties: Ties | None = None) -> list[str]:
+    """Return the columns of the scores that are classes; warn of the others, and of decisions.
 
     A truth of 0 and 1 has a column for each class; columns that it lacks are left out. A truth of
     labels does not name classes that are never true. There, columns that leave the range of
@@ -293,6 +294,7 @@ def _scored_classes(files: Files) -> list[str]:
     """
     columns = files.predictions.classes
     scores = files.predictions
+    source = printable(scores.source.name)
     if files.truth.layout.other_numbers:
         left_out = [name for name in columns if name not in files.truth.columns.column_names]
         reason = 'have no column in'
@@ -308,9 +310,16 @@ def _scored_classes(files: Files) -> list[str]:
     if left_out:
         reason += f' {files.truth_name}: left out ({abridged(list(map(shown, left_out)))})'
         note = Note(reason, len(left_out), len(columns), 'columns')
-        name = printable(scores.source.name)
-        files.warnings.append(errors.DataWarning('unknown-ids', name, note))
-    return [name for name in columns if name not in left_out]
+        files.warnings.append(errors.DataWarning('unknown-ids', source, note))
+    classes = [name for name in columns if name not in left_out]
+    arrays_of_classes = (scores.columns[name].to_numpy() for name in classes)
+    n_scores = len(classes) * len(scores) * (ties in (None, 'threshold', 'stable'))
+    if n_scores >= FEW_SCORES and all(np.isin(x, (0, 1)).all() for x in arrays_of_classes):
+        expected = ", or --ties expected, in Python ties='expected'" if ties else ''
+        note = Note('are 0 or 1, as decisions are', n_scores, n_scores, 'scores')
+        remedy = f'; give probabilities{expected}'
+        files.warnings.append(errors.DataWarning('doubtful-scores', source, note, remedy))
+    return classes
 
 
 def _matched_labels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from mediaeval_ap import errors
 from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text, turned_round
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import ParameterError, printable, shown
-from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap, overlap
 from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.result import notes_of
@@ -81,18 +82,30 @@ class Files:
         truth_layouts, prediction_layouts = _layouts_of_files(task, **columns_by_parameter)
         self.policy = IdPolicy(missing, unknown)
         role = 'scores' if prediction_layouts[0].other_numbers else 'predictions'
-        if prediction_layouts[0].other_numbers:  # read first: a truth of 0 and 1 has its classes
-            scores = TableInput.of(on_cpu(predictions, role), role)
-            self.predictions = read_records(scores, prediction_layouts, allow_arrays=True)
-            classes = frozenset(self.predictions.classes)
-            truth_layouts = [replace(layout, classes=classes) for layout in truth_layouts]
+
+        def read(truth: Any, predictions: Any) -> tuple[Records, Records]:
+            if not prediction_layouts[0].other_numbers:
+                true = read_records(TableInput.of(truth, 'truth'), truth_layouts)
+                return true, read_records(TableInput.of(predictions, role), prediction_layouts)
+            # Read first: a truth of 0 and 1 has its classes.
+            scores_input = TableInput.of(on_cpu(predictions, role), role)
+            scores = read_records(scores_input, prediction_layouts, allow_arrays=True)
+            classes = frozenset(scores.classes)
+            layouts = [replace(layout, classes=classes) for layout in truth_layouts]
             truth_input = TableInput.of(on_cpu(truth, 'truth'), 'truth')
-            self.truth = read_records(
-                truth_input, truth_layouts, allow_arrays=True, like=self.predictions
-            )
-        else:
-            self.truth = read_records(TableInput.of(truth, 'truth'), truth_layouts)
-            self.predictions = read_records(TableInput.of(predictions, role), prediction_layouts)
+            return read_records(truth_input, layouts, allow_arrays=True, like=scores), scores
+
+        try:
+            self.truth, self.predictions = read(truth, predictions)
+        except FormatError as error:
+            with suppress(errors.Error):
+                inputs = (TableInput.of(value).value for value in (truth, predictions))
+                if all(getattr(value, 'is_regular_file', True) for value in inputs):
+                    read(predictions, truth)
+                    place = error.source, error.place, error.field, error.found
+                    expected = f'{error.expected}; are two files exchanged?'
+                    error = FormatError(*place, expected, error.further)
+            raise error from None
         for records in self.truth, self.predictions:
             first_id = records['id'][0].as_py()
             if not records.layout.has_header and _is_id_header(first_id.strip()):
@@ -140,10 +153,10 @@ class Files:
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
         name = printable(self.predictions.source.name)
         cause = ''
-        if is_unknown.all():
-            cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
-            finding = f'0 of {len(predicted):,} ids occur in {self.truth_name}'
-            self.warnings += no_overlap(name, finding, cause)
+        if is_unknown.all() or (len(unknown) and _zero_in(predicted, ids)):
+            texts = predicted.to_pylist(), self.truth_name, ids.to_pylist()
+            cause = likely_cause(texts[0], texts[2]) if is_unknown.all() else ''
+            self.warnings += overlap(name, 'ids', *texts)
         if len(unknown):
             first = self.predictions['id'][unknown[0]].as_py()
             self.policy.refuse_unknown(
@@ -196,11 +209,11 @@ class Files:
     def warn_of_other_labels(
         self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
     ) -> None:
-        """Warn if a wrong separator joins true labels in predictions, or no label is in both files.
+        """Warn if a wrong separator joins true labels, zeros are lost, or all labels differ.
 
         `labels` are the true labels; `has_hits` is True if a prediction is correct.
         """
-        if has_hits and not holds_any(predicted, WRONG_SEPARATORS):
+        if has_hits and not (holds_any(predicted, WRONG_SEPARATORS) or _zero_in(predicted, labels)):
             return
         true_labels = set(labels.unique().to_pylist()) - {None, ''}
         predicted_labels = set(predicted.unique().to_pylist()) - {None, ''}
@@ -217,10 +230,9 @@ class Files:
             marks = ' '.join(sorted(separators.intersection(''.join(joined))))
             cause = f'labels are separated by spaces, not by {marks}'
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
-        elif true_labels and predicted_labels and not hits:
-            finding = f'0 of {len(predicted_labels):,} predicted labels occur in {self.truth_name}'
-            cause = likely_cause(predicted_labels, true_labels)
-            self.warnings += no_overlap(self.predictions.source.name, finding, cause)
+        if true_labels and predicted_labels and (hits or not joined):
+            about = self.predictions.source.name, 'predicted labels', predicted_labels
+            self.warnings += overlap(*about, self.truth_name, true_labels)
 
     def score(
         self,
@@ -361,6 +373,12 @@ def positions_of(texts: pyarrow.Array, among: pyarrow.Array) -> NDArray[np.int64
     indices = compute.index_in(texts, value_set=among).fill_null(-1)
     positions: NDArray[np.int64] = indices.to_numpy().astype(np.int64)
     return positions
+
+
+def _zero_in(*arrays: pyarrow.Array) -> bool:
+    from pyarrow import compute
+
+    return any(compute.any(compute.starts_with(texts, '0')).as_py() for texts in arrays)
 
 
 def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:

@@ -25,8 +25,8 @@ If R > 0 and nothing is returned, AP@k is 0 by every definition.
 """
 
 WARNINGS = """\
-Data with a warning are scored nevertheless; --quiet hides warnings, --strict turns no-overlap and
-empty-run into errors. In Python, a warning is a DataWarning of mediaeval_ap.errors with its kind.
+Data with a warning are scored; --quiet hides it, --strict makes no-overlap, lost-zeros and
+empty-run errors. In Python, a warning is a DataWarning of mediaeval_ap.errors with its kind.
 """
 
 

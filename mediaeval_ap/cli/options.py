@@ -112,7 +112,7 @@ repeated_option = choice(
     '--repeated',
     choices.REPEATED,
     'error',
-    'Documents that a RUN lists again for a topic: error (stop) or first (keep the better place).',
+    'Documents that a RUN lists again for a topic: error (stop) or first (keep the higher score).',
 )
 mteb_part_option = option(
     '--part',
@@ -155,7 +155,7 @@ output_option = output(
 )
 quiet_option = flag('-q', '--quiet', help='Show errors only: no warnings, no progress.')
 warning_options = combine_options(
-    flag('--strict', help='Stop if two inputs have no id in common, instead of a warning.'),
+    flag('--strict', help='Stop if two inputs have no id in common, or lost zeros, not just warn.'),
     quiet_option,
 )
 criteria_options = combine_options(

@@ -109,8 +109,6 @@ def evaluate_trec_command(
     sentence-transformers are recognised.
     """
     definition = settings['definition']
-    if settings['ties'] == 'expected' and 'H' in definitions.get(definition).denominator:
-        raise click.UsageError(f'--definition {definition} does not allow --ties expected')
     options.check_metrics(cutoffs, definition, settings['measures'])
     check_not_reread('QRELS', qrels, len(runs))
     runs = with_names(runs, names)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +42,9 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.result import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.table import NumberedRows, without_leading_zeros
+from mediaeval_ap.tables.table import NumberedRows, StoredTexts, without_leading_zeros
 
+REMEDY_OF_NAMES = 'name people as the reference does'
 QUERIES_IN_WARNING = 5  # enough examples for one line
 # All substrings of an id are looked up. A sample of short ids keeps this to milliseconds for any
 # size of the file.
@@ -94,6 +96,39 @@ def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
     """Warn that no id of an input occurs in the other one; `cause` is the likely cause, or ''."""
     remedy = cause or 'are these files of the same data?'
     return [NoOverlapWarning('no-overlap', printable(source), finding, f'; {remedy}')]
+
+
+def overlap(
+    source: str, noun: str, ids: Any, reference: str, known: Any, remedy: str | None = ''
+) -> list[DataWarning]:
+    """Warn that no id is known, or some but for their zeros; without `remedy`, one is known."""
+    if remedy is None and not (_has_zeros(ids) or _has_zeros(known)):
+        return []
+    here, there = (
+        set(map(bytes.decode, {*texts.tolist()}) if isinstance(texts, np.ndarray) else texts)
+        for texts in (ids, known)
+    )
+    if here.isdisjoint(there):
+        finding = f'0 of {len(here):,} {noun} occur in {reference}'
+        return no_overlap(source, finding, likely_cause(here, there) or remedy or '')
+    other_by_form = {other.lstrip('0'): other for other in sorted(there)}
+    lost = [text for text in here - there if text.lstrip('0') in other_by_form]
+    if not lost:
+        return []
+    note = Note(f'are spelled otherwise in {reference}', len(lost), len(here), noun)
+    cause = _cause('leading zeros', min(lost), other_by_form[min(lost).lstrip('0')])
+    return [NoOverlapWarning('lost-zeros', printable(source), note, f', {cause}; read as text')]
+
+
+def _has_zeros(texts: Any) -> bool:
+    """Return True if 0 and more begin a text; decode none that is stored as bytes."""
+    if isinstance(texts, StoredTexts):
+        begins = np.append(0, texts.ends[:-1])
+        return bool((texts.content[begins[texts.ends > begins + 1]] == ord('0')).any())
+    if isinstance(texts, np.ndarray) and texts.dtype != object:
+        letters = texts.view(np.uint8).reshape(len(texts), -1)
+        return bool(letters[letters[:, 0] == ord('0'), 1].any())
+    return any(text[:1] in ('0', b'0') and len(text) > 1 for text in texts)
 
 
 def without_relevant(

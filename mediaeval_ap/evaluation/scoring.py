@@ -177,8 +177,16 @@ class PreparedRun:
         reference = self.criteria.reference
         ranking = self.ranking
         shots = self.ranking.shots
-        if not n_hypotheses or not len(reference.table) or self.scorer.relevance.n_in_both:
+        if not n_hypotheses or not len(reference.table):
             return warnings
+        if self.scorer.relevance.n_in_both:
+            for field, ids in shots.ids.items():
+                texts = f'{field}s', ids, reference.name, reference.table[field].values
+                warnings += data_warnings.overlap(name, *texts, None)
+            if self.counts['names_in_reference'] or ranking.names.n_among(reference.elsewhere):
+                return warnings
+            about = name, 'names', ranking.names.values, reference.name, reference.names
+            return warnings + data_warnings.overlap(*about, data_warnings.REMEDY_OF_NAMES)
         videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
         finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({videos})'
         cause = data_warnings.likely_cause_in_tables(ranking, reference.table)
@@ -247,11 +255,8 @@ def select_queries(criteria: Criteria, queries: Table | None) -> SelectedQueries
     if not len(reference.table) or any(name in reference for name in distinct):
         warnings += reference.about_unknown(distinct)
     else:
-        finding = f'0 of {len(distinct):,} queries occur in {reference.name}'
-        cause = data_warnings.likely_cause(distinct, reference.names) or nearest_spelling(
-            distinct, reference
-        )
-        warnings = data_warnings.no_overlap(queries.source.name, finding, cause) + warnings
+        about = queries.source.name, 'queries', distinct, reference.name, reference.names
+        warnings = data_warnings.overlap(*about, nearest_spelling(distinct, reference)) + warnings
     return SelectedQueries(names, n_skipped, warnings + about_skipped, queries.source)
 
 

@@ -169,6 +169,18 @@ def is_large(table_input: TableInput) -> bool:
     return False
 
 
+def first_ranks(run: TableInput) -> NDArray[np.float64]:
+    """Return the ranks of the first rows of a run; none if it has none or cannot be read again."""
+    with suppress(Exception):  # each library of tables raises another one
+        if run.kind is not InputKind.TEXT:
+            return np.asarray(run.value['rank'], np.float64)
+        lines = run.value.first_bytes(MOST_FIRST_BYTES).splitlines()
+        rows = [line.replace(b',', b' ').split() for line in lines]
+        at = rows[0].index(b'rank') if b'rank' in rows[0] else 3
+        return np.array([float(row[at]) for row in rows if row[at : at + 1] and row[at].isdigit()])
+    return np.empty(0)
+
+
 def read_entries(
     origin: Any, layout: Layout, *, in_blocks: bool = False, part: str | None = None
 ) -> Entries:

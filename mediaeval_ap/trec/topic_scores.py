@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -24,7 +24,6 @@ from mediaeval_ap.choices import (
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, check_cutoffs, depths
 from mediaeval_ap.errors import (
     DataWarning,
-    FormatError,
     Note,
     ParameterError,
     UndefinedScoreError,
@@ -36,7 +35,7 @@ from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import (
     IdPolicy,
     likely_cause,
-    no_overlap,
+    overlap,
     without_relevant,
 )
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
@@ -51,6 +50,7 @@ from mediaeval_ap.trec.entries import (
     Entries,
     comparable_scores,
     descending_keys,
+    first_ranks,
     is_large,
     read_entries,
 )
@@ -58,6 +58,7 @@ from mediaeval_ap.trec.other_tools import file_in
 from mediaeval_ap.trec.tied_scores import PrecisionTerms, terms_of_blocks
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
+FEW_ROWS = 10  # too few of one topic for a warning about scores
 UNORDERED = ('expected', 'threshold')  # ties that are not put in an order
 
 
@@ -143,12 +144,12 @@ def evaluate_trec(
     ------
     ReadError, FormatError
         When a file cannot be read, a relevance is not an integer, a topic has a document twice, a
-        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures or
-        `ignore` need rows that the qrels lack.
+        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures need rows
+        that the qrels lack.
     ParameterError, MissingExtraError
         When a parameter has another value; when there are measures, and ties have no order; when
-        ties are ``'expected'``, and the definition divides by hits; when measures need the extra
-        ``trec``, and it is not installed.
+        ties are ``'expected'``, ``'best'`` or ``'worst'``, and the definition divides by hits; when
+        measures need the extra ``trec``, and it is not installed.
     UndefinedScoreError
         When no topic is left to score.
 
@@ -156,7 +157,7 @@ def evaluate_trec(
     -----
     DataWarning, NoOverlapWarning, WithoutRelevantWarning
         As `AveragePrecision.evaluate`; when topics are missing or unknown, or documents repeated,
-        and this is no error.
+        and this is no error; when scores say little, or no row has a relevance of `ignore`.
 
     Notes
     -----
@@ -173,9 +174,9 @@ def evaluate_trec(
     definition = definitions.get(definition)
     cutoffs = check_cutoffs(K, definition)
     ties = check_policy('ties', ties, choices.TREC_TIES)
-    if ties == 'expected' and 'H' in definition.denominator:
+    if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
         raise ParameterError(
-            f'ties: found expected, which {definition} is not defined for, as it divides by hits'
+            f'ties: found {ties}, which {definition} is not defined for, as it divides by hits'
         )
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     run_name = check_name(name)
@@ -190,7 +191,9 @@ def evaluate_trec(
     )
     run_input = TableInput.of(file_in(run), 'run')
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
-    evaluation = _score_entries(criteria, judged, returned, run_name)
+    if n_rising := _n_rising(returned.topic.codes, returned.number):
+        n_rising *= _n_rising(returned.topic.codes, first_ranks(run_input)) > 0
+    evaluation = _score_entries(criteria, judged, returned, run_name, n_rising)
     warn_caller(evaluation.warnings)
     return evaluation
 
@@ -224,10 +227,14 @@ class _TrecCriteria(NamedTuple):
 
 
 def _score_entries(
-    criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str
+    criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str, n_rising: int
 ) -> Evaluation:
     returned, warnings = _each_document_once(returned, criteria.repeated)
-    is_ignored = _find_ignored(judged, criteria.ignored)
+    is_ignored = np.isin(judged.number, criteria.ignored)
+    if len(lacking := np.setdiff1d(criteria.ignored, judged.number)):
+        levels = ', '.join(f'{level:g}' for level in np.unique(judged.number)[:9])
+        finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
+        warnings.append(DataWarning('nothing-ignored', printable(judged.source.name), finding))
     counted = judged.select(~is_ignored) if criteria.ignored else judged
     if criteria.measures:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
@@ -246,7 +253,12 @@ def _score_entries(
         judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
-    warnings += [] if rows.is_hit.any() else _overlap_warnings(judged, returned)
+    remedy = None if rows.is_hit.any() else ''
+    run, truth = returned.source.name, printable(judged_name)
+    warnings += overlap(run, 'topics', returned.topic.values, truth, topics, remedy)
+    if rows.n_by_topic.any():
+        documents = returned.document, truth, judged.document, remedy
+        warnings += overlap(run, 'returned documents', *documents)
     warnings += _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
     ranked = rows
     if criteria.ignored:
@@ -254,6 +266,7 @@ def _score_entries(
     n_ignored = len(returned) - len(ranked.entries)
     if criteria.unjudged == 'skip':
         ranked = _judged_rows(counted, ranked, criteria.level)
+    warnings += _about_scores(ranked, judged, criteria.ties, n_rising)
     ap = average_precision_of_terms(
         *precision_terms(ranked, criteria.ties, criteria.definition.precision),
         n_relevant,
@@ -321,20 +334,10 @@ def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries,
         return returned, []
     distinct = returned.without_repeated()
     n_dropped = len(returned) - len(distinct)
-    finding = 'list a document again for its topic, and are dropped: its better place stays'
+    finding = 'list a document again for its topic, and are dropped: the higher score stays'
     note = Note(finding, n_dropped, len(returned), 'rows')
     warning = DataWarning('repeated-rows', printable(returned.source.name), note)
     return distinct, [warning] * bool(n_dropped)
-
-
-def _find_ignored(judged: Entries, ignored: Sequence[int]) -> NDArray[np.bool_]:
-    """Mark the rows to ignore; raise FormatError if no row has one of these relevances."""
-    is_ignored = np.isin(judged.number, ignored)
-    if lacking := {*ignored} - {*judged.number[is_ignored].tolist()}:
-        lack = f'no row of {min(lacking)} to ignore'
-        expected = f'one of {", ".join(f"{level:g}" for level in np.unique(judged.number)[:9])}'
-        raise FormatError(judged.source.name, '', str(QRELS.number), lack, expected)
-    return is_ignored
 
 
 def _matched_rows(
@@ -406,19 +409,43 @@ def _read_files(qrels: TableInput, run: TableInput, part: str | None) -> tuple[E
     return judged, returned
 
 
-def _overlap_warnings(judged: Entries, returned: Entries) -> list[DataWarning]:
-    """Warn if no topic of the run is judged, or else if none of its documents is."""
-    returned_ids = set(returned.topic.values)
-    judged_ids = set(judged.topic.values)
-    noun = 'topics'
-    if returned_ids & judged_ids:
-        returned_ids = set(map(bytes.decode, set(returned.document.tolist())))
-        judged_ids = set(map(bytes.decode, set(judged.document.tolist())))
-        noun = 'returned documents'
-    if returned_ids & judged_ids:
-        return []
-    finding = f'0 of {len(returned_ids):,} {noun} occur in {printable(judged.source.name)}'
-    return no_overlap(returned.source.name, finding, likely_cause(returned_ids, judged_ids))
+def _n_rising(topic: NDArray[np.int32], number: NDArray[np.float64]) -> int:
+    """Count the topics whose first numbers rise row by row; return 0 if those of any topic fall."""
+    topic, number = topic[: len(number)], number[: len(topic)]
+    is_same = topic[1:] == topic[:-1]
+    if (is_same & (number[1:] < number[:-1])).any():
+        return 0
+    return len(np.unique(topic[1:][is_same & (number[1:] > number[:-1])]))
+
+
+def _about_scores(
+    rows: MatchedRows, judged: Entries, ties: TrecTies, n_rising: int
+) -> Iterator[DataWarning]:
+    """Warn if most topics have scores that say little, but not of one short topic."""
+    returned, topic, is_hit, n_by_topic = rows
+    score = comparable_scores(returned.number, ties)
+    starts = np.flatnonzero(np.diff(topic, prepend=-2))
+    best = np.full(len(n_by_topic) + 1, -np.inf, score.dtype)  # the last one of unjudged topics, -1
+    np.maximum.at(best, topic[starts], np.maximum.reduceat(score, starts))
+    first = np.flatnonzero((score == best[topic]) & (topic >= 0))
+    n_first = np.bincount(topic[first], minlength=len(n_by_topic))
+    is_tied = (n_first == n_by_topic) & (n_by_topic > 1) & (ties in ('trec_eval', 'trec_eval-9'))
+    first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
+    documents = zip(topic[first].tolist(), returned.documents(first), strict=True)
+    own = first[[judged.topic.values[code] == document for code, document in documents]]
+    levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
+    is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
+    drop = 'drop these rows' + (f', or use --ignore {levels[0]:g}' if is_theirs else '')
+    expected = "take the mean over all orders by --ties expected, in Python ties='expected'"
+    for finding, n, n_topics, remedy in (
+        ('have scores that rise with the rank', n_rising, n_rising, 'negate them if distances'),
+        ('have one score for all documents', is_tied.sum(), (n_by_topic > 1).sum(), expected),
+        ('return themselves first', len(own), (n_by_topic > 0).sum(), drop),
+    ):
+        if 2 * n > n_topics and (n > 1 or len(returned) >= FEW_ROWS):
+            note = Note(finding, int(n), int(n_topics), 'topics')
+            run = printable(returned.source.name)
+            yield DataWarning('doubtful-scores', run, note, f'; {remedy}')
 
 
 def _warnings_about_topics(
@@ -442,8 +469,7 @@ def _warnings_about_topics(
     if len(missing):
         first = judged.topic.values[missing[0]]
         policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
-        is_zero = policy.missing == 'zero'
-        treatment = 'scored as if nothing were returned' if is_zero else 'left out'
+        treatment = 'scored as if nothing were returned' if policy.missing == 'zero' else 'left out'
         n_topics = len(judged.topic.values)
         note = Note(f'are missing, and {treatment}', len(missing), n_topics, f'topics of {truth}')
         warnings.append(DataWarning('missing-ids', run, note))

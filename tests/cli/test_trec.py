@@ -44,10 +44,10 @@ def test_the_command_prints_a_table(folder):
     told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
     (folder / 'run').write_text(run_text(RUN[:1]))
-    options = ['--ties', 'expected', '--definition', 'hits']
-    result = run('evaluate-trec', 'qrels', 'run', *options)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert '--definition hits does not allow --ties expected\n' in result.stderr
+    for ties in 'best', 'expected', 'worst':
+        result = run('evaluate-trec', 'qrels', 'run', '--ties', ties, '--definition', 'hits')
+        assert (result.exit_code, result.stdout) == (2, '')
+        assert f'found {ties}, which hits is not defined for, as it divides' in result.stderr
     result = run('evaluate-trec', 'qrels', 'run', '--missing', 'skip')
     assert result.stderr == 'Warning: run: 1 of 2 topics of qrels are missing, and left out\n'
 

@@ -153,6 +153,7 @@ def test_counts():
     assert missed == NearMiss('anna_gell', 'anna_bell', 1, 3, 1 / 9, ('b→g at 6',), 0, 0)
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 def test_the_name_that_costs_most_comes_first():
     """Two shots at the end of the hits cost less than one before them, and what costs nothing."""
     reference = [('x', 'v', shot, 'anna_bell') for shot in '1234']

@@ -169,6 +169,7 @@ SAYS_SO = {
 TIED = [('x', 'v', '1', 'anna', 0.5), ('x', 'v', '1', 'anne', 0.5), ('x', 'v', '2', 'anna', 0.5)]
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 @pytest.mark.parametrize(('k', 'names'), [(1, []), ('all', ['map', 'n_changed'])])
 def test_every_null_has_a_reason_beside_it(k, names):
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], definition='trec')
@@ -187,6 +188,7 @@ def test_every_null_has_a_reason_beside_it(k, names):
     assert sorted(of_run) == sorted([*bounds, *names])
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 def test_reasons_in_rows_and_tables():
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')], definition='trec')
     cut, uncut = (average_precision.explain(TIED, k=k) for k in (1, 'all'))
@@ -210,6 +212,7 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     assert '-0.000' not in text
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
 def test_what_markdown_latex_and_a_terminal_would_obey_is_escaped():
     reference = [('x', 'v', '1', 'a_<b>')]
     diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'a_<b>', 0.5)])

@@ -144,7 +144,7 @@ REFUSED = [
 
 OTHER_ROLES = [
     # 'zoe' with a mark is nearer to bob (3/4), who is in shot 2, than to ann (1).
-    right('reference', 'nfd.txt', 'x v 1 zo\u00eb\nx v 2 zoe\u0308\n'.encode(), 0.5),
+    right('reference', 'nfd.txt', 'x v 1 zo\u00eb\nx v 2 zoe\u0308\nx v 2 bob\n'.encode(), 2 / 3),
     refused(
         *('run-as-reference.txt', A),
         ", line 1: found 5 fields in 'x v 1 ann 0.9', "

@@ -14,8 +14,8 @@ FOUR = 'expected 4 fields: qid iteration docno relevance'
 SIX = 'expected 6 fields: qid q0 docno rank score tag'
 NOTHING = f': found only blank lines or comments, expected at least one row of {SIX[9:]}'
 ONCE = (
-    'expected each document once; keep its better place by --repeated first, in Python '
-    "repeated='first'"
+    'expected each document once; keep the row with the higher score by --repeated first, in '
+    "Python repeated='first'"
 )
 INTEGER = 'expected an integer in digits'
 

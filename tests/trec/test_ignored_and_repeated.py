@@ -107,13 +107,15 @@ def test_ranks_of_person_reidentification(seed, definition, is_trapezoid):
     assert evaluation.map[0] == pytest.approx(ap, rel=1e-14)  # divided before it is added
 
 
-def test_a_relevance_that_no_row_has_is_an_error():
-    """A mistyped one would leave all junk in the ranking, and nobody would see it."""
-    with pytest.raises(FormatError) as caught:
-        evaluate_trec(QRELS, RUN, ignore=[0, -1])
-    assert str(caught.value) == (
-        '<qrels>, relevance: found no row of -1 to ignore, expected one of 0, 1, 2'
-    )
+def test_a_relevance_that_no_row_has_is_a_warning():
+    """A mistyped one leaves junk in the ranking, but a campaign without junk is scored."""
+    with pytest.warns(DataWarning) as caught:
+        evaluation = evaluate_trec(QRELS, RUN, ignore=[0, -1])
+    assert [str(warning.message) for warning in caught] == [
+        '<qrels>: no row of -1 to ignore, only of 0, 1, 2'
+    ]
+    assert evaluation.warnings[0].kind == 'nothing-ignored'
+    assert evaluation.ap.tolist() == evaluate_trec(QRELS, RUN, ignore=0).ap.tolist()
 
 
 @pytest.mark.parametrize('settings', [{'unjudged': 'skip'}, {'measures': 'Bpref'}])
@@ -130,8 +132,8 @@ def test_the_better_place_of_a_repeated_document_is_kept():
     with pytest.warns(DataWarning) as caught:
         evaluation = evaluate_trec(QRELS, [*RUN, *AGAIN], [1, 'all'], repeated='first')
     assert [str(warning.message) for warning in caught] == [
-        '<run>: 4 of 7 rows list a document again for its topic, and are dropped: its better place '
-        'stays'
+        '<run>: 4 of 7 rows list a document again for its topic, and are dropped: the '
+        'higher score stays'
     ]
     assert evaluation.ap.tolist() == [[0.5, 0.5], [1.0, 1.0]]  # d1 is above d2; d3 is missing
     assert evaluation.parameters['repeated'] == 'first'
@@ -144,7 +146,7 @@ def test_repeated_documents_are_errors_by_default():
         evaluate_trec(QRELS, [*RUN, *AGAIN])
     assert str(caught.value) == (
         "<run>, row 4, docno: found 'd1' again for topic '7', expected each document once; keep "
-        "its better place by --repeated first, in Python repeated='first'"
+        "the row with the higher score by --repeated first, in Python repeated='first'"
     )
     with pytest.raises(FormatError, match=r'<qrels>, row 5, .* expected each document once$'):
         evaluate_trec([*QRELS, QRELS[0]], RUN, repeated='first')

@@ -119,7 +119,8 @@ ROUNDING = 1e-14
 LENIENT = {'missing': 'zero', 'unknown': 'drop'}
 
 
-DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - {('hits', 'expected')}
+UNDEFINED = {('hits', ties) for ties in ('best', 'expected', 'worst')}
+DEFINED = set(itertools.product(definitions.names(), TREC_TIES)) - UNDEFINED
 
 
 @quiet

@@ -1,0 +1,93 @@
+"""A run of which no name is in the reference is told so, once, wherever it is scored."""
+
+import pytest
+from click.testing import CliRunner
+
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, index
+from mediaeval_ap.cli import main
+from mediaeval_ap.errors import NoOverlapWarning
+
+REFERENCE = [('x', 'v', str(shot), name) for shot in range(4) for name in ('ann_lee', 'bob_ray')]
+REFERENCE += [('x', 'w', '1', 'zoe')]
+
+
+def run(*names):
+    return [('x', 'v', str(shot), name, 0.5 + shot / 10) for shot in range(3) for name in names]
+
+
+CAUSES = {
+    'case': (['Ann_Lee', 'BOB_RAY'], "equal but for case: 'Ann_Lee' here, 'ann_lee' there"),
+    'separators': (['ann-lee', 'spk1'], "equal but for separators: 'ann-lee' here, 'ann_lee'"),
+    'clusters': (['SPEAKER_00', 'SPEAKER_01'], 'name people as the reference does'),
+}
+WAYS = {
+    'evaluate': lambda scorer, rows, folder: scorer.evaluate(rows),
+    'two jobs': lambda scorer, rows, folder: scorer.evaluate(rows, jobs=2),
+    'session': lambda scorer, rows, folder: scorer(rows),
+    'rank': lambda scorer, rows, folder: scorer.rank(rows, 'ann_lee'),
+    'live': lambda scorer, rows, folder: scorer.live(rows).evaluate(),
+    'store': lambda scorer, rows, folder: scorer.evaluate(index(rows, folder / 'stored')),
+    'report': lambda scorer, rows, folder: scorer.report({'a': rows, 'b': rows}),
+}
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('cause', CAUSES)
+def test_every_way_tells(way, cause, tmp_path):
+    names, told = CAUSES[cause]
+    with pytest.warns(NoOverlapWarning) as caught:
+        WAYS[way](AveragePrecision(REFERENCE, [1]), run(*names), tmp_path)
+    texts = [str(each.message) for each in caught]
+    assert texts
+    assert all(f'0 of 2 names occur in <reference>; {told}' in text for text in texts)
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_one_name_is_enough(way, tmp_path):
+    rows = [*run('SPEAKER_00', 'SPEAKER_01'), ('x', 'v', '1', 'ann_lee', 0.1)]
+    WAYS[way](AveragePrecision(REFERENCE, [1]), rows, tmp_path)
+
+
+def test_what_is_told_otherwise_or_not_at_all():
+    scorer = AveragePrecision(REFERENCE, [1])
+    with pytest.warns(NoOverlapWarning, match='0 of 3 returned shots') as caught:
+        scorer.evaluate([(*row[:2], f'9{row[2]}', *row[3:]) for row in run('SPEAKER_00')])
+    assert len(caught) == 1
+    live = scorer.live()
+    assert live.evaluate().warnings == ()
+    live.send('ann_lee')
+    live.extend(run('SPEAKER_00'))
+    live.send('ann_lee')
+    subset = AveragePrecision(REFERENCE, [1], subset=[('x', 'v')])
+    assert subset.evaluate(run('zoe')).warnings == ()  # a name of the reference, elsewhere
+    outside = [('x', 'y', '1', 'SPEAKER_00', 0.5)]
+    with pytest.warns(
+        NoOverlapWarning, match='none of its 1 hypotheses is in the subset'
+    ) as caught:
+        subset.evaluate(outside)
+    assert len(caught) == 1
+
+
+def test_commands_stop_if_they_are_strict(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, rows in ('reference', REFERENCE), ('a', run('SPEAKER_00')), ('b', run('ann_lee')):
+        (tmp_path / name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in rows))
+    for words in (
+        'evaluate reference a',
+        'compare reference a b',
+        'report reference a b -o page.html',
+    ):
+        strict = CliRunner().invoke(main, [*words.split(), '--strict'], catch_exceptions=False)
+        assert strict.exit_code == 1
+        assert 'a: 0 of 1 names occur in reference; name people as' in strict.stderr
+    assert not (tmp_path / 'page.html').exists()
+
+
+def test_answers_of_2015():
+    discovery = PersonDiscovery2015([('v', '1'), ('v', '2')], [('v', '1', 'ann_lee')])
+    with pytest.warns(NoOverlapWarning, match='^<hypothesis>: 0 of 2 names .* for case') as caught:
+        discovery.evaluate([('v', '1', 'ANN_LEE', 0.5), ('v', '2', 'BOB', 0.4)])
+    assert len(caught) == 1
+    close = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann_lee')], ratio=0.8)
+    assert close.evaluate([('v', '1', 'ann_leeh', 0.5)]).warnings == ()  # it answers the query
