@@ -200,7 +200,7 @@ class CondensedRanking(Ranking):
     """A ranking without some shots; the places of the other hypotheses do not change."""
 
     def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
-        places = whole.places[is_kept[whole.shot_at[whole.places]]]
+        places = whole.places[is_kept[whole.shot_at[whole.places[:]]]]
         name_counts = np.bincount(whole.name_at[places], minlength=len(whole.names))
         vars(self).update(vars(whole))
         self._set_places(int(np.count_nonzero(is_kept)), places, name_counts)

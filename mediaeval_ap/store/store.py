@@ -41,6 +41,21 @@ LETTERS_PREFIX = 'name_letters_'  # of a column whose name ends in the number of
 ROWS_IN_GROUP = 1 << 17  # of an exported file: some megabytes at a time
 
 
+class _Positions(np.ndarray[Any, Any]):
+    """A column of positions; as opening does not read it, those that are used are checked."""
+
+    checked: tuple[int, str] | None = None  # the limit and the file, but not of views and copies
+
+    def __getitem__(self, key: Any) -> Any:
+        positions = super().__getitem__(key)
+        if self.checked and positions.size:
+            limit, file = self.checked
+            wrong = positions.min() if positions.min() < 0 else positions.max()
+            if not 0 <= wrong < limit:
+                raise store_error(file, '', f'position {wrong}', f'0 to {limit - 1}')
+        return positions
+
+
 class StoredRanking(Ranking):
     """The ranking of a store; its columns are mapped, so only pages that are used are read."""
 
@@ -53,6 +68,22 @@ class StoredRanking(Ranking):
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'
             raise store_error(file, '', f'a sum of {name_counts.sum()}', str(counts.hypotheses))
+        n_names, n_corpora, n_video_ids, n_shot_ids = (
+            len(columns[f'{text}_ends']) for text in STORED_TEXTS
+        )
+        limits = {
+            'shot_at': len(columns['shot_keys']),
+            'name_at': n_names,
+            'places': counts.hypotheses,
+            'name_lengths': len(columns['name_bytes']) + 1,
+            'video_keys': n_video_ids * n_corpora,
+            'shot_keys': len(columns['video_keys']) * n_shot_ids,
+            **{f'{text}_ends': len(columns[f'{text}_bytes']) + 1 for text in STORED_TEXTS},
+        }
+        columns = dict(columns)
+        for column, limit in limits.items():
+            columns[column] = positions = columns[column].view(_Positions)
+            positions.checked = limit, f'{source.name}/{column}{SUFFIX}'
         orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
         name, corpus, video, shot = (
             StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
@@ -187,7 +218,8 @@ def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
     from pyarrow import parquet
 
     def as_arrow(texts: Any) -> pyarrow.Array:  # without a copy of their bytes
-        buffers = [None, *map(pyarrow.py_buffer, (np.append(0, texts.ends), texts.content))]
+        ends = np.maximum.accumulate(np.append(0, texts.ends[:]))  # even if they are damaged
+        buffers = [None, *map(pyarrow.py_buffer, (ends, texts.content))]
         return pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
 
     texts = {field: as_arrow(values) for field, values in ranking.texts.items()}
