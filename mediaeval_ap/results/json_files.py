@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from math import inf, isfinite
+from math import inf
 from typing import IO, Any
 
 import numpy as np
@@ -58,7 +58,8 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     ReadError
         When the file cannot be read.
     FormatError
-        When it is not JSON of this shape, or was written without the values by query.
+        When it is not JSON of this shape, was written without the values by query, or has a value
+        that its metric cannot have. Means are read as they are.
 
     Examples
     --------
@@ -137,21 +138,23 @@ class _Rows:
         return self.column(field, lambda value: isinstance(value, str), 'text')
 
     def integers(self, field: str) -> NDArray[np.int64]:
-        def is_right(value: Any) -> bool:
-            return type(value) is int and 0 <= value <= LARGEST_CUTOFF
-
-        return np.array(self.column(field, is_right, 'an integer of 0 or more'), np.int64)
+        values = self.column(
+            field,
+            lambda value: type(value) is int and 0 <= value <= LARGEST_CUTOFF,
+            'an integer of 0 or more',
+        )
+        return np.array(values, np.int64)
 
     def numbers(self, field: str, most: float = 1.0, *, null: bool = False) -> NDArray[np.float64]:
         """Return finite numbers, from 0 on if `most` is finite, and NaN for null."""
-        least, limit = (0.0, most * ROUNDED) if isfinite(most) else (-LARGEST, LARGEST)
-
-        def is_right(value: Any) -> bool:
-            is_number = type(value) in (int, float) and least <= value <= limit
-            return is_number or (null and value is None)
-
-        expected = f'a number from 0 to {most:g}' if isfinite(most) else 'a finite number'
-        return np.array(self.column(field, is_right, expected + ' or null' * null), np.float64)
+        expected = f'a number from 0 to {most:g}' if most < inf else 'a finite number'
+        least, limit = (0.0, most * ROUNDED) if most < inf else (-LARGEST, LARGEST)
+        values = self.column(
+            field,
+            lambda x: (null and x is None) or (type(x) in (int, float) and least <= x <= limit),
+            expected + ' or null' * null,
+        )
+        return np.array(values, np.float64)
 
     def ap(
         self, field: str, definition: Definition, k: Cutoff, n_returned: int = LARGEST_CUTOFF
@@ -205,24 +208,19 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
     metric = result['metric']
     means = rows.of([result['means']])
     kind = kind_of_metric(metric)
+    is_of_classes = kind.query[0] == 'class'
     counts = {name: rows.integers(name) for name in SUMMED_COUNTS if name in rows.fields}
     names = [name for name in rows.fields if name not in ('query', 'label', *counts)]
     names = names if len(means.fields) > 1 else ['value']
-    values: dict[str, NDArray[Any]] = {}
     if described := result['manifest'].get('definition'):
-        cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
         definition = Definition.from_dict(described)
-        values = {
-            name: rows.ap(name, definition, k) for name, k in zip(names, cutoffs, strict=True)
-        }
-    elif kind.query[0] == 'class':  # without a positive, it has no value
-        rows.of([row for row in result['queries'] if row['n_relevant']]).numbers('value')
-        values = {'value': rows.numbers('value', null=True)}
+        cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
+        ap = {name: rows.ap(name, definition, k) for name, k in zip(names, cutoffs, strict=True)}
     else:
-        values = {name: rows.numbers(name) for name in names}
-    values |= {
-        name: column for name, column in counts.items() if kind.no_mean or name == 'n_relevant'
-    }
+        if is_of_classes:  # those without a positive have no value, but all others have
+            rows.of([row for row in result['queries'] if row['n_relevant']]).numbers('value')
+        ap = {name: rows.numbers(name, null=is_of_classes) for name in names}
+    kept = {name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'}
     return Score(
         metric=metric,
         value=float(means.numbers(metric, inf)[0]),
@@ -230,7 +228,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         table=pandas.DataFrame(result['queries']),
         notes=result['notes'],
         queries=pyarrow.array(rows.texts('query')),
-        values=values,
+        values={**ap, **kept},
         **manifest,
     )
 

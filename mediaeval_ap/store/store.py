@@ -68,16 +68,14 @@ class StoredRanking(Ranking):
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'
             raise store_error(file, '', f'a sum of {name_counts.sum()}', str(counts.hypotheses))
-        n_names, n_corpora, n_video_ids, n_shot_ids = (
-            len(columns[f'{text}_ends']) for text in STORED_TEXTS
-        )
+        n_texts = {text: len(columns[f'{text}_ends']) for text in STORED_TEXTS}
         limits = {
             'shot_at': len(columns['shot_keys']),
-            'name_at': n_names,
+            'name_at': n_texts['name'],
             'places': counts.hypotheses,
             'name_lengths': len(columns['name_bytes']) + 1,
-            'video_keys': n_video_ids * n_corpora,
-            'shot_keys': len(columns['video_keys']) * n_shot_ids,
+            'video_keys': n_texts['video_id'] * n_texts['corpus_id'],
+            'shot_keys': len(columns['video_keys']) * n_texts['shot_id'],
             **{f'{text}_ends': len(columns[f'{text}_bytes']) + 1 for text in STORED_TEXTS},
         }
         columns = dict(columns)

@@ -391,11 +391,12 @@ def _path_to_key(value: Any, repeating: Mapping[int, tuple[Any, str]]) -> list[s
     """Return the steps from a value of JSON to the first repeated key in it; [] if it has none."""
     if id(value) in repeating:
         return [shown(repeating[id(value)][1])]
-    items = enumerate(value, 1) if isinstance(value, list) else ()
-    steps = [(f'item {n}', part) for n, part in items]
-    if isinstance(value, dict):
-        steps = [(shown(key), part) for key, part in value.items()]
-    paths = ([step, *_path_to_key(part, repeating)] for step, part in steps)
+    is_object = isinstance(value, dict)
+    steps = value.items() if is_object else enumerate(value if isinstance(value, list) else [], 1)
+    paths = (
+        [shown(step) if is_object else f'item {step}', *_path_to_key(part, repeating)]
+        for step, part in steps
+    )
     return next((path for path in paths if len(path) > 1), [])
 
 
