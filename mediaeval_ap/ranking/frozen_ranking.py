@@ -185,14 +185,15 @@ class Ranking(BaseRanking):
         # of these places is returned. Thus a query that is equally far from all names costs about
         # as much as any other.
         begins = self._starts[names]
-        first = self.places.take(begins, mode='clip')
+        all_places = np.asarray(self.places)  # those of a store are checked once they are ranked
+        first = all_places.take(begins, mode='clip')
         first[self.name_counts[names] == 0] = MOST_HYPOTHESES  # a condensed ranking has such names
         last = np.partition(first, n_needed - 1)[n_needed - 1]
         needed_names = (first <= last).nonzero()[0]
         begins = begins[needed_names]
         ends = begins + self.name_counts[names[needed_names]]
         counts = np.zeros(len(names), dtype=np.int64)
-        counts[needed_names] = first_above(self.places, begins, ends, int(last)) - begins
+        counts[needed_names] = first_above(all_places, begins, ends, int(last)) - begins
         return counts
 
 

@@ -50,9 +50,12 @@ class _Positions(np.ndarray[Any, Any]):
         positions = super().__getitem__(key)
         if self.checked and positions.size:
             limit, file = self.checked
-            wrong = positions.min() if positions.min() < 0 else positions.max()
-            if not 0 <= wrong < limit:
-                raise store_error(file, '', f'position {wrong}', f'0 to {limit - 1}')
+            # One step finds both: without a sign, negative numbers are the largest.
+            unsigned = positions.view(f'u{positions.itemsize}')
+            farthest = unsigned.max() if positions.ndim else unsigned
+            if farthest >= limit:
+                position = farthest.view(positions.dtype)
+                raise store_error(file, '', f'position {position}', f'0 to {limit - 1}')
         return positions
 
 
