@@ -276,6 +276,14 @@ def warn_caller(data_warnings: Iterable[DataWarning]) -> None:
         warnings.warn(warning, stacklevel=level)
 
 
+def is_ignored(category: type[Warning]) -> bool:
+    """Return True if Python hides all warnings of a category, so that none needs examples."""
+    for action, text, kind, module, line in warnings.filters:
+        if issubclass(category, kind):
+            return action == 'ignore' and not (text or module or line)
+    return False
+
+
 def printable(text: str) -> str:
     """Escape the characters that a terminal would obey or hide."""
     if text.isprintable():

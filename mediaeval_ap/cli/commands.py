@@ -112,10 +112,10 @@ class Command(_CommandWithHelp):
         ctx.meta[QUIET] = quiet = ctx.params.pop('quiet', False)
         precision = N_DECIMALS.set(ctx.params.pop('precision', N_DECIMALS.get()))
         ctx.call_on_close(partial(N_DECIMALS.reset, precision))
+        if quiet:  # hides warnings, but not those that --strict raises
+            warnings.simplefilter('ignore')
         if is_strict:
             warnings.simplefilter('error', NoOverlapWarning)
-        if quiet:  # hides warnings, but not those that --strict raises
-            warnings.showwarning = lambda *_, **__: None
         if 'output' in ctx.params and ctx.params.get('format', '') is None:
             (choice,) = (option.type for option in self.params if option.name == 'format')
             assert isinstance(choice, click.Choice)

@@ -103,8 +103,8 @@ class ExaminedRun:
         self._near = near
         ranking = run.ranking
         reference = criteria.reference
-        self._places_by_shot = np.argsort(ranking.shot_at, kind='stable')
-        self._n_of_shot = np.bincount(ranking.shot_at, minlength=len(ranking.shots))
+        self._places_by_shot = np.argsort(ranking.shot_at[:], kind='stable')
+        self._n_of_shot = np.bincount(ranking.shot_at[:], minlength=len(ranking.shots))
         self._starts = np.cumsum(self._n_of_shot) - self._n_of_shot
         # A query is a person, too, even if the reference lacks it.
         persons = {*reference.queries, *without_placeholders(queries)}
@@ -368,10 +368,10 @@ def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[in
     """Return the rank of each shot in the ranking of the whole run, counted as defined."""
     ranking = run.ranking_of(query)
     (name_distances,) = ranking.names.distances_from([query])
-    distances = name_distances[ranking.name_at]
+    distances = name_distances[ranking.name_at[:]]
     is_candidate = distances <= shots.distance.max(initial=-1)
     is_ranked = np.zeros(len(distances), dtype=np.bool_)
-    is_ranked[ranking.places] = True
+    is_ranked[ranking.places[:]] = True
     places = (is_candidate & is_ranked).nonzero()[0]
     places = places[np.argsort(distances[places], kind='stable')]
     if run.criteria.definition.repeats is Repeats.DROP:

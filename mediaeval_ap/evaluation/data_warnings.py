@@ -22,6 +22,7 @@ from mediaeval_ap import definitions
 from mediaeval_ap.choices import (
     MISSING,
     MISSING_REMEDY,
+    NEAR,
     UNKNOWN,
     UNKNOWN_REMEDY,
     Missing,
@@ -36,6 +37,7 @@ from mediaeval_ap.errors import (
     Note,
     WithoutRelevantWarning,
     abridged,
+    is_ignored,
     printable,
     shown,
 )
@@ -143,14 +145,15 @@ def without_relevant(
 
 
 def unknown_queries(
-    unknown: Sequence[str], n_queries: int, reference: str, nearest: Callable[[str], str | None]
+    unknown: Sequence[str], n_queries: int, reference: str, nearest: Callable[..., str | None]
 ) -> list[DataWarning]:
-    """Warn of queries that are not names in the reference; give the nearest name for a few."""
+    """Warn of queries that are not names in the reference; give another spelling for a few."""
     if not unknown:
         return []
     examples = list(map(shown, unknown))
-    for position, query in enumerate(unknown[:QUERIES_IN_WARNING]):
-        if name := nearest(query):
+    n_examples = 0 if is_ignored(WithoutRelevantWarning) else QUERIES_IN_WARNING
+    for position, query in enumerate(unknown[:n_examples]):
+        if name := nearest(query, within=NEAR):
             examples[position] += f' (nearest: {shown(name)})'
     finding = 'the query is not a name'
     if n_queries > 1:

@@ -6,7 +6,14 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from mediaeval_ap.errors import SessionClosedError, shown, warn_caller, with_noun
+from mediaeval_ap.errors import (
+    NAMES_IN_MESSAGE,
+    SessionClosedError,
+    WithoutRelevantWarning,
+    shown,
+    warn_caller,
+    with_noun,
+)
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
 from mediaeval_ap.evaluation.data_warnings import queries_above_one, scores_above_one
 from mediaeval_ap.evaluation.scoring import Scorer
@@ -83,12 +90,12 @@ class Session(Generator[Answer, str | None, None]):
         Warns
         -----
         DataWarning, WithoutRelevantWarning
-            When average precision exceeds 1; when a name that is not in the reference is sent for
-            the first time.
+            When average precision exceeds 1; when one of the first three names that are not in the
+            reference is sent for the first time. `close` gives the number of further ones.
 
         Notes
         -----
-        Takes time in proportion to the number of distinct names of the run; the warning about an
+        Takes time in proportion to the number of distinct names of the run; a warning about an
         unknown name, to the number of names of the reference.
         """
         self._check_open()
@@ -100,7 +107,8 @@ class Session(Generator[Answer, str | None, None]):
         warnings = scores_above_one(above_one, 1, run, scorer.definition)
         if name not in self._unknown and not self.criteria.reference.has(name):
             self._unknown.add(name)
-            warnings = self.criteria.reference.about_unknown([name]) + warnings
+            if len(self._unknown) <= NAMES_IN_MESSAGE:
+                warnings = self.criteria.reference.about_unknown([name]) + warnings
         warn_caller(warnings)
         return Answer(ap[0].tolist(), int(n_relevant[0]))
 
@@ -122,8 +130,16 @@ class Session(Generator[Answer, str | None, None]):
         return super().throw(typ, val, tb)
 
     def close(self) -> None:
-        """End the session. Further calls do nothing."""
+        """End the session, and warn of the number of further unknown names, once."""
+        n_further = 0 if self._is_closed else len(self._unknown) - NAMES_IN_MESSAGE
         self._is_closed = True
+        if n_further > 0:
+            queries = with_noun(
+                n_further, 'further query is not a name', 'further queries are not names'
+            )
+            reference = self.criteria.reference.name
+            note = f'{queries} in the reference'
+            warn_caller([WithoutRelevantWarning('unknown-queries', reference, note)])
 
     def _current_scorer(self) -> Scorer:
         return self._scorer

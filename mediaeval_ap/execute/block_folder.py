@@ -101,7 +101,8 @@ class BlockFolder:
 
     def write(self, run: int, number: int, block: Evaluation) -> None:
         """Write the result of a block, whole or not at all."""
-        write_whole(self.file(run, number), block.to_json(per_query=True) or '')
+        path = self.file(run, number)
+        write_whole(path, block.called(_seal(path, block)).to_json(per_query=True) or '')
 
     def read(self, run: int, number: int) -> Evaluation:
         """Read the result of a block."""
@@ -109,11 +110,13 @@ class BlockFolder:
 
         path = self.file(run, number)
         try:
-            (block,) = read_results(path)
+            block, *others = read_results(path)
         except FormatError as error:
-            expected = f'{error.expected}; delete the file, to compute it again'
+            expected = f'{error.expected}: it is damaged; delete the file, to compute it again'
             raise FormatError(path, error.place, error.field, error.found, expected) from error
-        assert isinstance(block, Evaluation)
+        if others or not isinstance(block, Evaluation) or block.run != _seal(path, block):
+            expected = 'what evaluate wrote there; delete the file, to compute it again'
+            raise FormatError(path, '', '', 'a damaged block, or a copy of another', expected)
         return replace(block, run='')  # the plan has the names of runs
 
 
@@ -194,8 +197,13 @@ def digest_of_rows(table: Table) -> str:
     return digest.hexdigest()
 
 
-def _digest(plan: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
+def _seal(path: str, block: Evaluation) -> str:
+    """Return a digest of a block and the name of its file, which stands in place of its run."""
+    return _digest({**block.to_dict(), 'run': os.path.basename(path)})
+
+
+def _digest(described: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 def _format_value(value: Any) -> str:

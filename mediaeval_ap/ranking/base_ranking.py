@@ -91,7 +91,7 @@ class BaseRanking(ABC):
             if not distinct:
                 return ranked
             first = first_occurrences(self.shot_at[ranked])
-            if len(first) >= depth or len(ranked) == len(self):
+            if len(first) >= depth or n_ranked == len(self):
                 return ranked[first[:depth]]
             n_needed *= 2  # all earlier attempts together cost no more than the next one
 

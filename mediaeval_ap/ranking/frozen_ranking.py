@@ -185,14 +185,15 @@ class Ranking(BaseRanking):
         # of these places is returned. Thus a query that is equally far from all names costs about
         # as much as any other.
         begins = self._starts[names]
-        first = self.places.take(begins, mode='clip')
+        all_places = np.asarray(self.places)  # those of a store are checked once they are ranked
+        first = all_places.take(begins, mode='clip')
         first[self.name_counts[names] == 0] = MOST_HYPOTHESES  # a condensed ranking has such names
         last = np.partition(first, n_needed - 1)[n_needed - 1]
         needed_names = (first <= last).nonzero()[0]
         begins = begins[needed_names]
         ends = begins + self.name_counts[names[needed_names]]
         counts = np.zeros(len(names), dtype=np.int64)
-        counts[needed_names] = first_above(self.places, begins, ends, int(last)) - begins
+        counts[needed_names] = first_above(all_places, begins, ends, int(last)) - begins
         return counts
 
 
@@ -200,7 +201,7 @@ class CondensedRanking(Ranking):
     """A ranking without some shots; the places of the other hypotheses do not change."""
 
     def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
-        places = whole.places[is_kept[whole.shot_at[whole.places]]]
+        places = whole.places[is_kept[whole.shot_at[whole.places[:]]]]
         name_counts = np.bincount(whole.name_at[places], minlength=len(whole.names))
         vars(self).update(vars(whole))
         self._set_places(int(np.count_nonzero(is_kept)), places, name_counts)

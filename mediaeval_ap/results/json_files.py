@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from math import inf
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import Definition, ap_column, check_cutoffs
+from mediaeval_ap.definitions import (
+    ALL,
+    LARGEST_CUTOFF,
+    Cutoff,
+    Definition,
+    ap_column,
+    check_cutoffs,
+)
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import Result, kind_of_metric
@@ -21,6 +31,9 @@ __all__ = ['read_results']
 
 JsonObject = Mapping[str, Any]
 AS_WRITTEN = 'as a command writes it with --format json --per-query'
+
+LARGEST = sys.float_info.max
+ROUNDED = 1 + 1e-9  # of sums of precisions
 
 
 def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
@@ -42,7 +55,8 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     ReadError
         When the file cannot be read.
     FormatError
-        When it is not JSON of this shape, or was written without the values by query.
+        When it is not JSON of this shape, was written without the values by query, or has a value
+        that its metric cannot have. Means are read as they are.
 
     Examples
     --------
@@ -71,90 +85,142 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
             raise FormatError(file.name, where, 'queries', 'nothing', expected)
         try:
             manifest = result['manifest']
+            about_run = _Rows(file.name, where, [result])
+            counts = about_run.of([manifest['counts']])
             results.append(
                 READERS[result['kind']](
                     result,
-                    _columns_by_name(result['queries']),
+                    about_run.of(result['queries']),
                     inputs=read_inputs(manifest),
-                    counts=manifest['counts'],
+                    counts={name: int(counts.integers(name)[0]) for name in counts.fields},
                     parameters=dict(manifest['parameters']),
-                    run=result['run'],
+                    run=about_run.texts('run')[0],
                 )
             )
+        except FormatError:
+            raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             reason = f'{type(error).__name__}: {error}'
             raise FormatError(file.name, where, '', reason, f'one {AS_WRITTEN}') from error
     return results
 
 
-def _columns_by_name(rows: Sequence[JsonObject]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+class _Rows:
+    """The values of queries; the error about a wrong or missing one names its query and field."""
+
+    def __init__(self, source: str, place: str, rows: Sequence[JsonObject]) -> None:
+        self._where = source, place
+        self._rows = rows
+        self.fields = list(dict.fromkeys(chain(rows[0], *rows)))
+
+    def of(self, rows: Sequence[JsonObject]) -> _Rows:
+        return _Rows(*self._where, rows)
+
+    def column(self, field: str, is_right: Callable[[Any], bool], expected: str) -> list[Any]:
+        for row in self._rows:
+            if field not in row or not is_right(row[field]):
+                source, place = self._where
+                if field != 'query' and 'query' in row:
+                    place += f', query {shown(row["query"])}'
+                actual = shown(row[field]) if field in row else 'nothing'
+                raise FormatError(source, place, field, actual, expected)
+        return [row[field] for row in self._rows]
+
+    def texts(self, field: str) -> list[str]:
+        return self.column(field, lambda value: isinstance(value, str), 'text')
+
+    def integers(self, field: str) -> NDArray[np.int64]:
+        values = self.column(
+            field,
+            lambda value: type(value) is int and 0 <= value <= LARGEST_CUTOFF,
+            'an integer of 0 or more',
+        )
+        return np.array(values, np.int64)
+
+    def numbers(self, field: str, most: float = 1.0, *, null: bool = False) -> NDArray[np.float64]:
+        """Return finite numbers, from 0 on if `most` is finite, and NaN for null."""
+        expected = f'a number from 0 to {most:g}' if most < inf else 'a finite number'
+        least, limit = (0.0, most * ROUNDED) if most < inf else (-LARGEST, LARGEST)
+        values = self.column(
+            field,
+            lambda x: (null and x is None) or (type(x) in (int, float) and least <= x <= limit),
+            expected + ' or null' * null,
+        )
+        return np.array(values, np.float64)
+
+    def ap(
+        self, field: str, definition: Definition, k: Cutoff, n_returned: int = LARGEST_CUTOFF
+    ) -> NDArray[np.float64]:
+        """Return AP, which exceeds 1 only by some definitions."""
+        distinct = set(self.integers('n_relevant').tolist())
+        return self.numbers(field, max(definition.upper_bound(k, R, n_returned) for R in distinct))
 
 
-def _double_array(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array(values, dtype=np.float64)  # NaN for None
-
-
-def _read_evaluation(
-    result: JsonObject, columns: dict[str, list[Any]], **manifest: Any
-) -> Evaluation:
+def _read_evaluation(result: JsonObject, rows: _Rows, **manifest: Any) -> Evaluation:
     definition = Definition.from_dict(result['manifest']['definition'])
     cutoffs = check_cutoffs(manifest['parameters'].pop('K'), definition)
-    ap = [_double_array(columns.pop(ap_column(k))) for k in cutoffs]
-    judged = None
-    if 'judged' in manifest['inputs']:
-        judged = np.column_stack([_double_array(columns.pop(judged_column(k))) for k in cutoffs])
+    n_returned = manifest['counts'].get('hypotheses', LARGEST_CUTOFF)
+    ap = {ap_column(k): rows.ap(ap_column(k), definition, k, n_returned) for k in cutoffs}
+    names = [judged_column(k) for k in cutoffs if 'judged' in manifest['inputs']]
+    judged = {name: rows.numbers(name, null=True) for name in names}
+    others = [name for name in rows.fields if name not in {'query', 'n_relevant', *ap, *judged}]
     return Evaluation(
-        queries=columns.pop('query'),
+        queries=rows.texts('query'),
         K=cutoffs,
-        ap=np.column_stack(ap),
-        n_relevant=np.array(columns.pop('n_relevant'), np.int64),
+        ap=np.column_stack([*ap.values()]),
+        n_relevant=rows.integers('n_relevant'),
         definition=definition,
-        measures={name: _double_array(column) for name, column in columns.items()},
-        judged=judged,
+        measures={name: rows.numbers(name, inf, null=True) for name in others},
+        judged=np.column_stack([*judged.values()]) if judged else None,
         **manifest,
     )
 
 
-def _read_evaluation_2015(
-    result: JsonObject, columns: dict[str, list[Any]], **manifest: Any
-) -> Evaluation2015:
+def _read_evaluation_2015(result: JsonObject, rows: _Rows, **manifest: Any) -> Evaluation2015:
+    definition = Definition.from_dict(result['manifest']['definition'])
+    correct = None
+    if 'correct' in rows.fields:
+        correct = np.array(rows.column('correct', lambda x: isinstance(x, bool), 'true or false'))
     return Evaluation2015(
-        queries=columns['query'],
-        names=columns['name'],
-        ratios=_double_array(columns['ratio']),
-        n_relevant=np.array(columns['n_relevant'], np.int64),
-        ap=_double_array(columns['AP']),
-        correct=np.array(columns['correct']) if 'correct' in columns else None,
-        definition=Definition.from_dict(result['manifest']['definition']),
+        queries=rows.texts('query'),
+        names=rows.column('name', lambda x: isinstance(x, str | None), 'text or null'),
+        ratios=rows.numbers('ratio'),
+        n_relevant=rows.integers('n_relevant'),
+        ap=rows.ap('AP', definition, ALL),
+        correct=correct,
+        definition=definition,
         **manifest,
     )
 
 
-def _read_score(result: JsonObject, columns: dict[str, list[Any]], **manifest: Any) -> Score:
+def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
     import pandas
     import pyarrow
 
     metric = result['metric']
-    means = result['means']
-    kind = kind_of_metric(result['metric'])
-    table = pandas.DataFrame(result['queries'])
-    counts = {name: np.array(columns[name], np.int64) for name in SUMMED_COUNTS if name in columns}
-    names = [name for name in columns if name not in ('query', 'label', *counts)]
-    values: dict[str, NDArray[Any]] = {
-        name: _double_array(columns[name]) for name in (names if len(means) > 1 else ['value'])
-    }
-    values |= {
-        name: column for name, column in counts.items() if kind.no_mean or name == 'n_relevant'
-    }
+    means = rows.of([result['means']])
+    kind = kind_of_metric(metric)
+    is_of_classes = kind.query[0] == 'class'
+    counts = {name: rows.integers(name) for name in SUMMED_COUNTS if name in rows.fields}
+    names = [name for name in rows.fields if name not in ('query', 'label', *counts)]
+    names = names if len(means.fields) > 1 else ['value']
+    if described := result['manifest'].get('definition'):
+        definition = Definition.from_dict(described)
+        cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
+        ap = {name: rows.ap(name, definition, k) for name, k in zip(names, cutoffs, strict=True)}
+    else:
+        if is_of_classes:  # those without a positive have no value, but all others have
+            rows.of([row for row in result['queries'] if row['n_relevant']]).numbers('value')
+        ap = {name: rows.numbers(name, null=is_of_classes) for name in names}
+    kept = {name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'}
     return Score(
         metric=metric,
-        value=means[metric],
-        means=means,
-        table=table,
+        value=float(means.numbers(metric, inf)[0]),
+        means={name: float(means.numbers(name, inf)[0]) for name in means.fields},
+        table=pandas.DataFrame(result['queries']),
         notes=result['notes'],
-        queries=pyarrow.array(list(columns['query'])),
-        values=values,
+        queries=pyarrow.array(rows.texts('query')),
+        values={**ap, **kept},
         **manifest,
     )
 

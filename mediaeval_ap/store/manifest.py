@@ -136,7 +136,7 @@ def why_not_replaced(folder: str) -> str | None:
     """Return the reason not to replace a folder: it is not a store, or has other files; or None."""
     try:
         with open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
-            description = json.load(file)
+            description = parsed_json(file.read(), '')
         if description['format'] != STORE_FORMAT:
             raise ValueError
         store_files = {STORE_MANIFEST, *(name + SUFFIX for name in description['columns'])}
@@ -181,8 +181,20 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
             raise store_error(printed_path, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
             check_column(folder, path, name, column)
-        values: NDArray[Any] = np.load(file, mmap_mode='r').view(np.ndarray)
-    return values
+        is_matrix = '_letters_' in name
+        kind = 'u' if is_matrix or name.endswith('_bytes') else 'f' if name == 'confidence' else 'i'
+        try:
+            values = np.lib.format.open_memmap(file, mode='r')
+            described = values.dtype.kind, values.dtype.isnative, values.ndim
+            n_bytes = values.offset + values.nbytes
+            if (*described, n_bytes) != (kind, True, 1 + is_matrix, column.size):
+                raise ValueError(f'{values.shape} of {values.dtype}')
+        except OSError:
+            raise
+        except Exception as error:  # numpy raises many kinds
+            expected = 'the header that index wrote'
+            raise store_error(printed_path, '', shown(str(error)), expected) from error
+    return values.view(np.ndarray)
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:

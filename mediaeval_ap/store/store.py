@@ -41,6 +41,24 @@ LETTERS_PREFIX = 'name_letters_'  # of a column whose name ends in the number of
 ROWS_IN_GROUP = 1 << 17  # of an exported file: some megabytes at a time
 
 
+class _Positions(np.ndarray[Any, Any]):
+    """A column of positions; as opening does not read it, those that are used are checked."""
+
+    checked: tuple[int, str] | None = None  # the limit and the file, but not of views and copies
+
+    def __getitem__(self, key: Any) -> Any:
+        positions = super().__getitem__(key)
+        if self.checked and positions.size:
+            limit, file = self.checked
+            # One step finds both: without a sign, negative numbers are the largest.
+            unsigned = positions.view(f'u{positions.itemsize}')
+            farthest = unsigned.max() if positions.ndim else unsigned
+            if farthest >= limit:
+                position = farthest.view(positions.dtype)
+                raise store_error(file, '', f'position {position}', f'0 to {limit - 1}')
+        return positions
+
+
 class StoredRanking(Ranking):
     """The ranking of a store; its columns are mapped, so only pages that are used are read."""
 
@@ -53,6 +71,20 @@ class StoredRanking(Ranking):
             # The search for the nearest names would not end.
             file = f'{source.name}/held{SUFFIX}'
             raise store_error(file, '', f'a sum of {name_counts.sum()}', str(counts.hypotheses))
+        n_texts = {text: len(columns[f'{text}_ends']) for text in STORED_TEXTS}
+        limits = {
+            'shot_at': len(columns['shot_keys']),
+            'name_at': n_texts['name'],
+            'places': counts.hypotheses,
+            'name_lengths': len(columns['name_bytes']) + 1,
+            'video_keys': n_texts['video_id'] * n_texts['corpus_id'],
+            'shot_keys': len(columns['video_keys']) * n_texts['shot_id'],
+            **{f'{text}_ends': len(columns[f'{text}_bytes']) + 1 for text in STORED_TEXTS},
+        }
+        columns = dict(columns)
+        for column, limit in limits.items():
+            columns[column] = positions = columns[column].view(_Positions)
+            positions.checked = limit, f'{source.name}/{column}{SUFFIX}'
         orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
         name, corpus, video, shot = (
             StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
@@ -187,7 +219,8 @@ def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
     from pyarrow import parquet
 
     def as_arrow(texts: Any) -> pyarrow.Array:  # without a copy of their bytes
-        buffers = [None, *map(pyarrow.py_buffer, (np.append(0, texts.ends), texts.content))]
+        ends = np.maximum.accumulate(np.append(0, texts.ends[:]))  # even if they are damaged
+        buffers = [None, *map(pyarrow.py_buffer, (ends, texts.content))]
         return pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
 
     texts = {field: as_arrow(values) for field, values in ranking.texts.items()}

@@ -15,7 +15,8 @@ import stat
 import sys
 import zlib
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from itertools import chain
@@ -405,12 +406,21 @@ def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
 
 def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool = False) -> Any:
     """Parse JSON; errors name the file and the `expected` content. NaN is refused unless `nan`."""
+    repeating = {}  # objects with a repeated key, by id: `json` itself takes its last value
+
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            repeating[id(value)] = value, Counter(key for key, _ in pairs).most_common(1)[0][0]
+        return value
 
     def refuse(text: str) -> float:
         raise ValueError(f'{text}, which is not a JSON number')
 
     try:
-        return json.loads(content, parse_constant=None if nan else refuse)
+        constants = None if nan else refuse
+        value = json.loads(content, object_pairs_hook=as_object, parse_constant=constants)
+        path = _path_to_key(value, repeating) if repeating else []
     except json.JSONDecodeError as error:
         problem = f'no JSON: {error.msg}'
         if remedy := remedy_of_foreign(error.doc.split('\n')[error.lineno - 1]):
@@ -418,6 +428,22 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
         raise FormatError(name, f'line {error.lineno}', '', problem, expected) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(name, '', '', str(error), expected) from None
+    if path:
+        raise FormatError(name, '', ', '.join(path[:-1]), f'{path[-1]} again', 'each key once')
+    return value
+
+
+def _path_to_key(value: Any, repeating: Mapping[int, tuple[Any, str]]) -> list[str]:
+    """Return the steps from a value of JSON to the first repeated key in it; [] if it has none."""
+    if id(value) in repeating:
+        return [shown(repeating[id(value)][1])]
+    is_object = isinstance(value, dict)
+    steps = value.items() if is_object else enumerate(value if isinstance(value, list) else [], 1)
+    paths = (
+        [shown(step) if is_object else f'item {step}', *_path_to_key(part, repeating)]
+        for step, part in steps
+    )
+    return next((path for path in paths if len(path) > 1), [])
 
 
 def parsed_lines(
@@ -433,7 +459,8 @@ def parsed_lines(
                 if not isinstance(value, dict):
                     raise FormatError(name, '', '', shown(value), expected)
             except FormatError as error:
-                raise FormatError(name, f'line {number}', '', error.found, expected) from None
+                problem = error.field, error.found, error.expected
+                raise FormatError(name, f'line {number}', *problem) from None
             values.append(value)
             numbers.append(number)
     return values, numbers

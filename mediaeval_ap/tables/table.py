@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas
     from _typeshed import SupportsRead
 
+DAMAGED = 'backslashreplace'  # the text of a damaged store, which only `Store.check` finds
 MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
@@ -123,7 +124,7 @@ class StoredTexts(Sequence[str]):
             return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
         number = range(len(self))[position]
         begin = int(self.ends[number - 1]) if number else 0
-        return self.content[begin : self.ends[number]].tobytes().decode()
+        return self.content[begin : self.ends[number]].tobytes().decode(errors=DAMAGED)
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), TEXTS_IN_BLOCK):
@@ -135,7 +136,7 @@ class StoredTexts(Sequence[str]):
         for begin in range(0, len(positions), TEXTS_IN_BLOCK):
             block = positions[begin : begin + TEXTS_IN_BLOCK]
             begins = np.where(block > 0, self.ends[block - 1], 0)
-            sizes = self.ends[block] - begins
+            sizes = (self.ends[block] - begins).clip(0)
             texts += _decoded(self.content[ranges(begins, sizes)], sizes.cumsum())
         return texts
 
@@ -161,7 +162,7 @@ def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
     if as_bytes.isascii():  # one byte per character: decoded once, then cut
         text = as_bytes.decode()
         return [text[a:b] for a, b in parts]
-    return [as_bytes[a:b].decode() for a, b in parts]
+    return [as_bytes[a:b].decode(errors=DAMAGED) for a, b in parts]
 
 
 @dataclass(frozen=True)

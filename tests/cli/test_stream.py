@@ -10,6 +10,7 @@ import pytest
 from commands import COMMAND, run
 
 from mediaeval_ap.errors import printable
+from mediaeval_ap.evaluation import relevance
 from mediaeval_ap.tables.text import line_rules
 
 
@@ -45,6 +46,25 @@ def test_stream_answers_what_is_no_name_in_its_place(folder, line):
     first, second = run(*arguments, '--format', 'jsonl', input=line + b'ann').stdout.splitlines()
     assert json.loads(first) == {'query': text, 'error': f'<stdin>, {error}'}
     assert json.loads(second)['query'] == 'ann'
+
+
+def test_stream_counts_unknown_names(folder, monkeypatch):
+    """The first three are warnings; the others are counted when standard input ends."""
+    names = ''.join(f'unknown_{number}\n' for number in range(40))
+    arguments = ['stream', 'reference.txt', 'run.txt', '-K', '1']
+    result = run(*arguments, input=f'ann\n{names}bo\n')
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 42)
+    where = 'Warning: reference.txt:'
+    assert result.stderr.splitlines() == [
+        *(
+            f"{where} the query is not a name in the reference: 'unknown_{number}'"
+            for number in range(3)
+        ),
+        f'{where} 38 further queries are not names in the reference',
+    ]
+    monkeypatch.setattr(relevance, 'nearest_name', None)  # not called
+    quiet = run(*arguments, '-q', input=f'ann\n{names}bo\n')
+    assert (quiet.exit_code, quiet.stdout, quiet.stderr) == (0, result.stdout, '')
 
 
 def test_stream_refuses_an_endless_line(folder, monkeypatch):

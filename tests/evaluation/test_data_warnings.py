@@ -2,12 +2,24 @@
 
 import os
 import re
+import warnings
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015
-from mediaeval_ap.errors import DataWarning, NoOverlapWarning, ReadError, WithoutRelevantWarning
+from mediaeval_ap.choices import NEAR
+from mediaeval_ap.errors import (
+    DataWarning,
+    NoOverlapWarning,
+    ReadError,
+    SessionClosedError,
+    WithoutRelevantWarning,
+)
+from mediaeval_ap.evaluation import relevance
+from mediaeval_ap.evaluation.session import Session
 
 
 def test_results_carry_the_warnings_that_were_given_out(recwarn):
@@ -72,6 +84,94 @@ def test_a_query_that_is_no_name_of_the_reference_is_a_warning_with_the_nearest(
         )
         assert message.startswith(told)
         assert message.endswith("'bob_ra3' (nearest: 'bob_ray') and 1 more")
+
+
+def test_a_name_that_is_far_from_all_others_is_no_hint():
+    average_precision = AveragePrecision(ALSO, [1])
+    for query in 'unknown_0', 'bob_xyz':
+        with pytest.warns(WithoutRelevantWarning, match=f"the reference: '{query}'$"):
+            average_precision.rank([('x', 'v', '1', 'ann_lee', 0.5)], query)
+
+
+def asked(session, queries, close):
+    """Send queries; return the texts of the warnings until the end of the session, and at it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        for query in queries:
+            session.send(query)
+        n_before = len(caught)
+        close(session)
+        close(session)
+    texts = [str(each.message) for each in caught]
+    assert {each.filename for each in caught} <= {__file__}
+    return texts[:n_before], texts[n_before:]
+
+
+def throw(session):
+    with suppress(KeyError, SessionClosedError):
+        session.throw(KeyError)
+
+
+def leave(session):
+    with suppress(SessionClosedError), session:
+        pass
+
+
+FURTHER = '<reference>: {} in the reference'
+
+
+@pytest.mark.parametrize('close', [Session.close, leave, throw])
+@pytest.mark.parametrize('kind', ['__call__', 'live'])
+def test_a_session_names_three_unknown_names_and_counts_the_others(kind, close):
+    average_precision = AveragePrecision(ALSO, [1])
+    for n_unknown, further in {
+        0: [],
+        3: [],
+        4: ['1 further query is not a name'],
+        1_203: ['1,200 further queries are not names'],
+    }.items():
+        names = [f'unknown_{number}' for number in range(n_unknown)]
+        queries = ['ann_lee', *names, 'bob_ray', *names, '?unknown?']
+        session = getattr(average_precision, kind)([('x', 'v', '1', 'ann_lee', 0.5)])
+        first, last = asked(session, queries, close)
+        assert first == [
+            f"<reference>: the query is not a name in the reference: '{name}'" for name in names[:3]
+        ]
+        assert last == list(map(FURTHER.format, further))
+
+
+def test_no_nearest_name_is_sought_that_nobody_sees(monkeypatch):
+    sought = []
+
+    def nearest(query, names, within=1.0):
+        sought.append((query, within))
+
+    monkeypatch.setattr(relevance, 'nearest_name', nearest)
+    average_precision = AveragePrecision(ALSO, [1])
+    run = [('x', 'v', '1', 'ann_lee', 0.5)]
+    unknown = [f'unknown_{number}' for number in range(9)]
+
+    def score():
+        with average_precision(run) as session, average_precision.live(run) as live:
+            for query in unknown:
+                session.send(query)
+                live.send(query)
+        average_precision.evaluate(run, ['ann_lee', *unknown])
+        average_precision.rank(run, unknown[0])
+
+    for category in Warning, UserWarning, DataWarning, WithoutRelevantWarning:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', category)
+            score()
+    assert sought == []
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter('ignore', NoOverlapWarning)  # of another kind
+        warnings.filterwarnings('ignore', 'some text')
+        warnings.simplefilter('default', WithoutRelevantWarning)
+        score()
+    assert {within for _, within in sought} == {NEAR}
+    counts = Counter(query for query, _ in sought)
+    assert [counts[query] for query in unknown] == [4, 3, 3, 1, 1, 0, 0, 0, 0]
 
 
 def test_names_outside_the_subset_are_names_of_the_reference():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -13,6 +14,8 @@ from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import block_folder, worker_processes
+from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
+from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')
@@ -127,6 +130,88 @@ def test_a_block_that_was_cut_is_refused_before_anything_is_computed(campaign):
     assert not last.exists()
     first.unlink()
     assert part_of(part=(1, 1)).computed == 2
+
+
+def with_value(name, value):
+    """Change a value of the first query of a block."""
+
+    def change(block):
+        written = json.loads(block.read_text())
+        written['results'][0]['queries'][0][name] = value
+        block.write_text(json.dumps(written))
+
+    return change
+
+
+def twice(block):
+    written = json.loads(block.read_text())
+    written['results'] *= 2
+    block.write_text(json.dumps(written))
+
+
+DAMAGED = r': found a damaged block, or a copy of another, expected what evaluate wrote there'
+RANGE = 'AP@5: found 7, expected a number from 0 to 1: it is damaged'
+DAMAGE = {  # what happens to the second of three blocks of two runs, and the error
+    'a copy of its neighbour': (lambda block: shutil.copy(blocks_in(OUT)[0], block), DAMAGED),
+    'the block of the other run': (
+        lambda block: shutil.copy(str(block).replace('001-', '002-'), block),
+        DAMAGED,
+    ),
+    'a value out of range': (with_value('AP@5', 7), RANGE),
+    'another value': (with_value('AP@5', 0.123), DAMAGED),
+    'another query': (with_value('query', 'eve'), DAMAGED),
+    'another number': (with_value('n_relevant', 77), DAMAGED),
+    'two results': (twice, DAMAGED),
+}
+OUT = Path('out')
+
+
+def in_two_runs(**options):
+    """Score all blocks of two runs on nine queries."""
+    names = [f'{name}_{number}' for name in ('ann', 'bob', 'cid') for number in range(3)]
+    average_precision = AveragePrecision('reference.txt', [5], definition='trec')
+    request = EvaluationRequest.of(average_precision.criteria, names, ())
+    return [run.compute() for run in runs_in_blocks(request, ['run.txt', 'other.txt'], 'out')]
+
+
+def refused(call, block, reason):
+    with pytest.raises(FormatError) as caught:
+        call()
+    assert re.search(reason, str(caught.value))
+    assert str(caught.value).startswith(str(block))
+    assert str(caught.value).endswith('; delete the file, to compute it again')
+
+
+@pytest.mark.parametrize('what', DAMAGE)
+def test_a_block_that_is_not_as_it_was_written(campaign, what):
+    """It is refused where the evaluation goes on, and where blocks are put together."""
+    change, reason = DAMAGE[what]
+    in_two_runs()
+    before = [evaluation.to_dict() for evaluation in collect('out')]
+    block = next(path for path in blocks_in(OUT) if path.name.startswith('001-00002-'))
+    change(block)
+    for call in in_two_runs, lambda: collect('out'):
+        refused(call, block, reason)
+    block.unlink()
+    assert [part.computed for part in in_two_runs()] == [1, 0]
+    assert [evaluation.to_dict() for evaluation in collect('out')] == before
+
+
+def test_swapped_blocks(campaign):
+    in_two_runs()
+    first, second = [path for path in blocks_in(OUT) if path.name.startswith('002-')][:2]
+    swapped = second.read_text()
+    shutil.copy(first, second)
+    first.write_text(swapped)
+    refused(lambda: collect('out'), first, DAMAGED)
+
+
+def test_blocks_in_another_form(campaign):
+    """White space and the order of fields are no damage."""
+    in_two_runs()
+    for block in blocks_in(OUT):
+        block.write_text(json.dumps(json.loads(block.read_text()), indent=3, sort_keys=True))
+    assert [part.computed for part in in_two_runs()] == [0, 0]
 
 
 def test_what_is_no_folder(campaign):

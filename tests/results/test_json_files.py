@@ -2,11 +2,14 @@
 
 import io
 import json
+import warnings
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, read_results
+from mediaeval_ap.cli import main
 from mediaeval_ap.definitions import Definition, Repeats, get
 from mediaeval_ap.errors import FormatError, ParameterError
 from mediaeval_ap.trec import evaluate_trec
@@ -49,6 +52,10 @@ RESULTS = {
     'evidence': lambda: discovery(evidence=True),
     'evaluate-trec': lambda: evaluate_trec({'7': {'d1': 1}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10),
     'map': lambda: challenge(challenges.evaluate_map, 'fashion'),
+    'two cutoffs': lambda: challenge(challenges.evaluate_map, 'fashion', k=[3, 12]),
+    'judged': lambda: AveragePrecision(
+        REFERENCE, [1], judged=[row[:3] for row in RUN + REFERENCE]
+    ).evaluate(RUN, ['ann', 'bob']),
     'first hit': lambda: challenge(challenges.evaluate_first_hit, 'whales'),
     'lrap': lambda: challenge(challenges.evaluate_lrap, 'sounds'),
     'lwlrap': lambda: challenge(challenges.evaluate_lrap, 'sounds', label_weighted=True),
@@ -129,8 +136,8 @@ AS_WRITTEN = 'expected one as a command writes it with --format json --per-query
             'write the file with --format json --per-query$',
         ),
         ({'/queries': []}, AS_WRITTEN),
-        ({'queries/1/AP': ...}, f", result 1: found KeyError: 'AP', {AS_WRITTEN}"),
-        ({'queries/1/AP@1': 'high'}, AS_WRITTEN),
+        ({'queries/1/AP': ...}, "result 1, query 'bob', AP: found nothing, expected a number f"),
+        ({'queries/1/AP@1': 'high'}, "'bob', AP@1: found 'high', expected a number from 0 to 1$"),
         ({'manifest/parameters/K': [0]}, AS_WRITTEN),
         (
             wrong_definition(depth=['X']),
@@ -154,3 +161,120 @@ def test_an_earlier_version_named_a_registered_definition():
     changes = wrong_definition(depth=..., denominator=...)
     (again,) = read_results(io.StringIO(changed(result, changes)))
     assert again.definition == get('trec')
+
+
+NOT_AP = {  # in JSON, or as it is read: how an error shows it
+    'null': 'None',
+    '1e400': 'inf',
+    '-1': '-1',
+    '1.001': '1.001',
+    'true': 'True',
+    '"0.5"': "'0.5'",
+    '[0.5]': '[0.5]',
+}
+NOT_A_COUNT = {'1e30': '1e+30', '-3': '-3', '2.5': '2.5', '1.0': '1.0', 'null': 'None'}
+NOT_A_COUNT[str(1 << 63)] = str(1 << 63)
+NOT_FINITE = {'1e400': 'inf', '-1e400': '-inf', 'false': 'False', '"1"': "'1'"}
+NOT_TEXT = {'5': '5', 'null': 'None', '["ann"]': "['ann']"}
+ONE = 'a number from 0 to 1'
+COUNT = 'an integer of 0 or more'
+WRONG = [  # kind, path, wrong values, expected
+    ('evaluate', 'queries/1/AP@1', NOT_AP, ONE),
+    ('evaluate', 'queries/1/AP', NOT_AP, ONE),
+    ('evaluate', 'queries/0/n_relevant', NOT_A_COUNT, COUNT),
+    ('evaluate', 'queries/0/query', NOT_TEXT, 'text'),
+    ('evaluate', '/run', NOT_TEXT, 'text'),
+    ('evaluate', 'manifest/counts/hypotheses', NOT_A_COUNT, COUNT),
+    ('measures without a value', 'queries/0/nDCG@10', NOT_FINITE, 'a finite number or null'),
+    ('judged', 'queries/0/Judged@1', {'1.5': '1.5', '-1': '-1'}, f'{ONE} or null'),
+    ('evidence', 'queries/1/AP', NOT_AP, ONE),
+    ('evidence', 'queries/1/ratio', NOT_AP, ONE),
+    ('evidence', 'queries/1/name', {'5': '5', 'true': 'True'}, 'text or null'),
+    ('evidence', 'queries/1/correct', {'1': '1', 'null': 'None'}, 'true or false'),
+    ('evaluate-2015', 'queries/1/n_relevant', NOT_A_COUNT, COUNT),
+    ('evaluate-trec', 'queries/0/AP@10', NOT_AP, ONE),
+    ('map', 'queries/1/value', NOT_AP, ONE),
+    ('map', 'queries/1/n_relevant', NOT_A_COUNT, COUNT),
+    ('two cutoffs', 'queries/1/AP@3', NOT_AP, ONE),
+    ('first hit', 'queries/1/value', NOT_AP, ONE),
+    ('first hit', 'queries/1/query', NOT_TEXT, 'text'),
+    ('lrap', 'queries/1/value', NOT_AP, ONE),
+    ('lwlrap', 'queries/1/n_labels', NOT_A_COUNT, COUNT),
+    ('macro-ap', 'queries/0/value', NOT_AP, ONE),
+    ('gap', 'queries/0/value', NOT_AP, ONE),
+    ('map', 'means/MAP@12', NOT_FINITE, 'a finite number'),
+]
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize(('kind', 'path', 'values', 'expected'), WRONG)
+def test_a_wrong_value_is_named_with_its_query_and_field(kind, path, values, expected):
+    result = RESULTS[kind]()
+    field = path.split('/')[-1]
+    query = ''
+    if path.startswith('queries/') and field != 'query':
+        query = result.to_dict()['queries'][int(path.split('/')[1])]['query']
+    for text, shown in values.items():
+        value = changed(result, {path: '<here>'}).replace('"<here>"', text)
+        with pytest.raises(FormatError) as caught:
+            read_results(io.StringIO(value))
+        place = f'<file>, result 1{query and f", query {query!r}"}, {field}'
+        assert str(caught.value) == f'{place}: found {shown}, expected {expected}'
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize(
+    ('kind', 'path'), [(kind, path) for kind, path, *_ in WRONG if path.startswith('queries')]
+)
+def test_a_field_that_one_row_lacks(kind, path):
+    field = path.split('/')[-1]
+    with pytest.raises(FormatError, match=f'result 1,.* {field}: found nothing, expected '):
+        read_results(io.StringIO(changed(RESULTS[kind](), {path: ...})))
+
+
+def test_average_precision_above_one_where_the_definition_counts_shots_again():
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'bob')]
+    run = [('x', 'v', '1', 'ann', number / 8) for number in range(4)]
+    for definition, most in ('mediaeval-2016', 3.0), ('trec', 1.0):
+        average_precision = AveragePrecision(reference, [3], definition=definition)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            result = average_precision.evaluate(run, ['ann', 'bob'])
+        (again,) = read_results(io.StringIO(result.to_json(per_query=True)))
+        assert again.ap.tolist() == result.ap.tolist() == [[most], [0.0]]
+        with pytest.raises(FormatError, match=f'found 3.5, expected a number from 0 to {most:g}$'):
+            read_results(io.StringIO(changed(result, {'queries/0/AP@3': 3.5})))
+
+
+@pytest.mark.parametrize(
+    ('kind', 'changes'),
+    [
+        ('evaluate', {'means/MAP': 7, 'queries/0/AP@1': 1, 'queries/1/AP@1': 1 + 1e-12}),
+        ('map', {'means/MAP@12': -7}),
+        ('measures without a value', {'queries/0/nDCG@10': None, 'queries/1/nDCG@10': -5}),
+        ('judged', {'queries/0/Judged@1': None}),
+        ('evidence', {'queries/1/name': None}),
+        ('macro-ap', {'queries/7/value': None, 'queries/7/n_relevant': 0}),
+    ],
+)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_values_that_a_metric_can_have(kind, changes):
+    """A mean that somebody edited is their own."""
+    assert len(read_results(io.StringIO(changed(RESULTS[kind](), changes)))) == 1
+
+
+def test_a_class_with_a_positive_has_a_value():
+    result = RESULTS['macro-ap']()
+    row = [row['n_relevant'] > 0 for row in result.to_dict()['queries']].index(True)
+    with pytest.raises(FormatError, match=r'value: found None, expected a number from 0 to 1$'):
+        read_results(io.StringIO(changed(result, {f'queries/{row}/value': None})))
+
+
+def test_results_in_the_shell(tmp_path):
+    """One line and exit status 1, not a mean of nothing."""
+    for name, value in ('a', 0.5), ('b', None):
+        text = changed(evaluation(), {'queries/1/AP': value})
+        (tmp_path / f'{name}.json').write_text(text)
+    result = CliRunner().invoke(main, ['compare', f'{tmp_path}/a.json', f'{tmp_path}/b.json'])
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.endswith("query 'bob', AP: found None, expected a number from 0 to 1\n")

@@ -1,15 +1,19 @@
 """Stores that were cut, mixed, edited or made by another version: each with its exact error."""
 
 import hashlib
+import io
 import json
 import os
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hanging import no_hang
 from stores import stored
 
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.cli import main
 from mediaeval_ap.errors import Error, FormatError
 from mediaeval_ap.store.store import open_store
@@ -140,3 +144,195 @@ def test_a_replaced_store_is_not_checked_in_place_of_the_open_one(tmp_path):
     with pytest.raises(Error) as caught:
         store.check()
     assert str(caught.value) == f'{store.path}: was replaced since it was opened: open it again'
+
+
+# Names with letters of one and two bytes, as many as are compared side by side.
+MANY_NAMES = [f'{"ann" if number % 3 else "änn"}_{number:04}' for number in range(2_100)]
+MANY_ROWS = [
+    ('xy'[row % 2], f'v{row % 5}', str(row % 11), MANY_NAMES[row % 2_100], row % 8 / 8)
+    for row in range(4_200)
+]
+FEW_ROWS = [
+    (*shot, f'n{row % 13}', confidence) for row, (*shot, _, confidence) in enumerate(MANY_ROWS[:60])
+]
+
+
+def uses_of(rows, path):
+    """All that may be done with a store, each as a function; most of it ranks."""
+    reference = [row[:4] for row in rows[:: len(rows) // 6]]
+    names = [reference[0][3], reference[3][3], 'nobody']
+    shots = sorted({row[:3] for row in rows[::2]} | {row[:3] for row in reference})
+    by_name = [
+        AveragePrecision(reference, [2, 'all'], definition=name)
+        for name in ('mediaeval-2016', 'trec')
+    ]
+    condensed = AveragePrecision(reference, [3], judged=shots, unjudged='skip')
+    for average_precision in [*by_name, condensed]:
+        yield lambda scorer=average_precision: scorer.evaluate(path, names)
+        yield lambda scorer=average_precision: [*map(scorer(path).send, names)]
+        yield lambda scorer=average_precision: scorer.rank(path, names[0], k=len(rows))
+        yield lambda scorer=average_precision: scorer.explain(path, names).to_json()
+    yield lambda: by_name[0].pool([path], names, depth=3)
+    yield lambda: open_store(path).to_parquet(path.parent / 'run.parquet')
+    yield lambda: open_store(path).ranking.to_frame()
+
+
+def outcomes(rows, path, uses):
+    """Return the errors of opening a store, and of each use; None for a value."""
+    try:
+        open_store(path)
+    except Error as error:
+        return [error]
+    errors = []
+    for use in uses:
+        try:
+            with no_hang():
+                use()
+            errors.append(None)
+        except Error as error:
+            errors.append(error)
+    return errors
+
+
+@contextmanager
+def with_content(path, content):
+    """Change a file, but not its size and its time of change."""
+    status = path.stat()
+    before = path.read_bytes()
+    assert len(content) == len(before)
+    try:
+        path.write_bytes(content)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        yield
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def told_to_index(errors, path, column):
+    return all(
+        f'{path}/{column}.npy' in str(error) and str(error).endswith(AGAIN)
+        for error in errors
+        if error is not None
+    )
+
+
+COLUMNS = (
+    'confidence corpus_id_bytes corpus_id_ends held name_at name_bytes name_ends name_lengths '
+    'places shot_at shot_id_bytes shot_id_ends shot_keys temporal_rank video_id_bytes '
+    'video_id_ends video_keys'
+).split()
+
+
+@pytest.fixture(scope='module')
+def few(tmp_path_factory):
+    path = tmp_path_factory.mktemp('few') / 'run.store'
+    assert sorted(stored(FEW_ROWS, path).manifest.columns) == COLUMNS
+    return path, list(uses_of(FEW_ROWS, path))
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('column', COLUMNS)
+def test_every_byte_of_a_header(column, few):
+    path, uses = few
+    file = path / f'{column}.npy'
+    content = file.read_bytes()
+    size = content.index(b'\n') + 1
+    assert outcomes(FEW_ROWS, path, uses) == [None] * len(uses)
+    for position in range(size):
+        bit = 1 << position % 8
+        flipped = bytes([*content[:position], content[position] ^ bit, *content[position + 1 :]])
+        with with_content(file, flipped):
+            errors = outcomes(FEW_ROWS, path, uses[:1])
+        assert told_to_index(errors, path, column)
+    # most of a header is white space
+    with with_content(file, content.replace(b'False', b'Galse')):
+        assert len(outcomes(FEW_ROWS, path, uses)) == 1
+    other_type = {b'<i4': b'<f4', b'<i8': b'>i8', b'<f8': b'<u8', b'|u1': b'|b1'}
+    (written,) = (name for name in other_type if name in content[:size])
+    with with_content(file, content.replace(written, other_type[written])):
+        (error,) = outcomes(FEW_ROWS, path, uses)
+    assert told_to_index([error], path, column)
+
+
+def replaced(content, position, value):
+    """Return the content of a column with another number at a position."""
+    array = np.load(io.BytesIO(content))
+    header = content[: len(content) - array.nbytes]
+    array[position] = value
+    return header + array.tobytes()
+
+
+OUT_OF_RANGE = {  # columns whose numbers are positions: the first that is out of range
+    'name_at': 13,
+    'places': 60,
+    'shot_at': 60,
+    'name_ends': None,
+    'corpus_id_ends': None,
+    'video_id_ends': None,
+    'shot_id_ends': None,
+    'video_keys': 10,
+    'shot_keys': 110,
+}
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('column', OUT_OF_RANGE)
+def test_positions_that_are_out_of_range(column, few):
+    path, uses = few
+    file = path / f'{column}.npy'
+    content = file.read_bytes()
+    array = np.load(file)
+    first_wrong = OUT_OF_RANGE[column] or int(array[-1]) + 1
+    largest = np.iinfo(array.dtype).max
+    for position in 0, len(array) // 2, -1:
+        for value in -1, first_wrong, largest, -largest:
+            with with_content(file, replaced(content, position, value)):
+                errors = outcomes(FEW_ROWS, path, uses)
+            assert any(errors)
+            assert told_to_index(errors, path, column)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('column', COLUMNS)
+def test_any_other_numbers_and_letters(column, few):
+    """A value, though perhaps a wrong one, or an error: `index --check` finds all of them."""
+    path, uses = few
+    file = path / f'{column}.npy'
+    content = file.read_bytes()
+    array = np.load(file)
+    values = {
+        'f': [np.nan, -np.inf],
+        'i': [0, 1, len(array) - 1],
+        'u': [0, 0x41, 0xC3, 0xFF],
+    }[array.dtype.kind]
+    store = open_store(path)
+    for value in values:
+        for position in 0, slice(None):
+            if (array[position] == value).all():
+                continue
+            with with_content(file, replaced(content, position, value)):
+                errors = outcomes(FEW_ROWS, path, uses)
+                with pytest.raises(FormatError, match=f'{column}.npy, SHA-256: found '):
+                    store.check()
+            assert all(error is None or str(error).endswith(AGAIN) for error in errors)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_a_store_of_many_names(tmp_path):
+    """Their lengths and letters are compared side by side."""
+    path = tmp_path / 'run.store'
+    columns = stored(MANY_ROWS, path).manifest.columns
+    uses = list(uses_of(MANY_ROWS, path))[:4]
+    assert outcomes(MANY_ROWS, path, uses) == [None] * 4
+    n_errors = 0
+    for column in 'name_letters_8', 'name_lengths', 'name_at', 'places':
+        assert column in columns
+        content = (path / f'{column}.npy').read_bytes()
+        for position in 0, 7, -1:
+            for value in (0, 200) if 'letters' in column else (0, -1, 20, 5_000, 1 << 30):
+                with with_content(path / f'{column}.npy', replaced(content, position, value)):
+                    errors = outcomes(MANY_ROWS, path, uses)
+                assert told_to_index(errors, path, column)
+                n_errors += any(errors)
+    assert n_errors >= 10
