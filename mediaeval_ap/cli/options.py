@@ -190,4 +190,4 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
 
 def first_typed_option(is_match: Callable[[str], bool]) -> str | None:
     """Return the name of the first option that was typed and matches, or None."""
-    return next(filter(is_match, typed_options()), None)
+    return next((option for _, option in typed_options() if is_match(option)), None)

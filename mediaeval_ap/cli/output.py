@@ -91,41 +91,45 @@ def _file_identity(path: str) -> object:
 
 
 @contextmanager
-def as_usage_errors(
-    error: type[click.UsageError] = click.UsageError, prefix: str = ''
-) -> Iterator[None]:
-    """Turn ParameterError into UsageError; a wrong value of an option already has its name."""
+def as_usage_errors(error: type[click.UsageError] = click.UsageError) -> Iterator[None]:
+    """Turn ParameterError into UsageError; the error of one option names it already."""
     try:
         yield
-    except ParameterError as wrong_parameter:
-        is_named = issubclass(error, click.BadParameter)
-        message = wrong_parameter.problem if is_named else prefix + str(wrong_parameter)
-        raise error(message) from wrong_parameter
+    except ParameterError as wrong:
+        is_of_one_option = issubclass(error, click.BadParameter)
+        raise error(wrong.problem if is_of_one_option else _with_options(wrong)) from wrong
 
 
 @contextmanager
 def options_for_parameters() -> Iterator[None]:
-    """Turn ParameterError about options that were typed into UsageError with their names.
+    """Turn ParameterError about options that were typed into UsageError.
 
     Errors about the baseline do not change: its file may be the cause.
     """
     try:
         yield
     except ParameterError as error:
-        wrong = {f'--{name.replace("_", "-")}' for name in error.parameters} - {'--baseline'}
-        if typed := [name for name in typed_options() if name in wrong]:
-            raise click.UsageError(f'{", ".join(typed)}: {error.problem}') from error
-        raise
+        typed = [name for name, _ in typed_options() if name in error.parameters]
+        if typed in ([], ['baseline']):
+            raise
+        raise click.UsageError(_with_options(error), click.get_current_context()) from error
 
 
-def typed_options() -> Iterator[str]:
-    """Yield the names of the options that were typed, in the order of the help."""
+def _with_options(error: ParameterError) -> str:
+    """Return the message with the names of typed options in place of parameters."""
+    typed = [option for name, option in typed_options() if name in error.parameters]
+    return f'{", ".join(typed)}: {error.problem}' if typed else str(error)
+
+
+def typed_options() -> Iterator[tuple[str, str]]:
+    """Yield parameter and name of each option that was typed, in the order of the help."""
     ctx = click.get_current_context()
     for parameter in ctx.command.params:
-        source = ctx.get_parameter_source(parameter.name or '')
-        name = max(parameter.opts, key=len)
-        if name[0] == '-' and source is click.core.ParameterSource.COMMANDLINE:
-            yield name
+        name = parameter.name or ''
+        option = max(parameter.opts, key=len)
+        is_typed = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if option[0] == '-' and is_typed:
+            yield name, option
 
 
 def is_on_terminal() -> bool:

@@ -107,7 +107,7 @@ def runs_by_name(
     all_names = [*names, *other_names]
     with as_usage_errors():
         refuse_repeats(all_names)
-    with as_usage_errors(prefix='--'):
+    with as_usage_errors():
         systems = [getattr(run, 'given_name', '') for run in runs]  # without seeds
         check_run('baseline', baseline, [*all_names, *filter(None, systems)])
     return dict(zip(names, runs, strict=True))

@@ -105,7 +105,7 @@ def _chosen(measures: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the measures, which must be among the names; without them, names but counts."""
     if lacking := [name for name in measures if name not in names]:
         expected = f'some of {", ".join(names)}'
-        raise ParameterError(f'measures: found {shown(lacking[0])}, expected {expected}')
+        raise ParameterError(f'found {shown(lacking[0])}, expected {expected}', 'measures')
     return [*measures] or [name for name in names if not name.startswith('num_')] or [*names]
 
 

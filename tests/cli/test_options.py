@@ -58,10 +58,10 @@ def test_integers_out_of_bounds(folder, arguments, bounds):
 @pytest.mark.parametrize(
     ('measures', 'message'),
     [
-        ('P@5,foo', "'--measures': found 'foo', expected a measure of ir_measures, such as nDCG"),
-        ('map', "'--measures': found 'map', expected a measure of ir_measures, such as AP"),
+        ('P@5,foo', "--measures: found 'foo', expected a measure of ir_measures, such as nDCG"),
+        ('map', "--measures: found 'map', expected a measure of ir_measures, such as AP"),
         ('P@5,ndcg@10', "found 'ndcg@10', expected a measure of ir_measures, such as nDCG@10"),
-        ('AP@10', 'measures: found AP@10, which is already a column of the definition'),
+        ('AP@10', '--measures: found AP@10, which is already a column of the definition'),
     ],
 )
 def test_measures_that_are_no_use(folder, command, measures, message):

@@ -457,9 +457,9 @@ def test_errors_about_measures():
     )
     assert result.stderr.endswith('write it with trec_eval -q\n')
     result = compared('new.eval', '--measures', 'AP', expected=2)
-    assert "Error: measures: found 'AP', expected some of map, P_5" in result.stderr
+    assert "Error: --measures: found 'AP', expected some of map, P_5" in result.stderr
     result = compared('scores.csv', '--measures', 'map', expected=2)
-    assert "Error: measures: found 'map', expected some of value" in result.stderr
+    assert "Error: --measures: found 'map', expected some of value" in result.stderr
     result = compared('scores.csv', '--cutoffs', '10', expected=2)
     assert '--cutoffs: found score tables, which are scored already' in result.stderr
 

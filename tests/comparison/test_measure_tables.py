@@ -8,8 +8,8 @@ import polars
 import pytest
 
 from mediaeval_ap import compare
-from mediaeval_ap.comparison.score_tables import holds_scores
 from mediaeval_ap.errors import Error, FormatError, ParameterError
+from mediaeval_ap.tables.first_look import Kind, kind_of
 
 # Fixed: any values would do. Topics of digits, with zeros that must stay, and of letters.
 DRAWN = random.Random(5)
@@ -75,7 +75,7 @@ def check(comparison, names=('a', 'b'), measures=('map', 'P_10')):
 def test_lines_of_trec_eval(padding, tmp_path):
     """Counts, rows of `all` and rows of text are left out; --measures chooses and orders."""
     paths = [trec_eval(system, tmp_path, padding=padding) for system in 'ab']
-    assert all(map(holds_scores, map(str, paths)))
+    assert all(kind_of(path) is Kind.SCORES for path in paths)
     check(compare(paths))
     check(compare(paths, measures=['P_10', 'map']), measures=('P_10', 'map'))
     check(compare({'x': paths[0], 'y': paths[1]}, measures=['map']), ('x', 'y'), ('map',))
@@ -105,7 +105,7 @@ def test_frames_of_several_systems(topic, system, tmp_path, monkeypatch):
     frame.to_parquet('columns.parquet')
     frame.to_json('lines.jsonl', orient='records', lines=True)
     names = 'plain.csv', 'saved.csv', 'tabs.tsv', 'columns.parquet', 'lines.jsonl'
-    assert all(map(holds_scores, names))
+    assert all(kind_of(name) is Kind.SCORES for name in names)
     others = frame, frame.set_index([system, topic]), polars.from_pandas(frame)
     for table in *names, *others:
         check(compare(table))
@@ -155,7 +155,7 @@ def test_seeds_of_several_measures():
 def test_means_alone_are_told_apart(tmp_path):
     """trec_eval without -q writes them."""
     path = trec_eval('a', tmp_path, rows=[])
-    assert holds_scores(str(path))
+    assert kind_of(path) is Kind.SCORES
     with pytest.raises(
         FormatError, match=r'a.eval: found means alone, .*: write it with trec_eval'
     ):
@@ -174,7 +174,7 @@ def test_topics_that_a_system_lacks_are_missing(tmp_path):
     assert b == pytest.approx(mean, abs=1e-12)
     rows = [row for row in rows_of('b') if row[:2] != ('301', 'P_10')]
     paths[1] = trec_eval('b', tmp_path, rows=rows)
-    with pytest.raises(ParameterError, match='lack values of different items, expected one metric'):
+    with pytest.raises(ParameterError, match='metrics of different items, expected one metric'):
         compare(paths, missing='skip')
     assert len(compare(paths, missing='skip', measures=['map']).queries) == 20
     assert len(compare(paths, missing='skip', measures=['P_10']).queries) == 19
@@ -236,7 +236,7 @@ def test_files_need_the_same_measures(tmp_path):
 def test_other_files_hold_no_measures(text, tmp_path):
     path = tmp_path / 'file'
     path.write_text(text)
-    assert not holds_scores(str(path))
+    assert kind_of(path) is not Kind.SCORES
 
 
 def test_columns_of_these_names_may_be_systems():

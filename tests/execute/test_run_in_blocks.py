@@ -173,7 +173,7 @@ def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):
 
     monkeypatch.setattr(worker_processes, 'run_tasks', killed)
     monkeypatch.setattr(run_in_blocks, 'WORTH_SHARING_BYTES', 0)
-    given = 'evaluate', 'reference.txt', 'run.txt', 'run.txt', '--jobs', '2', '--keep-going'
+    given = 'evaluate', 'reference.txt', 'run.txt', 'again=run.txt', '--jobs', '2', '--keep-going'
     result = commands.run(*given)
     told = 'Error: a process of this evaluation ended\n'
     assert (result.exit_code, result.output) == (1, told)
