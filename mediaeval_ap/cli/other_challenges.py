@@ -12,7 +12,7 @@ from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
-from mediaeval_ap.cli.run_files import RunFile, check_not_reread, with_names
+from mediaeval_ap.cli.run_files import RunFile, check_not_reread, refuse_repeated_files, with_names
 from mediaeval_ap.definitions import Cutoff
 
 LIST_CUTOFF = 12
@@ -153,7 +153,7 @@ def evaluate_trec_command(
 @options.sort_queries_option
 @reporting_options
 def evaluate_2015_command(
-    runs: tuple[str, ...],
+    runs: tuple[RunFile, ...],
     evidence: tuple[str, ...],
     queries: str | None,
     reporting: Reporting,
@@ -171,6 +171,8 @@ def evaluate_2015_command(
         raise click.UsageError(
             f'--evidence: found {len(evidence)}, expected one for each RUN: {len(runs)}'
         )
+    if not evidence:
+        refuse_repeated_files(runs)
     from mediaeval_ap.discovery_2015 import PersonDiscovery2015
     from mediaeval_ap.tables import QUERIES, read
 
@@ -210,12 +212,13 @@ def _challenge_inputs(predictions: str, roles: str) -> option_kinds.Decorator:
 def _score_runs(
     reporting: Reporting,
     truth: str,
-    runs: tuple[str, ...],
+    runs: tuple[RunFile, ...],
     evaluate: Callable[..., Any],
     **settings: Any,
 ) -> None:
     """Score each run by a function; a setting of None keeps its default."""
     check_not_reread('TRUTH', truth, len(runs))
+    refuse_repeated_files(runs)
     settings = {name: value for name, value in settings.items() if value is not None}
     settings['per_query'] = reporting.per_query
     reporting.write(runs, lambda run: [evaluate(truth, run, **settings)])

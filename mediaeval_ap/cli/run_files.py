@@ -68,22 +68,22 @@ def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
 
 
 def names_of_runs(runs: Sequence[str]) -> list[str]:
-    """Return the names of runs: given names, else the parts of the paths that differ.
+    """Return the names of runs: given names, else the parts of the paths that differ."""
+    with as_usage_errors():
+        return run_names(runs, [getattr(run, 'name_with_seed', '') for run in runs])
 
-    Raise UsageError if a name, or a file without two names, is given twice.
-    """
-    names = [getattr(run, 'name_with_seed', '') for run in runs]
-    files = Counter((PurePath(run), name) for run, name in zip(runs, names, strict=True))
+
+def refuse_repeated_files(runs: Sequence[RunFile]) -> None:
+    """Raise UsageError if a file without two names is given twice."""
+    files = Counter((PurePath(run), run.name_with_seed) for run in runs)
     if repeated := [path for (path, _), times in files.items() if times > 1]:
         raise click.UsageError(f'{printable(str(repeated[0]))} was given twice')
-    with as_usage_errors():
-        return run_names(runs, names)
 
 
 def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
     """Return runs with the names, teams and seeds of a file; names on the command line win."""
     if path is None:
-        names_of_runs(runs)  # raises if a name or a file is given twice
+        refuse_repeated_files(runs)
         return list(runs)
     named_runs = []
     for run, (name, team, seed) in zip(runs, names_in_file(path, runs), strict=True):
@@ -93,6 +93,7 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
         named_run.seed = seed
         named_run.source = run.source
         named_runs.append(named_run)
+    refuse_repeated_files(named_runs)
     names_of_runs(named_runs)  # raises if a name is given twice
     return named_runs
 
