@@ -101,10 +101,20 @@ def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
 
 
 def overlap(
-    source: str, noun: str, ids: Any, reference: str, known: Any, remedy: str | None = ''
+    source: str,
+    noun: str,
+    ids: Any,
+    reference: str,
+    known: Any,
+    remedy: str = '',
+    *,
+    shares_an_id: bool = False,
 ) -> list[DataWarning]:
-    """Warn that no id is known, or some but for their zeros; without `remedy`, one is known."""
-    if remedy is None and not (_has_zeros(ids) or _has_zeros(known)):
+    """Warn that the reference has no id, or has some of them but for their leading zeros.
+
+    If `shares_an_id`, ids are compared only where some begin with a zero.
+    """
+    if shares_an_id and not (_has_zeros(ids) or _has_zeros(known)):
         return []
     here, there = (
         set(map(bytes.decode, {*texts.tolist()}) if isinstance(texts, np.ndarray) else texts)
@@ -112,7 +122,7 @@ def overlap(
     )
     if here.isdisjoint(there):
         finding = f'0 of {len(here):,} {noun} occur in {reference}'
-        return no_overlap(source, finding, likely_cause(here, there) or remedy or '')
+        return no_overlap(source, finding, likely_cause(here, there) or remedy)
     other_by_form = {other.lstrip('0'): other for other in sorted(there)}
     lost = [text for text in here - there if text.lstrip('0') in other_by_form]
     if not lost:

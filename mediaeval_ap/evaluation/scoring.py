@@ -182,7 +182,7 @@ class PreparedRun:
         if self.scorer.relevance.n_in_both:
             for field, ids in shots.ids.items():
                 texts = f'{field}s', ids, reference.name, reference.table[field].values
-                warnings += data_warnings.overlap(name, *texts, None)
+                warnings += data_warnings.overlap(name, *texts, shares_an_id=True)
             if self.counts['names_in_reference'] or ranking.names.n_among(reference.elsewhere):
                 return warnings
             about = name, 'names', ranking.names.values, reference.name, reference.names

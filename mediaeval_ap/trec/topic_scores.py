@@ -253,12 +253,13 @@ def _score_entries(
         judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
-    remedy = None if rows.is_hit.any() else ''
+    has_hits = bool(rows.is_hit.any())
     run, truth = returned.source.name, printable(judged_name)
-    warnings += overlap(run, 'topics', returned.topic.values, truth, topics, remedy)
+    ids_of_topics = returned.topic.values, truth, topics
+    warnings += overlap(run, 'topics', *ids_of_topics, shares_an_id=has_hits)
     if rows.n_by_topic.any():
-        documents = returned.document, truth, judged.document, remedy
-        warnings += overlap(run, 'returned documents', *documents)
+        documents = returned.document, truth, judged.document
+        warnings += overlap(run, 'returned documents', *documents, shares_an_id=has_hits)
     warnings += _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
     ranked = rows
     if criteria.ignored:

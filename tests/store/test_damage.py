@@ -233,13 +233,13 @@ def few(tmp_path_factory):
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('column', COLUMNS)
-def test_every_byte_of_a_header(column, few):
+def test_bytes_of_a_header(column, few):
     path, uses = few
     file = path / f'{column}.npy'
     content = file.read_bytes()
     size = content.index(b'\n') + 1
     assert outcomes(FEW_ROWS, path, uses) == [None] * len(uses)
-    for position in range(size):
+    for position in range(0, size, 5):
         bit = 1 << position % 8
         flipped = bytes([*content[:position], content[position] ^ bit, *content[position + 1 :]])
         with with_content(file, flipped):
@@ -284,15 +284,15 @@ def test_positions_that_are_out_of_range(column, few):
     content = file.read_bytes()
     array = np.load(file)
     first_wrong = OUT_OF_RANGE[column] or int(array[-1]) + 1
-    largest = np.iinfo(array.dtype).max
     for position in 0, len(array) // 2, -1:
-        for value in -1, first_wrong, largest, -largest:
+        for value in -1, first_wrong:
             with with_content(file, replaced(content, position, value)):
                 errors = outcomes(FEW_ROWS, path, uses)
             assert any(errors)
             assert told_to_index(errors, path, column)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('column', COLUMNS)
 def test_any_other_numbers_and_letters(column, few):
