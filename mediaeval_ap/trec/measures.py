@@ -95,7 +95,7 @@ def _similar_measure(name: str) -> str:
     names = {alias.casefold(): measure.NAME for alias, measure in registry.items()}
     names |= {'map': 'AP', 'mrr': 'RR', 'recip_rank': 'RR', 'recall': 'R', 'precision': 'P'}
     similar = names.get(wanted.casefold())
-    return f'{similar}{at}{cutoff}' if similar else 'nDCG@10'
+    return f'{similar}{at}{cutoff}' if similar not in (None, wanted) else 'nDCG@10'
 
 
 def _parse_measure(name: Any) -> Any:

@@ -131,8 +131,7 @@ def export(
     exported = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
     if not any(topic.returned for _, topic in exported):
         raise ParameterError(
-            'found no shot for a query with a relevant shot; no tool reads an empty file',
-            'run',
+            'run: found no shot for a query with a relevant shot; no tool reads an empty file'
         )
     qrels_text = ''.join(
         f'{qid} 0 {shot} 1\n' for qid, topic in exported for shot in topic.relevant

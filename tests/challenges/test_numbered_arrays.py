@@ -93,6 +93,7 @@ def test_a_matrix_of_numpy_is_an_array(name):
     assert EVALUATE[name](*matrices).value == EVALUATE[name](Y, S).value
 
 
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about decisions
 @given(st.data())
 def test_arrays_score_as_the_metrics_do(data):
     shape = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 4)))

@@ -177,7 +177,7 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
     ],
 )
 def test_who_does_not_answer_is_a_warning(store, tmp_path, calls, monkeypatch, who, told):
-    monkeypatch.setattr(worker_processes, 'SECONDS', 1)
+    monkeypatch.setattr(worker_processes, 'SECONDS', 0.5)
     monkeypatch.setattr(worker_processes, '_call', gated(worker_processes._call, calls, 5))
     with dask_cluster(tmp_path) as cluster, cluster.client() as client:
         silent = (cluster.add_worker('--no-nanny'), cluster.scheduler)[who == 'scheduler']
@@ -186,7 +186,7 @@ def test_who_does_not_answer_is_a_warning(store, tmp_path, calls, monkeypatch, w
             while not has_begun(calls, 6):
                 time.sleep(0.005)
             silent.send_signal(signal.SIGSTOP)
-            time.sleep(5)
+            time.sleep(3)  # several times as long as a look at the workers takes
             (calls / 'go').touch()
             silent.send_signal(signal.SIGCONT)
 

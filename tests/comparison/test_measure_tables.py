@@ -93,8 +93,7 @@ def test_lines_of_ir_measures(tmp_path):
     check(compare([tmp_path / system for system in 'ab']))
 
 
-@pytest.mark.parametrize('topic', ['qid', 'query_id'])
-@pytest.mark.parametrize('system', ['name', 'system'])
+@pytest.mark.parametrize(('topic', 'system'), [('qid', 'name'), ('query_id', 'system')])
 def test_frames_of_several_systems(topic, system, tmp_path, monkeypatch):
     """As PyTerrier gives them, in any holder; also with the index that pandas saves."""
     monkeypatch.chdir(tmp_path)

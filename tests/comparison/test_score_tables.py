@@ -136,7 +136,14 @@ def test_missing_cells():
     assert len(compare(wide, missing='skip').queries) == 39
 
 
-@pytest.mark.parametrize('word', ['NA', 'NaN', 'nan', 'null', 'None', '-', '#N/A', 'n/a'])
+def test_each_word_for_a_missing_value():
+    words = ['NA', 'NaN', 'nan', 'null', 'None', '-', '#N/A', ' n/a ']
+    wide = wide_frame().astype(object)
+    wide.loc[: len(words) - 1, 'a'] = words
+    assert len(compare(wide, missing='skip').queries) == len(ITEMS) - len(words)
+
+
+@pytest.mark.parametrize('word', ['NA', '-'])
 def test_words_for_missing_values_are_missing_cells(word, tmp_path):
     """As R, json and spreadsheets write them; items and systems of these names keep them."""
     items = [word, *ITEMS[1:]]

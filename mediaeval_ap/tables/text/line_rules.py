@@ -418,8 +418,10 @@ def _remedy(line: bytes, layout: Layout) -> str:
     for separator, name in SEPARATORS.items():
         if fields := _fields_between(separator, line.decode(), layout):
             return f'{name} separate its fields: {_how_to_rewrite(line, separator, fields, layout)}'
-        if len(words) == 1 and abs(line.count(separator.encode()) + 1 - len(layout.fields)) == 1:
-            return f'{name} separate its fields: write spaces or tabs instead'
+        n_fields = line.count(separator.encode()) + 1
+        if len(words) == 1 and n_fields > 2 and abs(n_fields - len(layout.fields)) == 1:
+            all_fields = f'the {len(layout.fields)} fields, with spaces or tabs between them'
+            return f'{name} separate its {n_fields} fields: write {all_fields}'
     return _remedy_of_spaces(words, layout)
 
 

@@ -139,7 +139,10 @@ def strict_remedy(content, layout=HYPOTHESIS):
             'corpus_id;video_id;shot_id;person_name;confidence',
             f'semicolons separate its fields: {SPACES}, remove this header',
         ),
-        ('x,v,1,ann_lee', f'commas separate its fields: {SPACES}'),
+        (
+            'x,v,1,ann_lee',
+            'commas separate its 4 fields: write the 5 fields, with spaces or tabs between them',
+        ),
         ('x v 1 ann van der lee 0.5', f"{WITH_UNDERSCORES}, as 'ann_van_der_lee'"),
         ('0.5 x v 1 ann_lee', f'column 1 {HOLDS_CONFIDENCE}'),
         ('x v 1 5e-1 ann_lee', f'column 4 {HOLDS_CONFIDENCE}'),
