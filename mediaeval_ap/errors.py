@@ -122,15 +122,24 @@ class FormatError(Error, ValueError):
         The actual content, and a description of the right content.
     further : int
         Number of further wrong lines (or rows) of the input.
+    remedy : str
+        Advice, if the cause is certain.
     """
 
     def __init__(
-        self, source: str, place: str, field: str, found: str, expected: str, further: int = 0
+        self,
+        source: str,
+        place: str,
+        field: str,
+        found: str,
+        expected: str,
+        further: int = 0,
+        remedy: str = '',
     ) -> None:
         where = ', '.join(part for part in (source, place, shortened(field)) if part)
-        more = ''
+        more = f'; {remedy}' * bool(remedy)
         if further:
-            more = f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
+            more += f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
         super().__init__(printable(f'{where}: found {found}, expected {expected}{more}'))
         self.source = source
         self.place = place
@@ -138,10 +147,17 @@ class FormatError(Error, ValueError):
         self.found = found
         self.expected = expected
         self.further = further
+        self.remedy = remedy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.source, self.place, self.field, self.found, self.expected, self.further)
-        return type(self), arguments
+        content = self.field, self.found, self.expected
+        return type(self), (self.source, self.place, *content, self.further, self.remedy)
+
+    def with_remedy(self, remedy: str) -> FormatError:
+        """Return the error with one more remedy."""
+        remedies = '; '.join(filter(None, [self.remedy, remedy]))
+        content = self.field, self.found, self.expected
+        return FormatError(self.source, self.place, *content, self.further, remedies)
 
 
 class ParameterError(Error, ValueError):

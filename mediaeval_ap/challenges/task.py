@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
+from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records
+from mediaeval_ap.tables.text.line_rules import EXCHANGED
 
 if TYPE_CHECKING:
     import pandas
@@ -102,9 +104,7 @@ class Files:
                 inputs = (TableInput.of(value).value for value in (truth, predictions))
                 if all(getattr(value, 'is_regular_file', True) for value in inputs):
                     read(predictions, truth)
-                    place = error.source, error.place, error.field, error.found
-                    expected = f'{error.expected}; are two files exchanged?'
-                    error = FormatError(*place, expected, error.further)
+                    error = error.with_remedy(EXCHANGED)
             raise error from None
         for records in self.truth, self.predictions:
             first_id = records['id'][0].as_py()
@@ -441,7 +441,7 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
         return {}
     if not isinstance(columns, Mapping):
         expected = "columns by role, as {'id': 'user', 'labels': 'items'}"
-        raise ParameterError(f'{parameter}: found {shown(columns)}, expected {expected}')
+        raise ParameterError(f'found {shown(columns)}, expected {expected}', parameter)
     checked: dict[str, str | int] = {}
     for role, column in columns.items():
         is_position = isinstance(column, Integral) and not isinstance(column, bool)
@@ -451,23 +451,23 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
             checked[str(role)] = int(column)
         else:
             expected = 'the name of a column, or its position from 1'
-            raise ParameterError(f'{parameter}: found {shown(column)}, expected {expected}')
+            raise ParameterError(f'found {shown(column)}, expected {expected}', parameter)
     if len({type(column) for column in checked.values()}) > 1:
         expected = 'either names or, for a file without a header, positions'
-        raise ParameterError(f'{parameter}: found {_as_option(checked)}, expected {expected}')
+        raise ParameterError(f'found {_as_option(checked)}, expected {expected}', parameter)
     if len(set(checked.values())) < len(checked):
-        raise ParameterError(f'{parameter}: found {_as_option(checked)}, expected each column once')
+        raise ParameterError(f'found {_as_option(checked)}, expected each column once', parameter)
     return checked
 
 
 def _wrong_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
     roles = {role for shape in shapes for role in shape}
     if meant := turned_round(columns, roles):
-        return ParameterError(f'{parameter}: found {shown(dict(columns))}, expected {meant}')
+        return ParameterError(f'found {shown(dict(columns))}, expected {meant}', parameter)
     expected = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
     if any(isinstance(column, int) for column in columns.values()):
         expected = f'the positions of {expected}'
-    return ParameterError(f'{parameter}: found {",".join(columns)}, expected {expected}')
+    return ParameterError(f'found {",".join(columns)}, expected {expected}', parameter)
 
 
 def _layouts_of_shapes(
@@ -481,14 +481,23 @@ def _layouts_of_shapes(
     by_position = any(isinstance(column, int) for column in columns.values())
     if by_position and {'id'} in [shape.keys() for shape in shapes] and columns.keys() <= {'id'}:
         expected = 'the name of a column, as only a header names the classes'
-        raise ParameterError(f'{parameter}: found {_as_option(columns)}, expected {expected}')
+        raise ParameterError(f'found {_as_option(columns)}, expected {expected}', parameter)
     fitting: list[dict[str, Any]] = [
         {role: columns.get(role, name) for role, name in shape.items()}
         for shape in shapes
         if columns.keys() <= shape.keys() and not (by_position and shape.keys() - columns.keys())
     ]
     # Each role needs its own column: if "score" holds the labels, it cannot also sort the rows.
-    fitting = [shape for shape in fitting if len({None, *shape.values()}) > len(shape)]
+    distinct = [shape for shape in fitting if len({None, *shape.values()}) > len(shape)]
+    if fitting and not distinct:
+        columns_of_shape = fitting[0]
+        repeated = mode(columns_of_shape.values())
+        roles = ' and '.join(role for role, name in columns_of_shape.items() if name == repeated)
+        expected = 'a column of its own for each'
+        raise ParameterError(
+            f'found {shown(repeated)} as both {roles}, expected {expected}', parameter
+        )
+    fitting = distinct
     if not fitting:
         raise _wrong_roles(columns, shapes, parameter)
     remedy = ''

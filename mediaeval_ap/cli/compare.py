@@ -226,7 +226,7 @@ def _score_trec(
         call = r'evaluate-trec QRELS RUN... \1 --format json --per-query, and compare its results'
         expected = REMEDIES_OF_EVALUATE_TREC.sub(f'{call}; in Python', error.expected)
         place = error.place, error.field, error.found
-        raise FormatError(error.source, *place, expected, error.further) from None
+        raise FormatError(error.source, *place, expected, error.further, error.remedy) from None
 
 
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:

@@ -105,7 +105,7 @@ comparison_options = option_kinds.combine_options(
 class ComparedFiles(NamedTuple):
     """The arguments of a command, sorted by kind."""
 
-    reference: str | None
+    reference: RunFile | None
     results: list[RunFile]
     runs: list[RunFile]
 
@@ -159,12 +159,16 @@ def find_score_tables(
 
 
 @contextmanager
-def naming_score_tables(path: str) -> Iterator[None]:
+def naming_score_tables(path: RunFile) -> Iterator[None]:
     """Add the shapes of score tables to an error in the first lines of a reference or results."""
     try:
         yield
     except FormatError as error:
-        if error.place in ('', 'schema', 'line 1', 'line 2'):
+        from mediaeval_ap.tables.first_look import columns_of
+
+        source = path.source
+        may_be_table = len(columns_of(source)) != 1 or not source.start
+        if may_be_table and error.place in ('', 'schema', 'line 1', 'line 2'):
             from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
 
             shapes = f'{SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'

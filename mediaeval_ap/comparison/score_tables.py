@@ -636,8 +636,7 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
         optional = {column_at(3), *(name for layout in layouts for _, name in layout.optional)}
         if error.field in {'', *optional, *chain(*(layout.columns(()) for layout in layouts))}:
             raise
-        error.expected += f': {SYSTEMS_REMEDY}'
-        raise FormatError(*error.__reduce__()[1]) from None
+        raise error.with_remedy(SYSTEMS_REMEDY) from None
     records.refuse_empty('item')
     if 'system' in records.layout.numbers:
         expected = f'names of systems, and a column of values{SCORE_COLUMNS_REMEDY}'

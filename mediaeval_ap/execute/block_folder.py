@@ -112,8 +112,8 @@ class BlockFolder:
         try:
             block, *others = read_results(path)
         except FormatError as error:
-            expected = f'{error.expected}: it is damaged; delete the file, to compute it again'
-            raise FormatError(path, error.place, error.field, error.found, expected) from error
+            remedy = 'it is damaged; delete the file, to compute it again'
+            raise error.with_remedy(remedy) from error
         if others or not isinstance(block, Evaluation) or block.run != _seal(path, block):
             expected = 'what evaluate wrote there; delete the file, to compute it again'
             raise FormatError(path, '', '', 'a damaged block, or a copy of another', expected)

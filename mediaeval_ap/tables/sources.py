@@ -423,9 +423,9 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
         path = _path_to_key(value, repeating) if repeating else []
     except json.JSONDecodeError as error:
         problem = f'no JSON: {error.msg}'
-        if remedy := remedy_of_foreign(error.doc.split('\n')[error.lineno - 1]):
-            expected += f'; {remedy}'
-        raise FormatError(name, f'line {error.lineno}', '', problem, expected) from None
+        remedy = remedy_of_foreign(error.doc.split('\n')[error.lineno - 1])
+        place = name, f'line {error.lineno}', ''
+        raise FormatError(*place, problem, expected, remedy=remedy) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(name, '', '', str(error), expected) from None
     if path:
@@ -459,7 +459,7 @@ def parsed_lines(
                 if not isinstance(value, dict):
                     raise FormatError(name, '', '', shown(value), expected)
             except FormatError as error:
-                problem = error.field, error.found, error.expected
+                problem = error.field, error.found, error.expected, 0, error.remedy
                 raise FormatError(name, f'line {number}', *problem) from None
             values.append(value)
             numbers.append(number)

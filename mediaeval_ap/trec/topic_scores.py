@@ -176,7 +176,7 @@ def evaluate_trec(
     ties = check_policy('ties', ties, choices.TREC_TIES)
     if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
         raise ParameterError(
-            f'ties: found {ties}, which {definition} is not defined for, as it divides by hits'
+            f'found {ties}, which {definition} is not defined for, as it divides by hits', 'ties'
         )
     policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
     run_name = check_name(name)

@@ -503,7 +503,7 @@ JSON = {
         "line 4, item: found 2 rows for '7' of 'scores.jsonl', expected one"
     ),
     '{"item": "a\\ud800", "value": 1}': "line 1, item: found 'a.ud800' .str., expected text",
-    '{"item": "a", "a": 1, "b": 0, "meta": {}}': r'meta: found \{\} .*, expected a .*: .*--systems',
+    '{"item": "a", "a": 1, "b": 0, "meta": {}}': r'meta: found \{\} .*, expected a .*; .*--systems',
     '{"item": null, "value": 1}': 'line 1, item: found nothing',
     '{"item": 1, "value": Infinity}': r'line 1, value: found inf \(float\), expected a finite',
 }
@@ -665,7 +665,7 @@ def test_one_system_of_each_of_several_tables(tmp_path):
     assert (named.runs, named.pairs[0].n_nonzero) == (['x', 'y'], 0)
     texts = wide_frame().assign(topic='what')
     for table in written('csv', tmp_path, texts), texts:
-        with pytest.raises(FormatError, match=r'topic: found .*, expected .*numbers?: .*--systems'):
+        with pytest.raises(FormatError, match=r'topic: found .*, expected .*numbers?; .*--systems'):
             compare(table)
         assert sorted(compare(table, systems=['a', 'b']).runs) == ['a', 'b']
 

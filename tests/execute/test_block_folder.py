@@ -150,7 +150,7 @@ def twice(block):
 
 
 DAMAGED = r': found a damaged block, or a copy of another, expected what evaluate wrote there'
-RANGE = 'AP@5: found 7, expected a number from 0 to 1: it is damaged'
+RANGE = 'AP@5: found 7, expected a number from 0 to 1; it is damaged'
 DAMAGE = {  # what happens to the second of three blocks of two runs, and the error
     'a copy of its neighbour': (lambda block: shutil.copy(blocks_in(OUT)[0], block), DAMAGED),
     'the block of the other run': (

@@ -81,7 +81,7 @@ def parse_csv(
         faults.refuse(source)
     first_line = text.partition(b'\n')[0].decode()
     if remedy := remedy_of_foreign(first_line):
-        raise FormatError(source, 'line 1', '', shown(first_line), f'CSV; {remedy}')
+        raise FormatError(source, 'line 1', '', shown(first_line), 'CSV', remedy=remedy)
     records = _csv_records(content, delimiter)
     with _fields_of_any_length():
         line, header = next(records, (1, []))

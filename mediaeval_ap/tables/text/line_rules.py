@@ -103,8 +103,8 @@ class Fault:
 
     def error(self, source: str, where: str, further: int = 0) -> FormatError:
         """Make the error for, say, ``line 3``; `further` is the number of other wrong lines."""
-        expected = f'{self.expected}; {self.remedy}' if self.remedy else self.expected
-        return FormatError(source, where, self.field, self.found, expected, further)
+        content = self.field, self.found, self.expected
+        return FormatError(source, where, *content, further, self.remedy)
 
 
 class Cause(StrEnum):
