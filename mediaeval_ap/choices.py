@@ -205,7 +205,7 @@ def check_margin(number: object, name: str) -> float:
 
 
 def check_level(level: object) -> float:
-    is_percent = isinstance(level, int | float) and 1 < level < 100
+    is_percent = isinstance(level, int | float) and 50 <= level < 100
     hint = f', as {level / 100:g}' if is_percent else ''  # type: ignore[operator]
     return _double(level, 'level', lambda x: 0 < x < 1, f'between 0 and 1{hint}')
 
