@@ -154,7 +154,18 @@ class FormatError(Error, ValueError):
         return type(self), (self.source, self.place, *content, self.further, self.remedy)
 
     def with_remedy(self, remedy: str) -> FormatError:
-        """Return the error with one more remedy."""
+        """Return the error with one more remedy.
+
+        Parameters
+        ----------
+        remedy : str
+            Advice that only a caller of the reader knows.
+
+        Returns
+        -------
+        FormatError
+            The same error with both remedies.
+        """
         remedies = '; '.join(filter(None, [self.remedy, remedy]))
         content = self.field, self.found, self.expected
         return FormatError(self.source, self.place, *content, self.further, remedies)

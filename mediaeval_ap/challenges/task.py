@@ -102,7 +102,10 @@ class Files:
         except FormatError as error:
             with suppress(errors.Error):
                 inputs = (TableInput.of(value).value for value in (truth, predictions))
-                if all(getattr(value, 'is_regular_file', True) for value in inputs):
+                may_be_exchanged = not error.remedy and all(
+                    getattr(value, 'is_regular_file', True) for value in inputs
+                )
+                if may_be_exchanged:
                     read(predictions, truth)
                     error = error.with_remedy(EXCHANGED)
             raise error from None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import ParameterError, merge_notes, printable, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, merge_notes, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
 from mediaeval_ap.results.result import (
     NO_RELEVANT,
@@ -73,7 +73,7 @@ class Runs:
     groups: Sequence[str] | None = None  # the group of each query, from a score table
     range: list[float] | None = None  # the least and the largest value of score tables
     is_range_declared: bool = True  # False if `range` spans only the values that occur
-    total_names: Sequence[str] = ()  # of items in score tables that are named like totals
+    warnings: Sequence[DataWarning] = ()  # about score tables
     n_as_zero: Mapping[str, int] = field(default_factory=dict)  # by system: items without a value
     missing: str = ''  # a note on items that were left out, or count as 0
     # By run of two seeds or more: (n_metrics, n_seeds, n_queries). `values` has the means of seeds.

@@ -45,7 +45,6 @@ from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,
     ParameterError,
-    abridged,
     printable,
     require,
     shown,
@@ -597,10 +596,8 @@ def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
 
 
 def _data_warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
-    """Warn if clusters are too few or too large, or if items are named like totals."""
-    if runs.total_names:
-        names = abridged([*map(shown, runs.total_names)])
-        yield DataWarning('total-names', '', f'counted as items, but named like totals: {names}')
+    """Warn of score tables, and if clusters are too few or too large."""
+    yield from runs.warnings
     sizes = units.sizes
     queries = terms_of(vars(settings), runs.metrics[0]).queries
     if settings.cluster != 'none':

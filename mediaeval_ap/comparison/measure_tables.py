@@ -10,7 +10,7 @@ from typing import Any
 from mediaeval_ap.tables.first_look import TOPIC_COLUMNS
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.records import Records, from_csv
-from mediaeval_ap.tables.sources import ByteSource, read_all
+from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
 TEXT_ROLES = ('measure', 'item')
 
@@ -35,6 +35,13 @@ def read_trec_eval(source: ByteSource) -> Records:
         allow_na=True,
     )
     return from_csv(rows, [layout], source.provenance(), '\t')
+
+
+def frame_of_json(source: ByteSource) -> Any:
+    """Read a dictionary of pytrec_eval that was saved as JSON."""
+    with source.open() as stream:
+        content = read_all(stream, source.name)
+    return with_frame_of_topics(parsed_json(content, source.name, 'measures by topic', nan=True))
 
 
 def with_frame_of_topics(table: Any) -> Any:

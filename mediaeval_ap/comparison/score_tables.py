@@ -28,13 +28,24 @@ from mediaeval_ap.comparison.own_tables import (
     reason_without_videos,
     without_means,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
+from mediaeval_ap.errors import (
+    DataWarning,
+    FormatError,
+    NoOverlapWarning,
+    ParameterError,
+    abridged,
+    printable,
+    shown,
+    warn_caller,
+)
 from mediaeval_ap.results.run_names import name_with_seed, run_names
 from mediaeval_ap.tables.columnar import read_columns
 from mediaeval_ap.tables.first_look import (
     TOPIC_COLUMNS,
+    are_measures,
     columns_of,
     first_object,
+    holds_measures_by_topic,
     is_json,
     is_measure_header,
     is_trec_eval,
@@ -76,6 +87,7 @@ _TOTAL = '(?:all|average|avg|macro|mean|micro|overall|sum|total)s?'
 _UNIT = '(?:of|over|score|value|result|item|query|querie|task|topic|dataset|sample)s?'
 TOTAL_NAME = f'(?:(?:grand|weighted) )?{_TOTAL}(?: {_TOTAL}| {_UNIT})*'
 STATISTIC = 'count|max|mean|median|min|std|(?:25|50|75)%'  # as describe() of pandas has
+LEAST_CHANCE = 1e-4  # that an item holds the means of the others without being a total
 ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
@@ -189,7 +201,7 @@ def read_scores(
             system: np.concatenate([matrix.values_by_seed[system] for matrix in matrices.values()])
             for system in claimed.values_by_seed
         },
-        total_names=claimed.total_names,
+        warnings=claimed.warnings,
         lower_is_better=bool(lower_is_better),
     )
 
@@ -258,7 +270,7 @@ class _Matrix(NamedTuple):
     first_files: pandas.Series[int]  # of each system: the number of the first file that has it
     n_as_zero: dict[str, int]
     missing: str  # a note
-    total_names: list[str]  # items that are counted, but are named like totals
+    warnings: list[DataWarning]
 
 
 def _matrix_of(
@@ -300,8 +312,12 @@ def _matrix_of(
     # A seed that other systems have is none of a system without a value of it.
     is_empty = values.isna().all()
     values = values.loc[:, ~is_empty | is_empty.groupby(level='system').transform('all')]
-    total_names = _check_no_totals(values, filled, files)
-    values, n_as_zero, note = _apply_missing_policy(values, missing, bounds)
+    warnings = [*_check_no_totals(values, filled, files), *_lost_zeros(values)]
+    try:
+        values, n_as_zero, note = _apply_missing_policy(values, missing, bounds)
+    except ParameterError:
+        warn_caller(warnings)  # they may name the cause
+        raise
     seeds = {
         system: values.xs(system, axis=1, level='system').to_numpy().T
         for system in sorted(first_files.index)
@@ -313,7 +329,7 @@ def _matrix_of(
         first_files,
         n_as_zero,
         note,
-        total_names,
+        warnings,
     )
 
 
@@ -421,12 +437,14 @@ def _frame_of(table: _ScoreTable, wanted: Container[str] | None = None) -> panda
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
         frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
-    elif origin.value.is_regular_file and choose(columns_of(origin.value)):
-        with origin.value.open() as stream:
-            if is_json(origin.value.start):
+    elif origin.kind is InputKind.TEXT and (source := origin.value).is_regular_file:
+        if not choose(columns_of(source)):
+            return frame
+        with source.open() as stream:
+            if is_json(source.start):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
-                separator = '\t' if '.tsv' in origin.value.name.lower() else ','
+                separator = '\t' if '.tsv' in source.name.lower() else ','
                 frame = pandas.read_csv(stream, sep=separator, dtype=str, keep_default_na=False)
                 frame = frame.rename(columns=str.strip)
     return frame[choose(frame.columns)]
@@ -466,8 +484,8 @@ def _check_numbers(records: Records) -> None:
 
 def _check_no_totals(
     values: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
-) -> list[str]:
-    """Raise if an item holds totals of the others; return items that are only named like totals."""
+) -> Iterator[DataWarning]:
+    """Raise if a total is an item; warn of items and systems that may be totals."""
 
     def refuse(item: str, actual: str) -> NoReturn:
         first, _ = _first_cell(cells[cells['item'] == item])
@@ -491,7 +509,42 @@ def _check_no_totals(
         if (total - expected).abs().le(tolerance).all():
             others_in_percent = 'others' + ' in percent' * (factor == 100)
             refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')
-    return [*totals.union(statistics)]
+    systems = values.columns.unique('system')
+    may_be_total = systems.map(_plain_name).str.fullmatch(f'{TOTAL_NAME}|{STATISTIC}')
+    for counted_as, doubtful in (
+        ('items, but named like totals', totals.union(statistics)),
+        ('items, but the means or sums of the others', _totals_by_value(others)),
+        ('systems, but named like totals', systems[may_be_total & (len(systems) > 1)]),
+    ):
+        if len(doubtful):
+            finding = f'counted as {counted_as}: {abridged([*map(shown, doubtful)])}'
+            yield DataWarning('total-names', '', finding)
+
+
+def _totals_by_value(values: pandas.DataFrame) -> pandas.Index[Any]:
+    """Return the items that hold the means or sums of the others, too exactly for chance."""
+    n_others = len(values) - 1
+    half_digit = _half_digit(values)
+    spread = values.max() - values.min()
+    if n_others < 3 or values.isna().any(axis=None) or not (spread > 0).all():
+        return values.index[:0]
+    by_chance = n_others * math.prod((4 * half_digit / spread).clip(upper=1))
+    sums = values.sum() - values
+    is_mean = ((values - sums / n_others).abs() <= 2 * half_digit).all(axis=1)
+    is_sum = ((values - sums).abs() <= (n_others + 1) * half_digit).all(axis=1)
+    totals: pandas.Index[Any] = values.index[(is_mean | is_sum) & (by_chance < LEAST_CHANCE)]
+    return totals
+
+
+def _lost_zeros(values: pandas.DataFrame) -> Iterator[DataWarning]:
+    """Warn of items that some system lacks, and that are another item but for leading zeros."""
+    items = values.index[values.isna().any(axis=1)].to_series()
+    forms = items.str.lstrip('0')
+    lost = items[forms.duplicated(keep=False)]
+    if len(lost):
+        finding = f'{len(lost)} of {len(values)} items are others but for leading zeros, as '
+        finding += ' and '.join(map(shown, lost[forms[lost.index] == forms[lost.index[0]]]))
+        yield NoOverlapWarning('lost-zeros', '', finding, '; read as text')
 
 
 def _plain_name(item: str) -> str:
@@ -619,32 +672,54 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
     origin = TableInput.of(table, name)
     if origin.kind is InputKind.FRAME and is_measure_header(origin.value.columns):
         origin = replace(origin, value=origin.value.astype({'measure': str}))  # of ir_measures
-    start = origin.value.start if origin.kind is InputKind.TEXT else b''
-    if start.startswith(b'[{'):
-        raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
     try:
-        if is_json(start):
-            records = _read_json_lines(origin.value, layouts)
-        elif is_trec_eval(start):
-            records = measure_tables.read_trec_eval(origin.value)
-        else:
-            records = read_records(origin, layouts)
+        records = _read_by_shape(origin, layouts)
     except FormatError as error:
         if origin.kind is InputKind.FRAME and 'n_relevant' in origin.value:
             actual = 'a frame of results, expected the results themselves'
             raise ParameterError(f'compare: found {actual}: compare(a, b)') from None
+        if error.field == 'system':  # a long table, whose values have another name
+            raise error.with_remedy(SCORE_COLUMNS_REMEDY.strip('; ')) from None
         optional = {column_at(3), *(name for layout in layouts for _, name in layout.optional)}
         if error.field in {'', *optional, *chain(*(layout.columns(()) for layout in layouts))}:
             raise
         raise error.with_remedy(SYSTEMS_REMEDY) from None
+    _check_columns_of(records, has_systems=bool(layouts[-1].classes))
+    has_means = isinstance(records.layout, OwnLayout) or measure_tables.has_measures(records)
+    return without_means(records) if has_means else records
+
+
+def _check_columns_of(records: Records, *, has_systems: bool) -> None:
+    """Raise FormatError if items are row numbers, systems are measures, or one has no name."""
+    numbers = records.layout.numbers
+    is_own = isinstance(records.layout, OwnLayout)
+    if len(numbers) > 1 and are_measures(numbers) and not (has_systems or is_own):
+        expected = f'systems: choose one by --columns value={numbers[0]}, or name them by --systems'
+        raise FormatError(records.source.name, '', '', f'measures {abridged(numbers)}', expected)
     records.refuse_empty('item')
+    row_numbers = map(str, range(len(records)))
+    if (unread := records.layout.unread) and [*row_numbers] == records['item'].to_pylist():
+        expected = f'ids: name their column, perhaps by --columns item={unread}'
+        raise FormatError(records.source.name, '', '', 'row numbers as items', expected)
     if 'system' in records.layout.numbers:
         expected = f'names of systems, and a column of values{SCORE_COLUMNS_REMEDY}'
         raise FormatError(records.source.name, '', 'system', 'numbers alone', expected)
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
-    has_means = isinstance(records.layout, OwnLayout) or measure_tables.has_measures(records)
-    return without_means(records) if has_means else records
+
+
+def _read_by_shape(origin: TableInput, layouts: Sequence[RecordLayout]) -> Records:
+    start = origin.value.start if origin.kind is InputKind.TEXT else b''
+    if start.startswith(b'[{'):
+        raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
+    if holds_measures_by_topic(start):
+        frame = measure_tables.frame_of_json(origin.value)
+        return replace(read_records(frame, layouts), source=origin.value.provenance())
+    if is_json(start):
+        return _read_json_lines(origin.value, layouts)
+    if is_trec_eval(start):
+        return measure_tables.read_trec_eval(origin.value)
+    return read_records(origin, layouts)
 
 
 def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:

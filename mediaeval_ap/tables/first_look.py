@@ -37,6 +37,13 @@ _is_object = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
 _is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
 _is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
 _keys = re.compile(rb'"([^"\\]+)"\s*:').findall
+# Names of measures in trec_eval, then in ir_measures.
+_is_measure = re.compile(
+    r'(?:gm_)?map|ndcg|recip_rank|Rprec|bpref|infAP|num_\w+|set_\w+|'
+    r'(?:P|map_cut|ndcg_cut|recall|success|iprec_at_recall)_[0-9.]+|'
+    r'(?:AP|Bpref|ERR|nDCG|P|R|Rprec|RR|Success)(?:\(\S*\))?(?:@[0-9]+)?'
+).fullmatch
+_first_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{([^{}]*)').match
 _is_trec_eval_line = re.compile(
     rb'(?:(?:runid|relstring|num_\w+)[ \t]+\S+[ \t]+\S.*|'
     rb'(?:\S+[ \t]+){2}-?\d+\.\d+(?:e-?\d+)?)\s*'
@@ -85,7 +92,7 @@ def kind_of(file: Any) -> Kind:
     else:
         has_index = columns[:1] in ([''], [UNNAMED_INDEX]) and len(columns) > 1
         is_score_table = 'item' in names or has_index
-        is_score_table = is_score_table or is_trec_eval(start)
+        is_score_table = is_score_table or is_trec_eval(start) or holds_measures_by_topic(start)
     if is_score_table or is_own_header(names) or is_measure_header(names):
         return Kind.SCORES
     if is_trec or _has_tool_columns(start):
@@ -134,6 +141,17 @@ def is_measure_header(names: Collection[str]) -> bool:
     return {'measure', 'value'} <= {*names} and not {*TOPIC_COLUMNS}.isdisjoint(names)
 
 
+def are_measures(names: Collection[str]) -> bool:
+    """Return True if all names are those of measures."""
+    return bool(names) and all(map(_is_measure, names))
+
+
+def holds_measures_by_topic(start: bytes) -> bool:
+    """Return True for JSON of pytrec_eval: an object of measures for each topic."""
+    topic = _first_topic(start)
+    return topic is not None and are_measures([name.decode() for name in _keys(topic[1])])
+
+
 def is_trec_eval(start: bytes) -> bool:
     """Return True if the first lines of a file are values of trec_eval."""
     return all(map(_is_trec_eval_line, start.rstrip().split(b'\n')[:3]))
@@ -161,5 +179,5 @@ def _has_tool_columns(start: bytes) -> bool:
 
 def header_of(start: bytes, separators: str) -> list[str]:
     """Split the first line that is not empty at one of some separators; cut quotes and spaces."""
-    line = start.decode(errors='replace').lstrip(' \r\n').partition('\n')[0]
+    line = start.lstrip(b' \r\n').partition(b'\n')[0].decode(errors='replace')
     return [name.strip('" \t\r') for name in re.split(f'[{separators}]', line)]

@@ -96,6 +96,7 @@ class RecordLayout:
     allow_na: bool = False
     description: str = ''  # the expected columns in messages; by default their names
     from_saved_index: bool = False  # True if the ids are in a saved index
+    unread: str = ''  # a column beside a saved index, which may have the ids
 
     @cached_property
     def by_role(self) -> dict[str, str]:
@@ -158,7 +159,11 @@ class RecordLayout:
         index = header[0] if {*header[:1]} & {'', UNNAMED_INDEX} else PARQUET_INDEX
         layout = replace(self, texts=(index, *self.texts[1:]), from_saved_index=True)
         lacks_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
-        return None if not lacks_ids or layout.explain(header) else layout.for_header(header)
+        if not lacks_ids or layout.explain(header):
+            return None
+        known = {*layout.columns(header), *(name for _, name in self.optional)}
+        unread = next((name for name in header if name not in known), '')
+        return replace(layout.for_header(header), unread=unread)
 
     def missing(self, header: Sequence[str]) -> list[str]:
         """Return the required columns that are not in a header."""
@@ -179,6 +184,14 @@ def choose_layout(
             return layout.for_header(header)
         if (indexed_layout := layout.for_saved_index(header)) is not None:
             return indexed_layout
+        name_of = {name.casefold(): name for name in layout.missing(header)}
+        renamed = [name_of.get(column.casefold(), column) for column in header]
+        if renamed != [*header] and layout.explain(renamed) is None:
+            (old, new), *_ = (
+                pair for pair in zip(header, renamed, strict=True) if len({*pair}) > 1
+            )
+            remedy = 'names of columns are compared letter by letter'
+            raise FormatError(source, where, '', f'column {shown(old)}', shown(new), remedy=remedy)
         problems.append(problem)
     # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))

@@ -140,6 +140,8 @@ def remedy_of(value: object, names: Sequence[str] = ()) -> str:
         call = '.collect()'
     elif is_series(value) and len(names) == 2:
         call = f'.rename_axis({names[0]!r}).reset_index(name={names[1]!r})'
+    elif isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+        call = 'pandas.DataFrame(…)'
     elif isinstance(value, Mapping) and names:
         axis = '' if names[0] in value else f'.rename_axis({names[0]!r})'
         is_nested = any(isinstance(item, Mapping) or is_series(item) for item in value.values())

@@ -307,7 +307,8 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', column, reason, 'one kind of value') from None
-    return from_table(pyarrow.table(columns), layouts, source)
+    records = from_table(pyarrow.table(columns), layouts, source)
+    return replace(records, layout=replace(records.layout, unread=layout.unread))
 
 
 def from_table(

@@ -1,5 +1,6 @@
 """Values by topic and measure of other tools give the same as a table of one measure."""
 
+import json
 import random
 
 import ir_measures
@@ -249,3 +250,26 @@ def test_items_by_system_in_a_dictionary_are_not_topics_by_measure():
     """{system: {item: value}} would look like one system of pytrec_eval."""
     with pytest.raises(Error, match=r'pandas[.]DataFrame'):
         compare({'a': {'q1': 0.5, 'q2': 0.25}, 'b': {'q1': 0.25, 'q2': 0.5}})
+
+
+def test_json_of_pytrec_eval(tmp_path):
+    """Also of measures that are whole numbers, which could be relevances by document."""
+    for system, scores in SCORES.items():
+        whole = {topic: {'success_5': 1.0, **values} for topic, values in scores.items()}
+        (tmp_path / f'{system}.json').write_text(json.dumps(whole))
+    paths = [tmp_path / f'{system}.json' for system in SCORES]
+    assert all(kind_of(path) is Kind.SCORES for path in paths)
+    check(compare(paths, measures=['map', 'P_10']))
+    (tmp_path / 'qrels.json').write_text('{"1": {"d_1": 1, "map": 0}}')
+    assert kind_of(tmp_path / 'qrels.json') is Kind.TREC
+
+
+def test_columns_of_measures_are_no_systems(tmp_path):
+    path = tmp_path / 'a.csv'
+    path.write_text(',map,P_5,ndcg_cut_10\nq1,0.5,0.25,1\nq2,0.5,0.25,1\n')
+    with pytest.raises(FormatError, match=r'found measures map, P_5, .*choose one by .*value=map'):
+        compare(path)
+    assert compare(path, columns={'value': 'P_5'}).leaderboard[0].map == 0.25
+    assert sorted(compare(path, systems=['map', 'P_5']).runs) == ['P_5', 'map']
+    path.write_text('item,run_1,run_2\nq1,0.5,0.25\nq2,0.5,0.25\n')
+    assert compare(path).runs == ['run_1', 'run_2']

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -1080,3 +1081,87 @@ def test_other_fields_of_json_are_passed_over(tmp_path):
     path.write_text(text.replace('task_id', 'item').replace('acc', 'value'))
     assert kind_of(path) is Kind.SCORES
     assert numbers(compare(path)) == numbers(compare(path, columns={'item': 'item'}))
+
+
+def two_files_of_topics(folder):
+    """Two systems, each sorted by its values, as `to_csv` writes frames with their row numbers."""
+    for name, row in zip('ab', VALUES, strict=False):
+        frame = pandas.DataFrame({'topic': ITEMS, 'value': row}).sort_values('value')
+        frame.reset_index(drop=True).to_csv(folder / f'{name}.csv')
+    return folder / 'a.csv', folder / 'b.csv'
+
+
+def test_row_numbers_are_no_items_beside_another_column(tmp_path):
+    """The rows of two files would be paired by their order."""
+    files = two_files_of_topics(tmp_path)
+    for tables in files, [pandas.read_csv(path) for path in files]:
+        with pytest.raises(FormatError, match=r'row numbers as items, .* --columns item=topic'):
+            compare(list(tables))
+    named = compare(files, columns={'item': 'topic'})
+    assert numbers(named) == numbers(compare(long_frame(VALUES[:2], 'ab')))
+
+
+@pytest.mark.parametrize('name', ['Summe', 'Mittelwert', 'zzz'])
+@pytest.mark.parametrize('factor', [1, 1 / 40])
+def test_totals_by_another_name_are_told_by_their_values(name, factor):
+    """Sums or means of all other items, of each system, to the digits that are written."""
+    frame = wide_frame().round(4)
+    totals = (frame.drop(columns='item').sum() * factor).round(4)
+    frame.loc[len(frame)] = {'item': name, **totals}
+    told = f"counted as items, but the means or sums of the others: '{name}'$"
+    with pytest.warns(DataWarning, match=told):
+        compare(frame)
+
+
+def test_items_that_may_be_near_the_means_by_chance_are_no_totals():
+    """Values of one digit: some item of many has the means of the others within it."""
+    frame = wide_frame().round(1)
+    frame.loc[7, ['a', 'b', 'c']] = frame[['a', 'b', 'c']].mean().round(1)
+    compare(frame)
+
+
+@pytest.mark.parametrize('name', ['mean', 'All', 'max', 'average'])
+def test_systems_that_are_named_like_totals_are_told(name):
+    frame = wide_frame().rename(columns={'c': name})
+    told = f"counted as systems, but named like totals: '{name}'$"
+    with pytest.warns(DataWarning, match=told):
+        compare(frame)
+
+
+@pytest.mark.parametrize('missing', ['error', 'skip', 'zero'])
+def test_items_that_lost_their_zeros_are_told(missing):
+    """Of the items 01 to 40, nine are 1 to 9 in one file; others match."""
+    items = [f'{number:02}' for number in range(1, 41)]
+    tables = [
+        pandas.DataFrame({'item': names, 'value': row})
+        for names, row in zip((items, [item.lstrip('0') for item in items]), VALUES, strict=False)
+    ]
+    told = "18 of 49 items are others but for leading zeros, as '01' and '1'; read as text$"
+    is_error = pytest.raises(ParameterError, match='18 of 49 items without a value')
+    with pytest.warns(DataWarning, match=told), is_error if missing == 'error' else nullcontext():
+        compare(tables, missing=missing)
+
+
+def test_names_of_columns_are_told_by_their_case(tmp_path):
+    path = tmp_path / 'scores.csv'
+    path.write_text('Item,SYSTEM,value\nq,a,0.5\n')
+    with pytest.raises(FormatError, match="line 1: found column 'Item', expected 'item'; names of"):
+        compare(path)
+
+
+def test_a_long_table_with_another_column_of_values_names_the_option(tmp_path):
+    path = tmp_path / 'scores.csv'
+    path.write_text('item,system,score\nq,a,0.5\nq,b,0.5\n')
+    with pytest.raises(
+        FormatError, match=r"system: found 'a', .*; name other columns by --columns"
+    ):
+        compare(path)
+
+
+def test_series_with_a_named_index_are_tables():
+    rows = {
+        name: pandas.Series(row, ITEMS, name='value')
+        for name, row in zip('ab', VALUES, strict=False)
+    }
+    series = {name: row.rename_axis('item') for name, row in rows.items()}
+    assert numbers(compare(series)) == numbers(compare(long_frame(VALUES[:2], 'ab')))

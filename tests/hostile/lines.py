@@ -130,7 +130,8 @@ REFUSED = [
     refused(
         *('csv.txt', b'x,v,1,ann,0.9\n'),
         f", line 1: found 1 field in 'x,v,1,ann,0.9', {FIVE}; commas separate its fields: "
-        'write spaces or tabs instead',
+        'write spaces or tabs instead, or begin with the header '
+        'corpus_id,video_id,shot_id,person_name,confidence',
     ),
     refused(
         *('long-line.txt', b'y' * LONG + b'\n'),

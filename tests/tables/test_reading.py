@@ -21,7 +21,7 @@ import pytest
 from pyarrow import parquet
 
 from mediaeval_ap import tables
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ReadError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.reading import InputKind, TableInput, lines_of_standard_input
 from mediaeval_ap.tables.text import line_rules
@@ -444,3 +444,13 @@ def test_a_mark_of_joined_files_is_refused_in_values_too():
     ):
         with pytest.raises(FormatError, match=r"row 2, corpus_id: found '\\ufeffINA'"):
             read(origin, HYPOTHESIS)
+
+
+def test_a_run_in_csv_may_be_cut_in_its_last_number(tmp_path):
+    fields = [*FIELDS[:4], 'note', 'confidence']
+    path = tmp_path / 'run.csv'
+    path.write_text(csv_of(CSV_ROWS, fields)[:-1])
+    with pytest.warns(DataWarning, match='no line end after line 4: is its confidence whole'):
+        assert len(read(path, HYPOTHESIS)) == 3
+    path.write_text(csv_of(CSV_ROWS)[:-1])  # the confidence is the first column
+    read(path, HYPOTHESIS)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import (
     Layout,
     RecordLayout,
@@ -36,6 +37,7 @@ from mediaeval_ap.tables.text.line_rules import (
     is_finite_decimal,
     no_rows,
     remedy_of_foreign,
+    warn_of_cut_line,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +63,9 @@ def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimi
                 faults.add(lines[row], fault)
         faults.refuse(source)
         values[layout.number] = list(map(float, values[layout.number]))
+        ends_in_number = header_of(content, delimiter)[-1] == layout.number
+        if ends_in_number and not (layout.integers or content.endswith(b'\n')):
+            warn_of_cut_line(source, lines[len(columns) - 1], layout)
     return from_numbered_rows(list(zip(*values.values(), strict=True)), lines, layout, source)
 
 

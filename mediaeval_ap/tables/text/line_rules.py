@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mediaeval_ap import choices
 from mediaeval_ap.choices import BETWEEN_WORDS
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import DataWarning, FormatError, printable, shown, warn_caller
 from mediaeval_ap.tables.layouts import (
     FAMILIES,
     HYPOTHESIS,
@@ -393,6 +393,12 @@ def split_lines(block: bytes) -> list[bytes]:
     return lines
 
 
+def warn_of_cut_line(source: str, line: int, layout: Layout) -> None:
+    """Warn that the number in the last line may have lost digits, as the line has no end."""
+    note = f'no line end after line {line}: is its {layout.number} whole, or cut?'
+    warn_caller([DataWarning('cut-line', printable(source), note)])
+
+
 def explain_endless_line() -> Fault:
     """Explain a line that is too long."""
     return Fault('', f'more than {MAX_LINE_BYTES >> 20} MiB without a line end', 'lines of text')
@@ -469,6 +475,8 @@ def _fields_between(separator: str, line: str, layout: Layout) -> list[str]:
 def _how_to_rewrite(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
     """Say how to turn a line with another separator into a row."""
     steps = [] if separator == '\t' else ['write spaces or tabs instead']
+    if separator == ',':
+        steps[0] += f', or begin with the header {",".join(layout.fields)}'
     if any(map(_separates_words, fields)):
         steps.append('write _ for each space within a field')
     if b'"' in line:

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
-from mediaeval_ap.errors import DataWarning, printable, warn_caller
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
 from mediaeval_ap.tables.text import line_rules
@@ -297,9 +296,7 @@ def parse(
     if not (builder.lines.n_rows or may_be_empty):
         raise line_rules.no_rows_in_text(source, layout, builder.lines.next_line - 1)
     if is_cut and layout.ends_in_decimal:
-        n_lines = builder.lines.next_line - 1
-        note = f'no line end after line {n_lines}: is its {layout.number} whole, or cut?'
-        warn_caller([DataWarning('cut-line', printable(source), note)])
+        line_rules.warn_of_cut_line(source, builder.lines.next_line - 1, layout)
     return builder.table(Provenance(source))
 
 

@@ -107,6 +107,7 @@ def test_a_header_of_texts_is_named(by_python):
 
 
 ROW = 'x v 1 ann_lee 0.5'
+OR_A_HEADER = ', or begin with the header corpus_id,video_id,shot_id,person_name,confidence'
 WITH_UNDERSCORES = 'write _ for each space within a name'
 HOLDS_CONFIDENCE = 'holds the confidence: write corpus_id video_id shot_id person_name confidence'
 WEB_PAGE = 'this is a web page: download the file itself'
@@ -123,7 +124,7 @@ def strict_remedy(content, layout=HYPOTHESIS):
 @pytest.mark.parametrize(
     ('line', 'remedy'),
     [
-        (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}'),
+        (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}{OR_A_HEADER}'),
         (ROW.replace(' ', '|'), f'vertical bars separate its fields: {SPACES}'),
         ('{', 'it looks like JSON: mediaeval-ap compare reads results'),
         (
@@ -133,7 +134,7 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ),
         (
             '"x","v","1","ann_lee","0.5"',
-            f'commas separate its fields: {SPACES}, write them without quotes',
+            f'commas separate its fields: {SPACES}{OR_A_HEADER}, write them without quotes',
         ),
         (
             'corpus_id;video_id;shot_id;person_name;confidence',
