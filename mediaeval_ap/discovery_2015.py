@@ -279,8 +279,8 @@ class PersonDiscovery2015:
             finding = f'0 of {counts["shots_returned"]:,} returned shots occur in {name}'
             warnings = no_overlap(run.source.name, finding, '')
         elif not (counts['names_in_reference'] or any(evaluation.names)):
-            of_run = run['person_name'].values
-            warnings = overlap(run.source.name, 'names', of_run, *names, REMEDY_OF_NAMES)
+            run_names = run['person_name'].values
+            warnings = overlap(run.source.name, 'names', run_names, *names, REMEDY_OF_NAMES)
         if evaluation.n_relevant.any():
             return warnings + without_relevant(name, evaluation.n_relevant, DEFINITION_2015)
         return warnings + overlap('queries', 'queries', evaluation.queries, *names)

@@ -499,9 +499,9 @@ def _runs_of(
     runs = read_runs(results)
     if lower_is_better:
         raise ParameterError(NO_LOSSES, 'lower_is_better')
-    of_tables = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
-    of_tables |= {'measures': measures, 'missing': None if missing == 'error' else missing}
-    if names := [name for name, setting in of_tables.items() if setting is not None]:
+    table_settings = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
+    table_settings |= {'measures': measures, 'missing': None if missing == 'error' else missing}
+    if names := [name for name, setting in table_settings.items() if setting is not None]:
         raise ParameterError('found results, expected score tables', *names)
     return runs
 

@@ -498,12 +498,14 @@ def _check_no_totals(
     statistics = values.index[names.str.fullmatch(STATISTIC)]
     if len(statistics) > 1:
         refuse(statistics[0], f'{abridged([*map(shown, statistics)])}, as describe() of pandas has')
-    others = values.drop(index=totals)
-    half_digit = _half_digit(others) if len(totals) else 0
-    sizes = {'means': 1, 'sums': len(others)}
+    other_values = values.drop(index=totals)
+    half_digit = _half_digit(other_values) if len(totals) else 0
+    sizes = {'means': 1, 'sums': len(other_values)}
     for item, name, factor in product(totals, sizes, (1, 100)):
         total = values.loc[item].dropna()
-        expected = factor * (others.mean() if name == 'means' else others.sum())[total.index]
+        expected = (
+            factor * (other_values.mean() if name == 'means' else other_values.sum())[total.index]
+        )
         tolerance = _half_digit(total) + factor * sizes[name] * half_digit
         tolerance += ROUNDING * expected.abs().clip(lower=1)
         if (total - expected).abs().le(tolerance).all():
@@ -513,7 +515,7 @@ def _check_no_totals(
     may_be_total = systems.map(_plain_name).str.fullmatch(f'{TOTAL_NAME}|{STATISTIC}')
     for counted_as, doubtful in (
         ('items, but named like totals', totals.union(statistics)),
-        ('items, but the means or sums of the others', _totals_by_value(others)),
+        ('items, but the means or sums of the others', _totals_by_value(other_values)),
         ('systems, but named like totals', systems[may_be_total & (len(systems) > 1)]),
     ):
         if len(doubtful):

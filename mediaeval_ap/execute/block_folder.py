@@ -110,11 +110,11 @@ class BlockFolder:
 
         path = self.file(run, number)
         try:
-            block, *others = read_results(path)
+            block, *more_results = read_results(path)
         except FormatError as error:
             remedy = 'it is damaged; delete the file, to compute it again'
             raise error.with_remedy(remedy) from error
-        if others or not isinstance(block, Evaluation) or block.run != _seal(path, block):
+        if more_results or not isinstance(block, Evaluation) or block.run != _seal(path, block):
             expected = 'what evaluate wrote there; delete the file, to compute it again'
             raise FormatError(path, '', '', 'a damaged block, or a copy of another', expected)
         return replace(block, run='')  # the plan has the names of runs

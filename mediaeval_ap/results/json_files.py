@@ -56,7 +56,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
         When the file cannot be read.
     FormatError
         When it is not JSON of this shape, was written without the values by query, or has a value
-        that its metric cannot have. Means are read as they are.
+        that its metric cannot have. Means are not checked.
 
     Examples
     --------
@@ -163,14 +163,15 @@ def _read_evaluation(result: JsonObject, rows: _Rows, **manifest: Any) -> Evalua
     ap = {ap_column(k): rows.ap(ap_column(k), definition, k, n_returned) for k in cutoffs}
     names = [judged_column(k) for k in cutoffs if 'judged' in manifest['inputs']]
     judged = {name: rows.numbers(name, null=True) for name in names}
-    others = [name for name in rows.fields if name not in {'query', 'n_relevant', *ap, *judged}]
+    columns_of_ap = {'query', 'n_relevant', *ap, *judged}
+    measures = [name for name in rows.fields if name not in columns_of_ap]
     return Evaluation(
         queries=rows.texts('query'),
         K=cutoffs,
         ap=np.column_stack([*ap.values()]),
         n_relevant=rows.integers('n_relevant'),
         definition=definition,
-        measures={name: rows.numbers(name, inf, null=True) for name in others},
+        measures={name: rows.numbers(name, inf, null=True) for name in measures},
         judged=np.column_stack([*judged.values()]) if judged else None,
         **manifest,
     )
@@ -212,7 +213,9 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         if is_of_classes:  # those without a positive have no value, but all others have
             rows.of([row for row in result['queries'] if row['n_relevant']]).numbers('value')
         ap = {name: rows.numbers(name, null=is_of_classes) for name in names}
-    kept = {name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'}
+    counts_of_score = {
+        name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'
+    }
     return Score(
         metric=metric,
         value=float(means.numbers(metric, inf)[0]),
@@ -220,7 +223,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         table=pandas.DataFrame(result['queries']),
         notes=result['notes'],
         queries=pyarrow.array(rows.texts('query')),
-        values={**ap, **kept},
+        values={**ap, **counts_of_score},
         **manifest,
     )
 

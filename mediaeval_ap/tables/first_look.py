@@ -142,7 +142,7 @@ def is_measure_header(names: Collection[str]) -> bool:
 
 
 def are_measures(names: Collection[str]) -> bool:
-    """Return True if all names are those of measures."""
+    """Return True if all names are names of measures."""
     return bool(names) and all(map(_is_measure, names))
 
 

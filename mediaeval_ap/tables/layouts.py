@@ -161,8 +161,8 @@ class RecordLayout:
         lacks_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
         if not lacks_ids or layout.explain(header):
             return None
-        known = {*layout.columns(header), *(name for _, name in self.optional)}
-        unread = next((name for name in header if name not in known), '')
+        read_columns = {*layout.columns(header), *(name for _, name in self.optional)}
+        unread = next((name for name in header if name not in read_columns), '')
         return replace(layout.for_header(header), unread=unread)
 
     def missing(self, header: Sequence[str]) -> list[str]:

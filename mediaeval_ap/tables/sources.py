@@ -376,7 +376,7 @@ def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def read_all(stream: BinaryIO, name: str) -> bytes:
-    """Read a stream to its end; refuse a line that is too long, as of a device without an end.
+    """Read a stream to its end; refuse a line that is too long: a device may have no end.
 
     A document of JSON may be one line of any length.
     """

@@ -176,8 +176,9 @@ def first_ranks(run: TableInput) -> NDArray[np.float64]:
             return np.asarray(run.value['rank'], np.float64)
         lines = run.value.start.splitlines() if run.value.is_regular_file else []
         rows = [line.replace(b',', b' ').split() for line in lines]
-        at = rows[0].index(b'rank') if b'rank' in rows[0] else 3
-        return np.array([float(row[at]) for row in rows if row[at : at + 1] and row[at].isdigit()])
+        column = rows[0].index(b'rank') if b'rank' in rows[0] else 3
+        fields = [row[column] for row in rows if len(row) > column]
+        return np.array([float(field) for field in fields if field.isdigit()])
     return np.empty(0)
 
 

@@ -87,15 +87,15 @@ def _checked_measure(name: Any) -> Any:
 
 
 def _similar_measure(name: str) -> str:
-    """Return a measure whose name in small letters, or in trec_eval, is this one."""
+    """Suggest a measure for a name in other letters, or of trec_eval."""
     import ir_measures
 
-    wanted, at, cutoff = name.partition('@')
+    family, separator, cutoff = name.partition('@')
     registry = ir_measures.measures.registry
     names = {alias.casefold(): measure.NAME for alias, measure in registry.items()}
     names |= {'map': 'AP', 'mrr': 'RR', 'recip_rank': 'RR', 'recall': 'R', 'precision': 'P'}
-    similar = names.get(wanted.casefold())
-    return f'{similar}{at}{cutoff}' if similar not in (None, wanted) else 'nDCG@10'
+    similar = names.get(family.casefold())
+    return f'{similar}{separator}{cutoff}' if similar not in (None, family) else 'nDCG@10'
 
 
 def _parse_measure(name: Any) -> Any:

@@ -411,7 +411,7 @@ def _read_files(qrels: TableInput, run: TableInput, part: str | None) -> tuple[E
 
 
 def _n_rising(topic: NDArray[np.int32], number: NDArray[np.float64]) -> int:
-    """Count the topics whose first numbers rise row by row; return 0 if those of any topic fall."""
+    """Count the topics whose first numbers rise row by row; return 0 if they fall in any topic."""
     topic, number = topic[: len(number)], number[: len(topic)]
     is_same = topic[1:] == topic[:-1]
     if (is_same & (number[1:] < number[:-1])).any():

@@ -240,7 +240,7 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
 
 
 def remedy_of_foreign(line: str) -> str:
-    """Say what to do about a line that no table has; '' for any other line."""
+    """Return the remedy for a line that no table has; '' for any other line."""
     return next((remedy for start, remedy in _FOREIGN_LINES if re.match(start, line)), '')
 
 
@@ -432,7 +432,7 @@ def _remedy(line: bytes, layout: Layout) -> str:
 
 
 def _remedy_of_exchanged(words: Sequence[str], layout: Layout) -> str:
-    """Say in which column the number stands, if another column alone has a fraction."""
+    """Name the column of the number, if one other column alone holds a fraction."""
     is_fraction = [
         bool(re.search('[.eE]', word)) and is_number(word.encode(), layout) for word in words
     ]
