@@ -511,12 +511,11 @@ def _check_no_totals(
         if (total - expected).abs().le(tolerance).all():
             others_in_percent = 'others' + ' in percent' * (factor == 100)
             refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')
-    systems = values.columns.unique('system')
-    may_be_total = systems.map(_plain_name).str.fullmatch(f'{TOTAL_NAME}|{STATISTIC}')
+    systems = _totals_by_value(other_values.T).unique('system')
     for counted_as, doubtful in (
         ('items, but named like totals', totals.union(statistics)),
         ('items, but the means or sums of the others', _totals_by_value(other_values)),
-        ('systems, but named like totals', systems[may_be_total & (len(systems) > 1)]),
+        ('systems, but the means or sums of the others', systems),
     ):
         if len(doubtful):
             finding = f'counted as {counted_as}: {abridged([*map(shown, doubtful)])}'
@@ -524,13 +523,13 @@ def _check_no_totals(
 
 
 def _totals_by_value(values: pandas.DataFrame) -> pandas.Index[Any]:
-    """Return the items that hold the means or sums of the others, too exactly for chance."""
+    """Return the rows that hold the means or sums of the others, too exactly for chance."""
     n_others = len(values) - 1
     half_digit = _half_digit(values)
     spread = values.max() - values.min()
-    if n_others < 3 or values.isna().any(axis=None) or not (spread > 0).all():
+    if n_others < 2 or values.isna().any(axis=None):
         return values.index[:0]
-    by_chance = n_others * math.prod((4 * half_digit / spread).clip(upper=1))
+    by_chance = n_others * math.prod((4 * half_digit / spread).clip(upper=1).fillna(1))
     sums = values.sum() - values
     is_mean = ((values - sums / n_others).abs() <= 2 * half_digit).all(axis=1)
     is_sum = ((values - sums).abs() <= (n_others + 1) * half_digit).all(axis=1)

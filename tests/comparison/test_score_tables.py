@@ -1120,12 +1120,15 @@ def test_items_that_may_be_near_the_means_by_chance_are_no_totals():
     compare(frame)
 
 
-@pytest.mark.parametrize('name', ['mean', 'All', 'max', 'average'])
-def test_systems_that_are_named_like_totals_are_told(name):
-    frame = wide_frame().rename(columns={'c': name})
-    told = f"counted as systems, but named like totals: '{name}'$"
+@pytest.mark.parametrize('name', ['mean', 'zzz'])
+def test_a_column_of_means_is_told_by_its_values(name):
+    """A system of another name, such as one with all features, may be called `all`."""
+    frame = wide_frame().round(3)
+    compare(frame.rename(columns={'c': 'all'}))
+    means = frame[['a', 'b', 'c']].mean(axis=1).round(3)
+    told = f"counted as systems, but the means or sums of the others: '{name}'$"
     with pytest.warns(DataWarning, match=told):
-        compare(frame)
+        compare(frame.assign(**{name: means}))
 
 
 @pytest.mark.parametrize('missing', ['error', 'skip', 'zero'])

@@ -152,7 +152,7 @@ def test_spaces_around_the_names_of_columns_are_cut(separator, tmp_path):
     for number, by_topic in ('label', JUDGED), ('score', RETURNED):
         rows = [(topic, *row) for topic, documents in by_topic.items() for row in documents.items()]
         lines = [separator.join(map(str, row)) for row in rows]
-        path.write_text('\n'.join([f'qid {separator} docno{separator} {number} ', *lines]))
+        path.write_text('\n'.join([f'qid {separator} docno{separator} {number} ', *lines, '']))
         files = (path, RETURNED) if by_topic is JUDGED else (JUDGED, path)
         assert scored(*files) == expected
 
