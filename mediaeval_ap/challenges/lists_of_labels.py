@@ -6,6 +6,7 @@ They are H&M Personalized Fashion Recommendations, and Humpback Whale Identifica
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
@@ -21,12 +22,13 @@ from mediaeval_ap.challenges.task import (
 )
 from mediaeval_ap.choices import Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
-from mediaeval_ap.errors import DataWarning, Note
+from mediaeval_ap.errors import DataWarning, FormatError, Note
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.table import Frame
+from mediaeval_ap.tables.text.line_rules import EXCHANGED
 
 LISTS = {'id': 'customer_id', 'labels': 'prediction'}
 MAP = Task(
@@ -207,7 +209,14 @@ def evaluate_first_hit(
     images = unique_ids(files.truth)
     (label,) = files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
-    files.truth.refuse_several(label)
+    try:
+        files.truth.refuse_several(label)
+    except FormatError as error:
+        with suppress(FormatError):
+            (role,) = files.predictions.layout.by_role.keys() & {'label', 'labels'}
+            files.predictions.refuse_several(role)
+            error = error.with_remedy(EXCHANGED)
+        raise error from None
     predicted = LabelsById(files.predictions)
     labels = labels_at(files.truth[label], files.match(images, predicted.ids, predicted.codes))
     values_by_metric = files.update_metrics(

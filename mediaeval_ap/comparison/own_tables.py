@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.measure_tables import has_measures
-from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS, kind_of_metric
 from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -75,17 +75,19 @@ def metric_columns(
             columns = earlier_columns
         elif records is not files[0]:
             actual = f'values {", ".join(columns)}'
-            expected = f'{", ".join(earlier_columns)} as before'
+            expected = f'{", ".join(earlier_columns)} as in {printable(files[0].source.name)}'
             raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
     for role in OWN_SETTINGS:
         settings = [
-            {*records[role].to_pylist()} if role in records.layout.by_role else {'the default'}
+            {*map(shown, records[role].to_pylist())}
+            if role in records.layout.by_role
+            else {'the default'}
             for records in own_files
         ]
         for records, texts in zip(own_files, settings, strict=True):
             if texts != settings[0] or len(texts) > 1:
                 actual = ', '.join(sorted(texts))
-                expected = f'{min(settings[0])} as before'
+                expected = f'{min(settings[0])} as in {printable(own_files[0].source.name)}'
                 raise FormatError(records.source.name, '', role, actual, expected)
     groups_of_items(own_files, 'n_relevant', ())  # raises if an item differs between runs
     has_metric = bool(own_files) and 'metric' in own_files[0].layout.by_role

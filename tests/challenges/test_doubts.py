@@ -78,6 +78,15 @@ def test_exchanged_files(challenge, tmp_path):
     assert 'files exchanged' not in str(caught.value)
 
 
+def test_files_of_first_hits_exchanged(tmp_path):
+    """Both have the same columns; only predictions have several labels in a field."""
+    truth, predictions = written(tmp_path, 'Image,Id\na,x\nb,y\n', 'Image,Id\na,x y\nb,y\n')
+    with pytest.raises(FormatError, match=r'line 2, Id: .*white space; are two files exchanged\?$'):
+        challenges.evaluate_first_hit(predictions, truth)
+    with pytest.raises(FormatError, match='without white space$'):
+        challenges.evaluate_first_hit(predictions, predictions)
+
+
 def test_the_samples_exchanged():
     with pytest.raises(FormatError, match=r"found 'Purr.*a finite decimal number; are two"):
         challenges.evaluate_lrap(SAMPLES / 'sounds_scores.csv', SAMPLES / 'sounds_truth.csv')

@@ -142,15 +142,15 @@ NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
     ),
     'evaluate-trec qrels 1.run': 'own.csv: found means alone, expected values of queries: write it',
     'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': (
-        'own.csv, definition: found hits, expected trec as before'
+        "own.csv, definition: found 'hits', expected 'trec' as in "
     ),
     'evaluate-trec qrels 1.run -K 2 --per-query --ties worst': (
-        'own.csv, ties: found worst, expected the default as before'
+        "own.csv, ties: found 'worst', expected the default as in "
     ),
     'evaluate-trec qrels 1.run -K 2 --per-query --relevance-level 2': (
-        'own.csv, relevance_level: found 2, expected the default as before'
+        "own.csv, relevance_level: found '2', expected the default as in "
     ),
-    'evaluate-trec qrels 1.run -K 3 --per-query': 'found values AP@3, expected AP@2 as before;',
+    'evaluate-trec qrels 1.run -K 3 --per-query': 'found values AP@3, expected AP@2 as in ',
 }
 
 
@@ -390,8 +390,8 @@ def test_a_table_that_is_wrong_is_an_error_with_its_line():
 @pytest.mark.parametrize(
     ('command', 'told'),
     [
-        ('lrap', 'metric: found LRAP, expected macro AP as before'),
-        ('macro-ap --ties expected', 'ties: found expected, expected threshold as before'),
+        ('lrap', "metric: found 'LRAP', expected 'macro AP' as in "),
+        ('macro-ap --ties expected', "ties: found 'expected', expected 'threshold' as in "),
     ],
 )
 def test_values_of_another_metric_or_setting_are_not_compared(command, told, format, tmp_path):
