@@ -83,7 +83,7 @@ def test_files_of_first_hits_exchanged(tmp_path):
     truth, predictions = written(tmp_path, 'Image,Id\na,x\nb,y\n', 'Image,Id\na,x y\nb,y\n')
     with pytest.raises(FormatError, match=r'line 2, Id: .*white space; are two files exchanged\?$'):
         challenges.evaluate_first_hit(predictions, truth)
-    with pytest.raises(FormatError, match='without white space$'):
+    with pytest.raises(FormatError, match=r'without white space$'):
         challenges.evaluate_first_hit(predictions, predictions)
 
 
