@@ -63,7 +63,7 @@ def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimi
                 faults.add(lines[row], fault)
         faults.refuse(source)
         values[layout.number] = list(map(float, values[layout.number]))
-        ends_in_number = header_of(content, delimiter)[-1] == layout.number
+        ends_in_number = header_of(_first_line(content), delimiter)[-1] == layout.number
         if ends_in_number and not (layout.integers or content.endswith(b'\n')):
             warn_of_cut_line(source, lines[len(columns) - 1], layout)
     return from_numbered_rows(list(zip(*values.values(), strict=True)), lines, layout, source)
@@ -71,7 +71,11 @@ def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimi
 
 def delimiter_of(content: bytes) -> str:
     """Return a tab if the first line has one, else a comma."""
-    return '\t' if b'\t' in content.partition(b'\n')[0] else ','
+    return '\t' if b'\t' in _first_line(content) else ','
+
+
+def _first_line(content: bytes) -> bytes:
+    return content[: content.find(b'\n') + 1 or len(content)]  # the rest is not copied
 
 
 def parse_csv(
@@ -84,7 +88,7 @@ def parse_csv(
         faults = Faults('line')
         faults.add_all(map(explain_bytes, text.split(b'\n')))
         faults.refuse(source)
-    first_line = text.partition(b'\n')[0].decode()
+    first_line = _first_line(text).decode().rstrip('\n')
     if remedy := remedy_of_foreign(first_line):
         raise FormatError(source, 'line 1', '', shown(first_line), 'CSV', remedy=remedy)
     records = _csv_records(content, delimiter)
