@@ -411,6 +411,10 @@ def _remedy(line: bytes, layout: Layout) -> str:
     words = [word.decode() for word in find_fields(line)]
     if words == ['{']:
         return 'it looks like JSON: mediaeval-ap compare reads results'
+    if words and words[0].startswith('{"'):
+        return (
+            'it looks like lines of JSON: write CSV, in pandas read_json(…, lines=True).to_csv(…)'
+        )
     if len(words) > 1 and _is_header(words):
         return 'remove this header'
     if len(words) == len(layout.fields):

@@ -108,6 +108,7 @@ def test_a_header_of_texts_is_named(by_python):
 
 ROW = 'x v 1 ann_lee 0.5'
 OR_A_HEADER = ', or begin with the header corpus_id,video_id,shot_id,person_name,confidence'
+JSON_LINES = 'it looks like lines of JSON: write CSV, in pandas read_json(…, lines=True).to_csv(…)'
 WITH_UNDERSCORES = 'write _ for each space within a name'
 HOLDS_CONFIDENCE = 'holds the confidence: write corpus_id video_id shot_id person_name confidence'
 WEB_PAGE = 'this is a web page: download the file itself'
@@ -127,6 +128,8 @@ def strict_remedy(content, layout=HYPOTHESIS):
         (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}{OR_A_HEADER}'),
         (ROW.replace(' ', '|'), f'vertical bars separate its fields: {SPACES}'),
         ('{', 'it looks like JSON: mediaeval-ap compare reads results'),
+        ('{"corpus_id": "x", "video_id": "v"}', JSON_LINES),
+        ('{"a":1,"b":2,"c":3,"d":4,"e":5}', JSON_LINES),
         (
             'x;v;1;ann lee;0,5',
             f'semicolons separate its fields: {SPACES}, write _ for each space within a field, '
@@ -199,7 +202,7 @@ def test_a_comment_line_is_named(layout, by_python):
     [
         *('x', 'x,v', 'x v 1 ann high', 'x v 1 ann 1,000,000', 'x v a,b,c,d', 'x v 0.5 0.9 ann'),
         *('x v 1 ann 2 0.5', 'x v 1 # ann 0.5', 'html', '<<<', '====', 'x v 1 score ann'),
-        *('x,v,1,,0.5', 'x v "1 ann', 'x v 1 0.5', '{"x": "v"}', ',' * 5000, 'ann\xa00.5'),
+        *('x,v,1,,0.5', 'x v "1 ann', 'x v 1 0.5', '{x', ',' * 5000, 'ann\xa00.5'),
     ],
 )
 def test_no_cause_is_guessed(line):
