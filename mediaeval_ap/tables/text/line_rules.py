@@ -409,12 +409,8 @@ def _remedy(line: bytes, layout: Layout) -> str:
     if not holds_text(line):
         return ''
     words = [word.decode() for word in find_fields(line)]
-    if words == ['{']:
-        return 'it looks like JSON: mediaeval-ap compare reads results'
-    if words and words[0].startswith('{"'):
-        return (
-            'it looks like lines of JSON: write CSV, in pandas read_json(…, lines=True).to_csv(…)'
-        )
+    if words == ['{'] or words[0].startswith('{"'):
+        return 'it looks like JSON: mediaeval-ap compare reads results; write rows as CSV'
     if len(words) > 1 and _is_header(words):
         return 'remove this header'
     if len(words) == len(layout.fields):

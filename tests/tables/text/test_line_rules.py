@@ -108,7 +108,7 @@ def test_a_header_of_texts_is_named(by_python):
 
 ROW = 'x v 1 ann_lee 0.5'
 OR_A_HEADER = ', or begin with the header corpus_id,video_id,shot_id,person_name,confidence'
-JSON_LINES = 'it looks like lines of JSON: write CSV, in pandas read_json(…, lines=True).to_csv(…)'
+JSON = 'it looks like JSON: mediaeval-ap compare reads results; write rows as CSV'
 WITH_UNDERSCORES = 'write _ for each space within a name'
 HOLDS_CONFIDENCE = 'holds the confidence: write corpus_id video_id shot_id person_name confidence'
 WEB_PAGE = 'this is a web page: download the file itself'
@@ -127,9 +127,9 @@ def strict_remedy(content, layout=HYPOTHESIS):
     [
         (ROW.replace(' ', ','), f'commas separate its fields: {SPACES}{OR_A_HEADER}'),
         (ROW.replace(' ', '|'), f'vertical bars separate its fields: {SPACES}'),
-        ('{', 'it looks like JSON: mediaeval-ap compare reads results'),
-        ('{"corpus_id": "x", "video_id": "v"}', JSON_LINES),
-        ('{"a":1,"b":2,"c":3,"d":4,"e":5}', JSON_LINES),
+        ('{', JSON),
+        ('{"corpus_id": "x", "video_id": "v"}', JSON),
+        ('{"a":1,"b":2,"c":3,"d":4,"e":5}', JSON),
         (
             'x;v;1;ann lee;0,5',
             f'semicolons separate its fields: {SPACES}, write _ for each space within a field, '
