@@ -143,7 +143,8 @@ ERRORS = [
     ),
     (
         *(FIRST_HIT, 'user,items\na,x y\n', 'user,items\na,x\n', {'columns': LABELS}),
-        "truth.csv, line 2, items: found 'x y', expected one label, without white space",
+        "truth.csv, line 2, items: found 'x y', expected one label, without white space; are two "
+        'files exchanged?',
     ),
     (
         *(GAP, 'id,landmark_id\na,x\n', 'id,landmarks\na,x\n', {}),
