@@ -71,8 +71,8 @@ KINDS = {
     'doubtful-scores': 'Scores that hardly order. Are they distinct, and is the highest the best?',
     'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
     'They may be too narrow.',
-    'total-names': 'Items or systems that may be totals of the others, by their name or values. '
-    'Leave them out, unless they are none.',
+    'total-names': 'Items of a score table that are named like a total, or a statistic of pandas. '
+    'Leave them out, unless they are items.',
     'score-above-one': 'Average precision above 1: a shot counts again. --definition trec counts '
     'it once.',
     'uncertain-order': 'Unjudged shots could swap the two best runs. Judge these shots first.',

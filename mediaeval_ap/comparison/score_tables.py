@@ -87,7 +87,6 @@ _TOTAL = '(?:all|average|avg|macro|mean|micro|overall|sum|total)s?'
 _UNIT = '(?:of|over|score|value|result|item|query|querie|task|topic|dataset|sample)s?'
 TOTAL_NAME = f'(?:(?:grand|weighted) )?{_TOTAL}(?: {_TOTAL}| {_UNIT})*'
 STATISTIC = 'count|max|mean|median|min|std|(?:25|50|75)%'  # as describe() of pandas has
-LEAST_CHANCE = 1e-4  # that an item holds the means of the others without being a total
 ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
@@ -485,7 +484,7 @@ def _check_numbers(records: Records) -> None:
 def _check_no_totals(
     values: pandas.DataFrame, cells: pandas.DataFrame, files: Sequence[Records]
 ) -> Iterator[DataWarning]:
-    """Raise if a total is an item; warn of items and systems that may be totals."""
+    """Raise if a total is an item; warn of items that are only named like one."""
 
     def refuse(item: str, actual: str) -> NoReturn:
         first, _ = _first_cell(cells[cells['item'] == item])
@@ -503,6 +502,8 @@ def _check_no_totals(
     sizes = {'means': 1, 'sums': len(other_values)}
     for item, name, factor in product(totals, sizes, (1, 100)):
         total = values.loc[item].dropna()
+        if not half_digit and total.isin((0, 1)).all():
+            continue  # of right and wrong answers, an item may hold the sums by chance
         expected = (
             factor * (other_values.mean() if name == 'means' else other_values.sum())[total.index]
         )
@@ -511,30 +512,9 @@ def _check_no_totals(
         if (total - expected).abs().le(tolerance).all():
             others_in_percent = 'others' + ' in percent' * (factor == 100)
             refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')
-    systems = _totals_by_value(other_values.T).unique('system')
-    for counted_as, doubtful in (
-        ('items, but named like totals', totals.union(statistics)),
-        ('items, but the means or sums of the others', _totals_by_value(other_values)),
-        ('systems, but the means or sums of the others', systems),
-    ):
-        if len(doubtful):
-            finding = f'counted as {counted_as}: {abridged([*map(shown, doubtful)])}'
-            yield DataWarning('total-names', '', finding)
-
-
-def _totals_by_value(values: pandas.DataFrame) -> pandas.Index[Any]:
-    """Return the rows that hold the means or sums of the others, too exactly for chance."""
-    n_others = len(values) - 1
-    half_digit = _half_digit(values)
-    spread = values.max() - values.min()
-    if n_others < 2 or values.isna().any(axis=None):
-        return values.index[:0]
-    by_chance = n_others * math.prod((4 * half_digit / spread).clip(upper=1).fillna(1))
-    sums = values.sum() - values
-    is_mean = ((values - sums / n_others).abs() <= 2 * half_digit).all(axis=1)
-    is_sum = ((values - sums).abs() <= (n_others + 1) * half_digit).all(axis=1)
-    totals: pandas.Index[Any] = values.index[(is_mean | is_sum) & (by_chance < LEAST_CHANCE)]
-    return totals
+    if len(doubtful := totals.union(statistics)):
+        finding = f'counted as items, but named like totals: {abridged([*map(shown, doubtful)])}'
+        yield DataWarning('total-names', '', finding)
 
 
 def _lost_zeros(values: pandas.DataFrame) -> Iterator[DataWarning]:
@@ -698,8 +678,8 @@ def _check_columns_of(records: Records, *, has_systems: bool) -> None:
         expected = f'systems: choose one by --columns value={numbers[0]}, or name them by --systems'
         raise FormatError(records.source.name, '', '', f'measures {abridged(numbers)}', expected)
     records.refuse_empty('item')
-    row_numbers = map(str, range(len(records)))
-    if (unread := records.layout.unread) and [*row_numbers] == records['item'].to_pylist():
+    row_numbers = ({*map(str, range(first, first + len(records)))} for first in (0, 1))
+    if (unread := records.layout.unread) and {*records['item'].to_pylist()} in row_numbers:
         expected = f'ids: name their column, perhaps by --columns item={unread}'
         raise FormatError(records.source.name, '', '', 'row numbers as items', expected)
     if 'system' in records.layout.numbers:

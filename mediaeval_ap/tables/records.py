@@ -174,10 +174,7 @@ def read_records(
         case InputKind.TEXT if isinstance(content, bytes):
             return from_csv(content, layouts, source)
         case InputKind.COLUMNAR:
-            table, source = read_columns(
-                value, lambda schema: _columns_to_read(schema.names, layouts, name), name
-            )
-            return from_table(table, layouts, source)
+            return _from_columnar(value, layouts, name)
         case InputKind.FRAME:
             return _from_frame(value, layouts, name)
         case InputKind.TABLE if isinstance(value, Records):
@@ -276,11 +273,15 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _columns_to_read(
-    names: Sequence[str], layouts: Sequence[RecordLayout], source: str
-) -> Sequence[str]:
-    """Return the columns of a table that the first fitting layout needs."""
-    return choose_layout(names, layouts, source, '').columns(names)
+def _from_columnar(value: Any, layouts: Sequence[RecordLayout], name: str) -> Records:
+    chosen: list[RecordLayout] = []
+
+    def choose(schema: pyarrow.Schema) -> Sequence[str]:
+        chosen.append(choose_layout(schema.names, layouts, name, ''))
+        return chosen[0].columns(schema.names)
+
+    table, source = read_columns(value, choose, name)
+    return _with_unread(from_table(table, layouts, source), chosen[0])
 
 
 def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: str) -> Records:
@@ -307,7 +308,11 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
         except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
             reason = str(error).splitlines()[0]
             raise FormatError(source.name, '', column, reason, 'one kind of value') from None
-    records = from_table(pyarrow.table(columns), layouts, source)
+    return _with_unread(from_table(pyarrow.table(columns), layouts, source), layout)
+
+
+def _with_unread(records: Records, layout: RecordLayout) -> Records:
+    """Return the records with the column that the layout of all columns leaves unread."""
     return replace(records, layout=replace(records.layout, unread=layout.unread))
 
 
