@@ -22,7 +22,7 @@ HOSTILE_NAMES = [
     *('javascript:alert(4)', 'back`tick\\u0041', '__proto__', 'constructor', 'NaN'),
     'a\u202ednim_eht_fo',  # turns what follows around
     'z̷̢̛̹͔a̴̡͖̅l̵͎̿g̶̛̠o̷̙̓' + '\u0301' * 40,
-    *('👩‍👩‍👧‍👦_🏴‍☠️', 'محمد_علي', '山田_太郎', 'wide_' + 'W' * 300, '\u200bzero_width\ufeff'),
+    *('👩‍👩‍👧‍👦_🏴‍☠️', 'محمد_علي', '山田_太郎', 'wide_' + 'W' * 300, '\u200bzero_width\u2060'),
 ]
 TITLE = 'Campaign </title><script>alert(5)</script>'
 INTRODUCTION = """
