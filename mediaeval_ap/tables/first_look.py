@@ -149,7 +149,8 @@ def are_measures(names: Collection[str]) -> bool:
 def holds_measures_by_topic(start: bytes) -> bool:
     """Return True for JSON of pytrec_eval: an object of measures for each topic."""
     topic = _first_topic(start)
-    return topic is not None and are_measures([name.decode() for name in _keys(topic[1])])
+    keys = [] if topic is None else _keys(topic[1])
+    return are_measures([name.decode(errors='replace') for name in keys])
 
 
 def is_trec_eval(start: bytes) -> bool:

@@ -260,8 +260,9 @@ def test_json_of_pytrec_eval(tmp_path):
     paths = [tmp_path / f'{system}.json' for system in SCORES]
     assert all(kind_of(path) is Kind.SCORES for path in paths)
     check(compare(paths, measures=['map', 'P_10']))
-    (tmp_path / 'qrels.json').write_text('{"1": {"d_1": 1, "map": 0}}')
-    assert kind_of(tmp_path / 'qrels.json') is Kind.TREC
+    for keys in b'"d_1": 1, "map": 0', b'"\x9c": 1', b'':
+        (tmp_path / 'qrels.json').write_bytes(b'{"1": {%b}}' % keys)
+        assert kind_of(tmp_path / 'qrels.json') is Kind.TREC
 
 
 def test_columns_of_measures_are_no_systems(tmp_path):
