@@ -205,7 +205,10 @@ def number_array(
     import pyarrow
 
     if (kind := _value_type(column)) != column.type:
-        column = column.cast(kind)
+        try:
+            column = column.cast(kind)
+        except pyarrow.ArrowException:  # codes beyond the dictionary
+            raise FormatError(source.name, '', field, 'a damaged column', 'numbers') from None
     if allow_boolean and kind == pyarrow.bool_():
         column = column.cast(kind := pyarrow.int8())
     if not allow_missing:

@@ -454,3 +454,13 @@ def test_a_run_in_csv_may_be_cut_in_its_last_number(tmp_path):
         assert len(read(path, HYPOTHESIS)) == 3
     path.write_text(csv_of(CSV_ROWS)[:-1])  # the confidence is the first column
     read(path, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('values', [pyarrow.array([0.5]), pyarrow.array([1, 0])])
+def test_numbers_whose_codes_are_beyond_their_dictionary(values):
+    """As a damaged Parquet file may have them."""
+    codes = pyarrow.array([0, 7], pyarrow.int32())
+    damaged = pyarrow.DictionaryArray.from_arrays(codes, values, safe=False)
+    table = pyarrow.table([*zip(*(row[:4] for row in ROWS[:2]), strict=True), damaged], FIELDS)
+    with pytest.raises(FormatError, match='confidence: found a damaged column, expected numbers'):
+        read(table, HYPOTHESIS)
