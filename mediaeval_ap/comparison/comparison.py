@@ -490,12 +490,13 @@ def _runs_of(
     lower_is_better: bool,
 ) -> Runs:
     """Read the runs from score tables, or from results, which take none of the other options."""
-    settings = columns, missing, range, by, systems, macro, measures, lower_is_better
     if (tables := tables_in(results)) is not None:
         if lower_is_better and missing == 'zero':
             expected = "'skip', as 0 would be the best loss"
             raise ParameterError(f"found 'zero', expected {expected}", 'missing')
-        return read_scores(tables, *settings)
+        return read_scores(
+            tables, columns, missing, range, by, systems, macro, measures, lower_is_better
+        )
     runs = read_runs(results)
     if lower_is_better:
         raise ParameterError(NO_LOSSES, 'lower_is_better')

@@ -31,11 +31,13 @@ _ALL_TOOL_COLUMNS = [columns.split() for columns in chain(*TOOL_COLUMNS.values()
 OWN_COUNTS = 'n_queries', 'n_labels'  # columns in tables of this package
 TOPIC_COLUMNS = ('qid', 'query_id')  # of PyTerrier, and of ir_measures
 LZ4 = b'\x04\x22\x4d\x18'  # ranx compresses CBOR by it
-# The brace of an object, followed by a key and its colon, or alone in its line.
-_is_object = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|\Z)').match
+# A key of a JSON object, and its colon.
+_KEY = rb'"(?:[^"\\]|\\.)*"\s*:'
+# The brace of an object, followed by a key, or alone in its line.
+_is_object = re.compile(rb'\s*\{\s*(?:%s|\}|\Z)' % _KEY).match
 # A first value that is not an object or list: by topic, it would be one.
-_is_record = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s{[]').match
-_is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\Z)|(?:\]\s*)?\Z)').match
+_is_record = re.compile(rb'\s*\{\s*%s\s*[^\s{[]' % _KEY).match
+_is_array = re.compile(rb'\s*\[\s*(?:\{\s*(?:%s|\Z)|(?:\]\s*)?\Z)' % _KEY).match
 _keys = re.compile(rb'"([^"\\]+)"\s*:').findall
 # Names of measures in trec_eval, then in ir_measures.
 _is_measure = re.compile(
@@ -43,7 +45,7 @@ _is_measure = re.compile(
     r'(?:P|map_cut|ndcg_cut|recall|success|iprec_at_recall)_[0-9.]+|'
     r'(?:AP|Bpref|ERR|nDCG|P|R|Rprec|RR|Success)(?:\(\S*\))?(?:@[0-9]+)?'
 ).fullmatch
-_first_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{([^{}]*)').match
+_first_topic = re.compile(rb'\s*\{\s*%s\s*\{([^{}]*)' % _KEY).match
 _is_trec_eval_line = re.compile(
     rb'(?:(?:runid|relstring|num_\w+)[ \t]+\S+[ \t]+\S.*|'
     rb'(?:\S+[ \t]+){2}-?\d+\.\d+(?:e-?\d+)?)\s*'
@@ -51,7 +53,7 @@ _is_trec_eval_line = re.compile(
 _begins_like_results = re.compile(rb'\s*\{\s*"').match
 _is_next_line = re.compile(rb'\}\r?\n\s*\{').search
 # Results have a text there.
-_is_by_topic = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{').match
+_is_by_topic = re.compile(rb'\s*\{\s*%s\s*\{' % _KEY).match
 # After comments, six fields; the fourth is a rank, and the fifth a score.
 _is_run = re.compile(
     rb'(?:\s*#.*\n)*\s*(?:\S+[ \t]+){3}-?\d+[ \t]+[-+\d.eE]+[ \t]+\S+\s*(?:\n|\Z)'
@@ -85,7 +87,6 @@ def kind_of(file: Any) -> Kind:
     columns = columns_of(source)
     names = {*columns}
     start = source.start
-    is_trec = start.startswith(LZ4) or any((_is_by_topic(start), _is_run(start)))
     if source.format in COLUMNAR_FORMATS:
         is_score_table = not names.isdisjoint({'item', 'value', PARQUET_INDEX})
         is_trec = any(names.issuperset(tool_columns[:2]) for tool_columns in _ALL_TOOL_COLUMNS)
@@ -93,6 +94,7 @@ def kind_of(file: Any) -> Kind:
         has_index = columns[:1] in ([''], [UNNAMED_INDEX]) and len(columns) > 1
         is_score_table = 'item' in names or has_index
         is_score_table = is_score_table or is_trec_eval(start) or holds_measures_by_topic(start)
+        is_trec = start.startswith(LZ4) or any((_is_by_topic(start), _is_run(start)))
     if is_score_table or is_own_header(names) or is_measure_header(names):
         return Kind.SCORES
     if is_trec or _has_tool_columns(start):
