@@ -15,7 +15,7 @@ from timing import command_of, duration, in_turns, median_taken
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import DataWarning
-from mediaeval_ap.evaluation.scoring import prepare_run
+from mediaeval_ap.evaluation.prepared_run import prepare_run
 from mediaeval_ap.judging.pool import Pool
 
 K = [1, 10, 100]
@@ -34,9 +34,9 @@ def shots_of(average_precision: AveragePrecision, runs: list[Path], queries: Pat
     found: set[Shot] = set()
     for path in runs:
         run = prepare_run(average_precision.criteria, path)
-        for top in run.scorer.top(names, DEPTH):
-            places = top.places[top.distances[run.ranking.name_at[top.places]] <= NEAR]
-            ids = run.ranking.shots.ids_of(run.ranking.shot_at[places])
+        for listing in run.lister.listings(names, DEPTH):
+            near_shots = listing.shots[listing.near_positions(DEPTH, NEAR)]
+            ids = run.ranking.shots.ids_of(near_shots)
             found.update(zip(*ids.values(), strict=True))
     return sorted(found)
 

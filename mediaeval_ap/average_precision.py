@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
-from mediaeval_ap.evaluation.scoring import prepare_run, select_queries
+from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
 from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import Names, Rows
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
     from mediaeval_ap.diagnosis.diagnosis import Diagnosis
     from mediaeval_ap.execute.run_in_blocks import Part
+    from mediaeval_ap.judging.candidates import PooledRuns
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.live import Live
@@ -149,7 +150,7 @@ class AveragePrecision:
         """
         prepared = prepare_run(self.criteria, hypothesis)
         warn_caller(prepared.warnings_with([]))
-        return Session(prepared.scorer, self.criteria)
+        return Session(prepared.lister, self.criteria)
 
     @shows_progress
     def evaluate(
@@ -321,14 +322,15 @@ class AveragePrecision:
         prepared = prepare_run(replace(self.criteria, K=[cutoff]), hypothesis)
         about_query = self.criteria.reference.about_unknown([query])
         warn_caller(prepared.warnings_with(about_query))
-        ((places, hits, distances),) = prepared.scorer.top([query], depth)
-        ranks = np.arange(1, len(places) + 1)
-        relevant = np.isin(ranks - 1, hits)
-        hypotheses = prepared.ranking.columns_at(places, distances)
+        (listing,) = prepared.lister.listings([query], depth)
+        ranks = np.arange(1, len(listing.places) + 1)
+        relevant = np.isin(ranks - 1, listing.hits)
+        hypotheses = prepared.ranking.columns_at(listing.places, listing.distances)
         frame = pandas.DataFrame({'rank': ranks, **hypotheses})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
-        (((ap,),), (n_relevant,)) = prepared.scorer.score_hits([query], [hits])
-        frame.attrs = {definitions.ap_column(cutoff): float(ap), 'n_relevant': int(n_relevant)}
+        hits = RankedHits.of([listing.hits + 1], [listing.n_relevant], [listing.n_ranked])
+        ((ap,),) = hits.ap([depth], self.definition)
+        frame.attrs = {definitions.ap_column(cutoff): float(ap), 'n_relevant': listing.n_relevant}
         return frame
 
     @shows_progress
@@ -426,7 +428,7 @@ class AveragePrecision:
         near = choices.check_near(near)
         query_table = criteria.read_queries(queries)
         prepared = prepare_run(criteria, hypothesis)
-        diagnoses = diagnose(criteria, prepared, query_table, cutoffs, near)
+        diagnoses = diagnose(prepared, select_queries(criteria, query_table), cutoffs, near)
         warn_caller(diagnoses[0].warnings)  # the same at all cutoffs
         return [diagnosis.called(name) for diagnosis in diagnoses]
 
@@ -493,25 +495,21 @@ class AveragePrecision:
         CampaignReport: hypothesis scores MAP@100 0.121
         MAP@100 0.121. There is no other run to compare it with.
         """
-        from mediaeval_ap.campaign.collected import make_report, name_runs
+        from mediaeval_ap.campaign.collected import make_report
         from mediaeval_ap.comparison.testing import check_run, check_settings
 
-        criteria = self.criteria
-        default_k = 100 if 100 in criteria.K else criteria.K[-1]
-        (loss_k,) = check_cutoffs([default_k if k is None else k], criteria.definition, 'k')
-        near = choices.check_near(near)
+        default_k = 100 if 100 in self.K else self.K[-1]
+        (loss_k,) = check_cutoffs([default_k if k is None else k], self.definition, 'k')
+        deepest = max(definitions.depths(self.K))
         settings = check_settings(
             baseline=baseline,
             correction=correction,
             level=level,
             cluster=cluster,
         )
-        run_by_name = name_runs(runs)
-        check_run('baseline', baseline, run_by_name)
-        query_table = criteria.read_queries(queries)
-        return make_report(
-            criteria, run_by_name, query_table, loss_k, near, settings, teams, keep_going
-        )
+        pooled = self._pooled_runs(runs, queries, teams, deepest, near)
+        check_run('baseline', baseline, pooled.runs)
+        return make_report(pooled, loss_k, settings, teams, keep_going=keep_going)
 
     @shows_progress
     def pool(
@@ -577,22 +575,27 @@ class AveragePrecision:
         from mediaeval_ap.judging.pool import pool_runs
 
         depth = max(definitions.depths(self.K)) if depth is None else depth
-        pool = pool_runs(*self._check_pool(runs, queries, teams, depth, near))
+        pool = pool_runs(self._pooled_runs(runs, queries, teams, depth, near))
         warn_caller(pool.warnings)
         return pool
 
-    def _check_pool(
+    def _pooled_runs(
         self, runs: Any, queries: Any, teams: Any, depth: int, near: float
-    ) -> PoolArguments:
+    ) -> PooledRuns:
         """Validate and read the arguments of `pool`."""
         from mediaeval_ap.campaign.collected import name_runs, teams_of
+        from mediaeval_ap.judging.candidates import PooledRuns
 
+        criteria = self.criteria
         run_by_name = name_runs(runs)
-        team_by_run = teams_of(teams, run_by_name)
-        query_table = self.criteria.read_queries(queries)
-        depth = check_cutoff(depth, 'depth')
-        near = choices.check_near(near)
-        return PoolArguments(self.criteria, run_by_name, query_table, team_by_run, depth, near)
+        return PooledRuns(
+            criteria=criteria,
+            runs=run_by_name,
+            teams=teams_of(teams, run_by_name),
+            queries=select_queries(criteria, criteria.read_queries(queries)),
+            depth=check_cutoff(depth, 'depth'),
+            near=choices.check_near(near),
+        )
 
     @shows_progress
     def judge_next(
@@ -651,7 +654,7 @@ class AveragePrecision:
         n = choices.check_limit(n, 'n')
         by = choices.check_policy('by', by, choices.JUDGED_BY)
         strategy = choices.check_policy('strategy', strategy, choices.STRATEGIES)
-        pairs = pool_pairs(*self._check_pool(runs, queries, teams, depth, near))
+        pairs = pool_pairs(self._pooled_runs(runs, queries, teams, depth, near))
         queue = first_queue(pairs, n, by, strategy)
         warn_caller(queue.warnings)
         return queue
@@ -736,14 +739,3 @@ class AveragePrecision:
         prepared = prepare_run(criteria, hypothesis)
         warn_caller(prepared.warnings_with(selected.warnings))
         export(topics(prepared, selected.names, check_cutoff(k)), qrels, run, tag)
-
-
-class PoolArguments(NamedTuple):
-    """The arguments of a pool, validated and read."""
-
-    criteria: Criteria
-    run_by_name: dict[str, Any]
-    queries: Table | None
-    team_by_run: dict[str, str]
-    depth: int
-    near: float

@@ -44,7 +44,7 @@ def texts_of(live, rows):
 
 def order_of(live, query):
     """All hypotheses in their order for a query, with their temporal ranks."""
-    ranking = live._current_scorer().ranking
+    ranking = live._current_lister().ranking
     (distances,) = ranking.names.distances_from([query])
     rows = ranking._rows.select(ranking.top(distances, len(ranking) + 1))
     return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,16 @@ from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import (
-    PreparedRun,
-    Top,
-    evaluate_run,
-    prepare_run,
-    select_queries,
-)
+from mediaeval_ap.evaluation.listing import Listing, WholeListing
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
+from mediaeval_ap.evaluation.scoring import Scores, evaluate_run
+from mediaeval_ap.judging.candidates import PooledRuns
 from mediaeval_ap.judging.pool import Pooling
+from mediaeval_ap.judging.ranked_run import RankedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import refuse_repeats, run_names, team_of
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.table import texts_at
 
 KEEP_GOING = '--keep-going makes the page from the other runs'
 MOST_ROWS = 10  # hypotheses of each ranking on the page
@@ -42,79 +40,115 @@ RANKING_COLUMNS = 'hits repeats tops lengths distance shot name decimals confide
 LARGEST_EXACT = 2**53  # a double holds all integers up to it
 
 
+class ReportedRun(NamedTuple):
+    """All that a report has of one run."""
+
+    evaluation: Evaluation
+    diagnosis: Diagnosis
+    alternatives: Alternatives
+    losses: dict[str, dict[str, float]]  # the mean parts by metric
+    rows: PageRows
+    pooled: RankedRun | None
+
+    @classmethod
+    def of(
+        cls,
+        run: PreparedRun,
+        pooled: PooledRuns,
+        k: Cutoff,
+        rows: PageRows,
+        pooling: Pooling | None,
+    ) -> ReportedRun:
+        """Rank a run once for each query, and read all from these listings."""
+        criteria = run.criteria
+        K = depths(criteria.K)
+        ranked = None if pooling is None else pooling.reader(run)
+        judged_shares = {}
+
+        def read(whole: WholeListing) -> None:
+            listing = whole.as_ranked(criteria.definition, max(K))
+            rows.read(listing)
+            if ranked is not None:
+                ranked.read(listing)
+            if criteria.judgements is not None:
+                judged_shares[listing.query] = run.lister.share_judged(listing, K)
+
+        cutoffs = list(dict.fromkeys([k, *criteria.K]))
+        diagnoses = diagnose(run, pooled.queries, cutoffs, pooled.near, read)
+        diagnosis_at = dict(zip(cutoffs, diagnoses, strict=True))
+        ap = np.column_stack([diagnosis_at[cutoff].ap for cutoff in criteria.K])
+        scores = Scores(ap, diagnoses[0].n_relevant)
+        if judged_shares:
+            shares = np.array([judged_shares[query] for query in pooled.queries.names])
+            scores = scores._replace(judged=shares)
+        return cls(
+            evaluate_run(run, pooled.queries, scores),
+            diagnosis_at[k],
+            Alternatives.of(diagnosis_at[criteria.K[-1]]),
+            {f'M{ap_column(cutoff)}': diagnosis_at[cutoff].mean_parts for cutoff in criteria.K},
+            rows,
+            ranked,
+        )
+
+
 def make_report(
-    criteria: Criteria,
-    runs: Mapping[str, Any],
-    queries: Table | None,
+    pooled: PooledRuns,
     k: Cutoff,
-    near: float,
     settings: Settings,
     teams: Mapping[str, str] | None,
+    *,
     keep_going: bool,
 ) -> CampaignReport:
-    """Make the report on runs, given by name; issue the warnings about them."""
-    team_by_run = teams_of(teams, runs)
-    evaluations: dict[str, Evaluation] = {}
-    diagnoses: dict[str, Diagnosis] = {}
+    """Make the report on runs; issue the warnings about them. `teams` are those that users gave."""
+    criteria = pooled.criteria
+    runs: dict[str, ReportedRun] = {}
     warnings: dict[str, DataWarning] = {}  # each text once
     errors: dict[str, Exception] = {}
-    alternatives: dict[str, Alternatives] = {}
-    losses: dict[str, dict[str, dict[str, float]]] = {}
-    cutoffs = list(dict.fromkeys([k, *criteria.K]))
-    selected = select_queries(criteria, queries)
-    sorted_queries = sorted(selected.names)  # as compare sorts
-    rankings = Rankings(criteria, sorted_queries, len(runs))
+    rankings = Rankings(criteria, sorted(pooled.queries.names), len(pooled.runs))
     pooling = None
     if criteria.parameters.get('unjudged') == 'nonrelevant':  # bounds need whole rankings
-        pooling = Pooling(criteria, queries, team_by_run, max(depths(criteria.K)), near)
-    for name, hypothesis in tracked(runs.items(), 'examining', ' runs'):
+        pooling = Pooling(pooled)
+    for name, hypothesis in tracked(pooled.runs.items(), 'examining', ' runs'):
         try:
             run = prepare_run(criteria, hypothesis)
-            evaluation = evaluate_run(run, selected).called(name)
-            _warn_once(evaluation.warnings, warnings)
+            examined = ReportedRun.of(run, pooled, k, rankings.reader(run), pooling)
+            _warn_once(examined.evaluation.warnings, warnings)
         except ParameterError:  # the call is wrong, not the run
             raise
         except (Error, DataWarning) as error:  # a warning is raised if the user's filters say so
             is_baseline = name == settings.baseline
-            if is_baseline == keep_going and len(runs) > 1:
+            if is_baseline == keep_going and len(pooled.runs) > 1:
                 no_page = f'--baseline {printable(name)}: has errors, so there is no page'
                 error.add_note(no_page if is_baseline else KEEP_GOING)
             if is_baseline or not keep_going:
                 raise
             errors[name] = error
             continue
-        evaluations[name] = evaluation
-        diagnosis_at = dict(
-            zip(cutoffs, diagnose(criteria, run, queries, cutoffs, near), strict=True)
-        )
-        diagnoses[name] = diagnosis_at[k].called(name)
-        losses[name] = {
-            f'M{ap_column(cutoff)}': diagnosis_at[cutoff].mean_parts for cutoff in criteria.K
-        }
-        alternatives[name] = Alternatives.of(diagnosis_at[criteria.K[-1]])
-        # Each run is ranked once for its rankings and for the pool.
-        depth = rankings.depth if pooling is None else pooling.deepest
-        tops = dict(zip(sorted_queries, run.scorer.top(sorted_queries, depth), strict=True))
-        rankings.add(name, run, [tops[query].first(rankings.depth) for query in sorted_queries])
-        if pooling is not None:
-            pooling.add(name, run, [tops[query] for query in selected.names])
-    if not evaluations:
+        runs[name] = examined
+        rankings.add(name, examined.rows)
+        if pooling is not None and examined.pooled is not None:
+            pooling.add(name, examined.pooled)
+    if not runs:
         raise _all_in_one(errors.values())
-    pool = None if pooling is None else pooling.result()
-    _warn_once(() if pool is None else pool.warnings, warnings)
+    pool = None
+    if pooling is not None:
+        pool = pooling.result()
+        _warn_once(pool.warnings, warnings)
+    evaluations = {name: examined.evaluation.called(name) for name, examined in runs.items()}
     rows, subset = criteria.reference.table, criteria.subset
     comparison = compare(evaluations, reference=rows, subset=subset, **vars(settings))
+    ordered = comparison.runs
     return CampaignReport(
-        comparison,
-        {run: diagnoses[run] for run in comparison.runs},
-        {run: evaluations[run] for run in comparison.runs},
-        rankings.to_dict(comparison.runs),
-        {run: alternatives[run] for run in comparison.runs},
-        {run: losses[run] for run in comparison.runs},
-        tuple(warnings.values()),
-        teams or {},
-        pool,
-        {run: str(error) for run, error in errors.items()},
+        comparison=comparison,
+        diagnoses={name: runs[name].diagnosis.called(name) for name in ordered},
+        evaluations={name: evaluations[name] for name in ordered},
+        rankings=rankings.to_dict(ordered),
+        alternatives={name: runs[name].alternatives for name in ordered},
+        losses={name: runs[name].losses for name in ordered},
+        warnings=tuple(warnings.values()),
+        teams=teams or {},
+        pool=pool,
+        missing={name: str(error) for name, error in errors.items()},
     )
 
 
@@ -134,6 +168,28 @@ def _warn_once(more_warnings: Iterable[DataWarning], warnings: dict[str, DataWar
     warnings |= new_warnings
 
 
+class PageRows:
+    """The first rows of the rankings of a run, and its hits, by query; it reads their listings."""
+
+    def __init__(self, run: PreparedRun, n_rows: int) -> None:
+        self.ranking = run.ranking
+        self.places: dict[str, NDArray[np.int64]] = {}
+        self.distances: dict[str, list[float]] = {}
+        self.hits: dict[str, NDArray[np.int64]] = {}
+        self.repeats: dict[str, NDArray[np.int64]] = {}
+        self._n_rows = n_rows
+
+    def read(self, listing: Listing) -> None:
+        """Keep the first rows of a listing, none if no shot is relevant, and its hits."""
+        query = listing.query
+        hits = listing.hits
+        places = listing.places[: self._n_rows if listing.n_relevant else 0]
+        self.places[query] = places
+        self.distances[query] = listing.distances[self.ranking.name_at[places]].tolist()
+        self.hits[query] = hits + 1
+        self.repeats[query] = np.delete(hits, first_occurrences(listing.shots[hits])) + 1
+
+
 class Rankings:
     """The first rows of the rankings of runs, and the ranks of all hits, small enough for a page.
 
@@ -143,49 +199,45 @@ class Rankings:
 
     def __init__(self, criteria: Criteria, queries: Sequence[str], n_runs: int) -> None:
         self._queries = queries
-        self._is_answerable = [criteria.reference.n_relevant(query) > 0 for query in queries]
-        n_rankings = max(n_runs * sum(self._is_answerable), 1)
+        n_answerable = sum(criteria.reference.n_relevant(query) > 0 for query in queries)
+        n_rankings = max(n_runs * n_answerable, 1)
         self._n_rows = max(LEAST_ROWS, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
-        self.depth = max(depths(criteria.K))
         # Looking up a new value gives it the next number.
         self._videos, self._shots, self._names, self._distances = (
             defaultdict[Any, int](count().__next__) for _ in range(4)
         )
         self._runs: dict[str, dict[str, Any]] = {}
 
-    def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
-        """Add the rankings of a run, down to `depth`."""
-        first_places = [
-            top.places[: self._n_rows] if is_answerable else top.places[:0]
-            for top, is_answerable in zip(tops, self._is_answerable, strict=True)
-        ]
-        distances = [
-            np.asarray(run.ranking.columns_at(places, top.distances)['distance']).tolist()
-            for top, places in zip(tops, first_places, strict=True)
-        ]
+    def reader(self, run: PreparedRun) -> PageRows:
+        """Return rows that are to read the listings of all queries."""
+        return PageRows(run, self._n_rows)
+
+    def add(self, name: str, page: PageRows) -> None:
+        """Add the rows of a run."""
+        ranking = page.ranking
+        queries = self._queries
+        first_places = [page.places[query] for query in queries]
         # Rows are sorted by name, as rankings nearly are, so that the steps between them are small.
         rows = np.unique(np.concatenate(first_places))
-        columns = run.ranking.columns_at(rows, tops[0].distances)
-        rows = rows[np.lexsort([rows, np.array(columns['person_name'], dtype=object)])]
+        names = np.array(texts_at(ranking.names.values, ranking.name_at[rows]), dtype=object)
+        order = np.lexsort([rows, names])
+        rows = rows[order]
         number_of = {row: number for number, row in enumerate(rows.tolist())}
-        columns = run.ranking.columns_at(rows, tops[0].distances)
-        videos = zip(columns['corpus_id'], columns['video_id'], strict=True)
-        shots = zip((self._videos[video] for video in videos), columns['shot_id'], strict=True)
-        decimals, confidence = _as_integers(np.asarray(columns['confidence']))
-        shot_at = run.ranking.shot_at
-        repeats = [
-            np.delete(top.hits, first_occurrences(shot_at[top.places[top.hits]])) for top in tops
-        ]
+        ids = ranking.shots.ids_of(ranking.shot_at[rows])
+        videos = zip(ids['corpus_id'], ids['video_id'], strict=True)
+        shots = zip((self._videos[video] for video in videos), ids['shot_id'], strict=True)
+        decimals, confidence = _as_integers(ranking.confidence_at[rows])
         self._runs[name] = {
-            'hits': [_steps((top.hits + 1).tolist()) for top in tops],
-            'repeats': [_steps((positions + 1).tolist()) for positions in repeats],
+            'hits': [_steps(page.hits[query].tolist()) for query in queries],
+            'repeats': [_steps(page.repeats[query].tolist()) for query in queries],
             'tops': _steps([number_of[row] for places in first_places for row in places.tolist()]),
             'lengths': list(map(len, first_places)),
             'distance': [
-                [self._distances[distance] for distance in ranking] for ranking in distances
+                [self._distances[distance] for distance in page.distances[query]]
+                for query in queries
             ],
             'shot': _steps([self._shots[shot] for shot in shots]),
-            'name': [self._names[person] for person in columns['person_name']],
+            'name': [self._names[person] for person in names[order].tolist()],
             'decimals': decimals,
             'confidence': confidence,
         }

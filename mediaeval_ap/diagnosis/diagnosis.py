@@ -19,6 +19,7 @@ from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff
 from mediaeval_ap.diagnosis.examined_run import (
     ExaminedQueries,
     ExaminedRun,
+    Reader,
     notes_of_query,
     ranked_hypotheses,
     relevant_shots,
@@ -37,18 +38,15 @@ from mediaeval_ap.diagnosis.findings import (
     json_value,
     loss_ahead,
 )
-from mediaeval_ap.diagnosis.loss import CONFUSED, NO_RANKS, SPELLING, ap_by_state, gains, loss_parts
+from mediaeval_ap.diagnosis.loss import CONFUSED, SPELLING, ap_by_state, gains, loss_parts
 from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile, reconcile_run
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds, tie_bounds
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import (
-    PreparedRun,
-    evaluation_of,
-    finish_evaluation,
-    select_queries,
-)
-from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.evaluation.listing import WholeListing
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries
+from mediaeval_ap.evaluation.scoring import Scores, evaluate_run
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
@@ -61,7 +59,7 @@ from mediaeval_ap.results.result import (
     distinct_run_names,
     notes_of,
 )
-from mediaeval_ap.tables import Provenance, Table
+from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
     import altair
@@ -290,15 +288,17 @@ class Diagnosis(Described):
         (loss,) = self._losses([row])
         (depth,) = depths([self.k])
         run = self._examined
-        examined = run.examine([query], depth)
+        listings: list[WholeListing] = []
+        examined = run.examine([query], depth, listings.append)
+        listing = listings[0].as_ranked(self.definition, depth)
         return QueryDiagnosis(
             query,
             self.k,
             loss.ap,
             loss.n_relevant,
             loss.parts,
-            ranked_hypotheses(run, query, self.k),
-            relevant_shots(run, query, examined, depth),
+            ranked_hypotheses(run, listing),
+            relevant_shots(run, listing, examined, depth),
             self._bounds_by_level(row),
             reconcile(examined.facts[0], self.k, self.definition),
             self.run,
@@ -689,26 +689,27 @@ class DiagnosisPlot(Plot):
 
 
 def diagnose(
-    criteria: Criteria, run: PreparedRun, queries: Table | None, K: Sequence[Cutoff], near: float
+    run: PreparedRun,
+    selected: SelectedQueries,
+    K: Sequence[Cutoff],
+    near: float,
+    reader: Reader | None = None,
 ) -> list[Diagnosis]:
-    """Diagnose a run on the queries, by default all of the reference, at each cutoff."""
-    selected = select_queries(criteria, queries)
+    """Diagnose a run on the queries at each cutoff; `reader` reads the listing of each, too."""
     number_of = {query: number for number, query in enumerate(dict.fromkeys(selected.names))}
     names = list(number_of)  # distinct
     rows = np.array([number_of[query] for query in selected.names])
-    definition = criteria.definition
+    definition = run.criteria.definition
     cutoffs = depths(K)
-    examined_run = ExaminedRun(criteria, run, names, near)
-    examined = examined_run.examine(names, max(cutoffs))
+    examined_run = ExaminedRun(run, names, near)
+    examined = examined_run.examine(names, max(cutoffs), reader)
     n_relevant = examined.counts.relevant
     n_ranked = examined.counts.ranked
     shots = examined.shots
     values = ap_by_state(shots, examined.ranks, examined.counts, cutoffs, definition)
     shot_gains = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
     ap = values[0][rows]
-    evaluation = evaluation_of(run, selected.names, selected.source, ap, n_relevant[rows])
-    data_warnings = run.warnings_with(selected.warnings)
-    evaluation = finish_evaluation(evaluation, selected.n_skipped, data_warnings)
+    evaluation = evaluate_run(run, selected, Scores(ap, n_relevant[rows]))
     alone = _gains_alone(examined, values[0], cutoffs, definition)
     ties = [
         tie_bounds(hits, n_relevant, n_ranked, cutoffs, definition, examined_run.shot_id)
@@ -750,15 +751,8 @@ def _gains_alone(
 ) -> dict[tuple[int, int], list[float]]:
     """Return the gain in AP at each cutoff if a name is corrected, by numbers of query and name."""
     query = np.array([query for query, _ in examined.corrected], dtype=np.int64)
-    ranks = list(examined.corrected.values())
-    corrected_ap = average_precision_of_hits(
-        np.repeat(np.arange(len(ranks)), list(map(len, ranks))),
-        np.concatenate([NO_RANKS, *ranks]),
-        examined.counts.relevant[query],
-        examined.counts.ranked[query],
-        K,
-        definition,
-    )
+    sizes = examined.counts.relevant[query], examined.counts.ranked[query]
+    corrected_ap = RankedHits.of(list(examined.corrected.values()), *sizes).ap(K, definition)
     return dict(zip(examined.corrected, (corrected_ap - ap[query]).tolist(), strict=True))
 
 

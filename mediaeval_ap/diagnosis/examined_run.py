@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import compress, pairwise
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, first_occurrences, ranges, run_starts
-from mediaeval_ap.definitions import Cutoff, Definition, Repeats, depths
+from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.findings import Before, RankedHypothesis, RelevantShot
 from mediaeval_ap.diagnosis.loss import (
     CONFUSED,
     COPRESENT,
-    NO_RANKS,
     NOISE,
     OWN,
     PART_OF_NAME,
@@ -31,19 +30,19 @@ from mediaeval_ap.diagnosis.loss import (
     shots_of,
     tie_ranks,
 )
-from mediaeval_ap.diagnosis.other_definitions import Listing, RankingFacts, list_first
 from mediaeval_ap.diagnosis.ties import TiedHits, join_rankings, tied_hits
 from mediaeval_ap.errors import printable, shown
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.listing import NONE, Listing, RankingFacts, WholeListing
+from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.evaluation.relevance import without_placeholders
-from mediaeval_ap.evaluation.scoring import PreparedRun
-from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.ranking.edit_distances import Distances
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.result import notes_of_judged
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
+
+Reader: TypeAlias = Callable[[WholeListing], object]
 
 
 class ExaminedQueries(NamedTuple):
@@ -70,20 +69,14 @@ class _QueryFindings(NamedTuple):
     corrected: dict[int, NDArray[np.int64]]  # ranks of the hits by corrected name
 
 
-def _empty_findings(sizes: tuple[int, ...]) -> _QueryFindings:
-    nothing_tied = join_rankings([])
-    facts = RankingFacts(NO_RANKS, NO_RANKS, NO_RANKS, 0, *sizes)
-    return _QueryFindings(facts, NO_RANKS, (nothing_tied, nothing_tied), {})
-
-
 def _tied_hits_of_levels(
-    listing: Listing, ranking: Ranking, definition: Definition
+    listing: WholeListing, definition: Definition
 ) -> tuple[TiedHits, TiedHits]:
     """Return the tied hits of equal confidence, and of equal temporal rank, too."""
     is_start = np.zeros(len(listing.places), dtype=np.bool_)
     is_start[listing.tie_starts] = True
-    is_start[run_starts([ranking.temporal_rank_at[listing.places]])] = True
-    relevant = listing.relevant_positions
+    is_start[run_starts([listing.ranking.temporal_rank_at[listing.places]])] = True
+    relevant = listing.relevant
     return (
         tied_hits(listing.shots, listing.tie_starts, relevant, definition.repeats),
         tied_hits(listing.shots, is_start.nonzero()[0], relevant, definition.repeats),
@@ -93,16 +86,14 @@ def _tied_hits_of_levels(
 class ExaminedRun:
     """A run with its criteria, to be examined for queries; a queried name counts as a person."""
 
-    def __init__(
-        self, criteria: Criteria, run: PreparedRun, queries: Sequence[str], near: float
-    ) -> None:
-        self.criteria = criteria
-        self.scorer = run.scorer
+    def __init__(self, run: PreparedRun, queries: Sequence[str], near: float) -> None:
+        self.criteria = run.criteria
+        self.lister = run.lister
         self.counts = run.counts
         self.ranking: Ranking = run.ranking
         self._near = near
         ranking = run.ranking
-        reference = criteria.reference
+        reference = run.criteria.reference
         self._places_by_shot = np.argsort(ranking.shot_at[:], kind='stable')
         self._n_of_shot = np.bincount(ranking.shot_at[:], minlength=len(ranking.shots))
         self._starts = np.cumsum(self._n_of_shot) - self._n_of_shot
@@ -117,45 +108,43 @@ class ExaminedRun:
         is_in_run = (name_codes >= 0) & (shots >= 0)
         self._right_pairs = np.unique(name_codes[is_in_run] * len(ranking.shots) + shots[is_in_run])
 
-    def ranking_of(self, query: str) -> Ranking:
-        """Return the ranking of a query, which is never live."""
-        ranking = self.scorer.ranking_of(query)
-        assert isinstance(ranking, Ranking)
-        return ranking
+    def examine(
+        self, queries: Sequence[str], depth: int, reader: Reader | None = None
+    ) -> ExaminedQueries:
+        """Find the relevant shots of distinct queries, with their exact ranks down to a depth.
 
-    def examine(self, queries: Sequence[str], depth: int) -> ExaminedQueries:
-        """Find the relevant shots of distinct queries, with their exact ranks down to a depth."""
+        `reader` reads the listing of each query, too.
+        """
         reference = self.criteria.reference
         definition = self.criteria.definition
         hypotheses = self._relevant_hypotheses(queries)
         ends = np.bincount(hypotheses.query, minlength=len(queries)).cumsum().tolist()
         spans = list(map(slice, [0, *ends[:-1]], ends))
-        # A query is not ranked if the run has none of its relevant shots.
-        ranked_queries = [
-            query for query, span in zip(queries, spans, strict=True) if span.start < span.stop
-        ]
-        query_distances = iter(self.ranking.names.distances_from(ranked_queries))
+        # Without a reader, a query is not ranked if the run has none of its relevant shots.
+        is_ranked = [reader is not None or span.start < span.stop for span in spans]
+        listings = self.lister.whole_listings(list(compress(queries, is_ranked)), depth)
+        nothing_tied = join_rankings([])
         findings = []
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
-            ranking = self.ranking_of(query)
-            n_rows, n_shots = reference.n_rows(query), reference.n_shots(query)
-            sizes = n_rows, n_shots, len(ranking), ranking.n_shots
+            if is_ranked[number]:
+                listing = next(listings)
+                if reader is not None:
+                    reader(listing)
             span = spans[number]
             if span.start == span.stop:
-                findings.append(_empty_findings(sizes))
+                facts = self.lister.facts_without_hits(query)
+                findings.append(_QueryFindings(facts, NONE, (nothing_tied, nothing_tied), {}))
                 continue
-            distances = next(query_distances)
-            hypotheses.distance[span] = distances[hypotheses.name[span]]
-            query_hypotheses = RelevantHypotheses._make(column[span] for column in hypotheses)
-            listing = list_first(ranking, distances, depth, query_hypotheses.shot)
-            facts = RankingFacts.of(listing, depth, *sizes)
+            hypotheses.distance[span] = listing.distances[hypotheses.name[span]]
             corrected = {
-                name: self._ranks_if_corrected(query, ranking, listing, distances, name)
-                for name in self._near_names(query_hypotheses)
+                name: self._ranks_if_corrected(listing, name)
+                for name in self._near_names(
+                    RelevantHypotheses._make(column[span] for column in hypotheses)
+                )
             }
-            ties = _tied_hits_of_levels(listing, ranking, definition)
-            tie_starts = tie_ranks(listing, facts, definition)
-            findings.append(_QueryFindings(facts, tie_starts, ties, corrected))
+            ties = _tied_hits_of_levels(listing, definition)
+            tie_starts = tie_ranks(listing, definition)
+            findings.append(_QueryFindings(listing.facts, tie_starts, ties, corrected))
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
         all_facts = [finding.facts for finding in findings]
@@ -180,7 +169,7 @@ class ExaminedRun:
 
     def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:
         """Return the hypotheses about the relevant shots of queries, without distances."""
-        shots = [np.unique(self.scorer.relevance.relevant_shots(query)) for query in queries]
+        shots = [np.unique(self.lister.relevance.relevant_shots(query)) for query in queries]
         query = np.repeat(np.arange(len(shots)), list(map(len, shots)))
         shot = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
         sizes = self._n_of_shot[shot]
@@ -214,18 +203,17 @@ class ExaminedRun:
         names: list[int] = np.unique(hypotheses.name[is_near]).tolist()
         return names
 
-    def _ranks_if_corrected(
-        self, query: str, ranking: Ranking, listing: Listing, distances: Distances, name: int
-    ) -> NDArray[np.int64]:
+    def _ranks_if_corrected(self, listing: WholeListing, name: int) -> NDArray[np.int64]:
         """Return the ranks of the hits, from 1, if hypotheses under a name were under the query."""
+        ranking = listing.ranking
         name_at = ranking.name_at[listing.places]
-        merged_names = np.append(np.unique(name_at[distances[name_at] == 0]), name)
+        merged_names = np.append(np.unique(name_at[listing.distances[name_at] == 0]), name)
         # Nothing else moves: hypotheses that are not listed stay behind the largest cutoff.
         other_places = listing.places[~np.isin(name_at, merged_names)]
         shots = ranking.shot_at[np.append(ranking.under_one_name(merged_names), other_places)]
         if self.criteria.definition.repeats is Repeats.DROP:
             shots = shots[first_occurrences(shots)]
-        return self.scorer.relevance.hits(query, shots) + 1
+        return self.lister.relevance.hits(listing.query, shots) + 1
 
     def shot_id(self, number: int) -> str:
         """Return corpus, video and shot of a numbered shot, as people read them."""
@@ -239,18 +227,18 @@ def words(name: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in spaced.split())
 
 
-def ranked_hypotheses(run: ExaminedRun, query: str, k: Cutoff) -> list[RankedHypothesis]:
-    """Return the ranking of a query down to a cutoff."""
-    (top,) = run.scorer.top([query], *depths([k]))
-    columns = run.ranking.columns_at(top.places, top.distances)
+def ranked_hypotheses(run: ExaminedRun, listing: Listing) -> list[RankedHypothesis]:
+    """Return the ranking of a query."""
+    columns = run.ranking.columns_at(listing.places, listing.distances)
     judged = None
-    if run.scorer.judged is not None:
-        judged = run.scorer.judged.mask(query)[run.ranking.shot_at[top.places]]
+    are_judged: list[Any] = [None] * len(listing.places)
+    if run.lister.judged is not None:
+        judged = run.lister.judged.mask(listing.query)[listing.shots]
+        are_judged = judged.tolist()
     keys = columns['distance'], columns['confidence']
-    before = _misses_before_hits(top.hits, *keys, judged)  # type: ignore[arg-type]
+    before = _misses_before_hits(listing.hits, *keys, judged)  # type: ignore[arg-type]
     lists = (column if isinstance(column, list) else column.tolist() for column in columns.values())
     rows: Iterator[Any] = zip(*lists, strict=True)
-    are_judged = [None] * len(top.places) if judged is None else judged.tolist()
     hypotheses = []
     for rank, (row, is_judged) in enumerate(zip(rows, are_judged, strict=True), 1):
         values = (rank, *row, rank in before, before.get(rank), is_judged)
@@ -295,13 +283,13 @@ def _misses_before_hits(
 
 
 def relevant_shots(
-    run: ExaminedRun, query: str, examined: ExaminedQueries, depth: int
+    run: ExaminedRun, listing: Listing, examined: ExaminedQueries, depth: int
 ) -> list[RelevantShot]:
     """Return the relevant shots of a query that was examined alone: by rank, then absent ones."""
     column = run.criteria.reference.table['person_name']
-    if query not in column.code_of:
+    if listing.query not in column.code_of:
         return []
-    rows = run.criteria.reference.table.select(column.codes == column.code_of[query])
+    rows = run.criteria.reference.table.select(column.codes == column.code_of[listing.query])
     ids: list[Any] = list(zip(*map(rows.texts, SHOT_FIELDS), strict=True))
     numbers = run.ranking.shots.find(rows)
     ids_by_shot = dict(zip(numbers.tolist(), ids, strict=True))
@@ -311,7 +299,7 @@ def relevant_shots(
     for row in np.lexsort((hypotheses.place, hypotheses.distance)).tolist():
         names.setdefault(int(hypotheses.shot[row]), {})[values[hypotheses.name[row]]] = None
     shot_gains = _gains_in_order(run, examined, depth)
-    ranks = _ranks_in_run(run, query, examined.shots)
+    ranks = _ranks_in_run(run, listing, examined.shots)
     returned = zip(examined.shots.shot.tolist(), examined.shots.kind.tolist(), ranks, strict=True)
     shots = []
     for (number, kind, rank), gain in zip(returned, shot_gains, strict=False):
@@ -350,10 +338,8 @@ def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> 
     def all_in_front(n_shots: int) -> float:
         ranks = np.arange(1, n_shots + 1)
         n_ranked = counts.ranked + n_shots - n_returned
-        ap = average_precision_of_hits(
-            np.zeros_like(ranks), ranks, counts.relevant, n_ranked, [depth], definition
-        )
-        return float(ap[0, 0])
+        hits = RankedHits(np.zeros_like(ranks), ranks, counts.relevant, n_ranked)
+        return float(hits.ap([depth], definition)[0, 0])
 
     gains_of_returned: list[float] = gains(
         examined.shots, examined.ranks, counts, [depth], definition
@@ -364,11 +350,10 @@ def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> 
     return gains_of_returned + [after - before for before, after in pairwise(values)]
 
 
-def _ranks_in_run(run: ExaminedRun, query: str, shots: ReturnedShots) -> list[int]:
+def _ranks_in_run(run: ExaminedRun, listing: Listing, shots: ReturnedShots) -> list[int]:
     """Return the rank of each shot in the ranking of the whole run, counted as defined."""
-    ranking = run.ranking_of(query)
-    (name_distances,) = ranking.names.distances_from([query])
-    distances = name_distances[ranking.name_at[:]]
+    ranking = cast(Ranking, listing.ranking)
+    distances = listing.distances[ranking.name_at[:]]
     is_candidate = distances <= shots.distance.max(initial=-1)
     is_ranked = np.zeros(len(distances), dtype=np.bool_)
     is_ranked[ranking.places[:]] = True

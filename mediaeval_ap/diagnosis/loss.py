@@ -44,8 +44,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.diagnosis.other_definitions import Listing, RankingFacts
-from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.evaluation.listing import NONE, RankingFacts, WholeListing
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 
 PARTS = {
     'repeats': 'shots that count again (a gain)',
@@ -64,7 +64,6 @@ PARTS = {
 SHOT_KINDS = ('own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent')
 OWN, SPELLING, CONFUSED, PART_OF_NAME, NOISE, COPRESENT = range(len(SHOT_KINDS))
 RANKS_AT_ONCE = 2**20  # keeps memory low
-NO_RANKS = np.empty(0, dtype=np.int64)
 
 
 class RelevantHypotheses(NamedTuple):
@@ -113,10 +112,10 @@ class ShotCounts(NamedTuple):
     ranked: NDArray[np.int64]  # N of the definition
 
 
-def tie_ranks(listing: Listing, facts: RankingFacts, definition: Definition) -> NDArray[np.int64]:
+def tie_ranks(listing: WholeListing, definition: Definition) -> NDArray[np.int64]:
     """Return, for each listed relevant shot, the first rank, from 1, of its block of ties."""
     block_starts = listing.tie_starts
-    starts = block_starts[block_starts.searchsorted(facts.first_ranks, side='left') - 1]
+    starts = block_starts[block_starts.searchsorted(listing.facts.first_ranks) - 1]
     if definition.repeats is Repeats.DROP:  # ranks among the shots that are not dropped
         starts = listing.first_positions.searchsorted(starts)
     return starts + 1
@@ -157,7 +156,7 @@ def hit_ranks(
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
     return HitRanks(
         np.repeat(np.arange(len(facts)), list(map(len, scored))),
-        np.concatenate([NO_RANKS, *scored]),
+        np.concatenate([NONE, *scored]),
         first,
         np.where(is_own, starts + in_block - 1, first),
         np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
@@ -205,23 +204,14 @@ def ap_by_state(
     states += [
         (query, hits) for hits in (ranks.first, ranks.ties, ranks.confidence, *ranks_by_kind)
     ]
-    values = [
-        average_precision_of_hits(*state, counts.relevant, counts.ranked, K, definition)
-        for state in states
-    ]
+    sizes = counts.relevant, counts.ranked
+    values = [RankedHits(*state, *sizes).ap(K, definition) for state in states]
     query_of_all = np.repeat(np.arange(len(counts.distinct)), counts.distinct)
     all_in_front = ranges(np.ones_like(counts.distinct), counts.distinct)
     n_returned = np.bincount(query, minlength=len(counts.distinct))
-    values.append(
-        average_precision_of_hits(
-            query_of_all,
-            all_in_front,
-            counts.relevant,
-            counts.ranked + counts.distinct - n_returned,
-            K,
-            definition,
-        )
-    )
+    n_ranked = counts.ranked + counts.distinct - n_returned
+    best_hits = RankedHits(query_of_all, all_in_front, counts.relevant, n_ranked)
+    values.append(best_hits.ap(K, definition))
     return np.stack(values)
 
 
@@ -258,9 +248,8 @@ def gains(
         is_moved = turn[rows] <= n_in_front[states].repeat(sizes)
         hits = move_to_front(state, ranks.confidence[rows], is_moved)
         queries = query[begins[index[states]]]
-        values[states] = average_precision_of_hits(
-            state, hits, counts.relevant[queries], counts.ranked[queries], K, definition
-        )
+        sizes_of_states = counts.relevant[queries], counts.ranked[queries]
+        values[states] = RankedHits(state, hits, *sizes_of_states).ap(K, definition)
     is_step = index[1:] == index[:-1]
     shot_gains[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
     return shot_gains

@@ -6,18 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.arrays import Floats, first_occurrences, run_starts
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import with_noun
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
-from mediaeval_ap.ranking.edit_distances import Distances
-from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.evaluation.listing import RankingFacts
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 
 # Relative error of two sums of the same terms: rounding differs by some units in the last place.
 ROUNDING = 1e-12
@@ -70,102 +67,18 @@ class MapByDefinition:
     reason: str = ''
 
 
-class Listing(NamedTuple):
-    """The first hypotheses for a query, best first, with repeated shots, in whole blocks of ties.
-
-    Positions count the listed hypotheses, from 0.
-    """
-
-    places: NDArray[np.int64]  # in the order of ties
-    shots: NDArray[np.integer]
-    first_positions: NDArray[np.int64]  # of the first hypothesis of each shot
-    relevant_positions: NDArray[np.int64]  # of the hypotheses of relevant shots
-    tie_starts: NDArray[np.int64]  # positions at which distance or confidence changes
-
-
-def list_first(
-    ranking: Ranking, distances: Distances, depth: int, relevant_shots: NDArray[np.int64]
-) -> Listing:
-    """List the first hypotheses, until they hold `depth` distinct shots or there are no more.
-
-    To this depth, no definition needs more of them.
-    """
-    n_wanted = depth
-    while True:
-        places = ranking.top(distances, n_wanted)
-        first_positions = first_occurrences(ranking.shot_at[places])
-        if len(first_positions) >= depth or len(places) == len(ranking):
-            break
-        n_wanted *= 2
-    if 0 < len(places) < len(ranking):
-        later_ties = ranking.later_ties(int(places[-1]), distances)
-        if len(later_ties):
-            places = np.concatenate([places, later_ties])
-            first_positions = first_occurrences(ranking.shot_at[places])
-    shots = ranking.shot_at[places]
-    is_relevant = np.zeros(len(ranking.shots), dtype=np.bool_)
-    is_relevant[relevant_shots] = True
-    relevant_positions = is_relevant[shots].nonzero()[0]
-    tie_starts = run_starts([distances[ranking.name_at[places]], ranking.confidence_at[places]])
-    return Listing(places, shots, first_positions, relevant_positions, tie_starts)
-
-
-class RankingFacts(NamedTuple):
-    """The facts about a ranking from which any definition computes its value."""
-
-    all_ranks: NDArray[np.int64]  # of all hypotheses of relevant shots, from 1
-    first_ranks: NDArray[np.int64]  # of the first hypothesis of each relevant shot
-    distinct_ranks: NDArray[np.int64]  # the same, after repeated hypotheses are dropped
-    n_repeats: int  # hypotheses within the cutoff that repeat a shot; 0 without hits
-    # Definitions count rows or shots, of the query in the reference and of the ranking.
-    n_rows: int
-    n_relevant_shots: int
-    n_hypotheses: int
-    n_shots: int
-
-    @classmethod
-    def of(cls, listing: Listing, k: int, *sizes: int) -> RankingFacts:
-        """Return the facts of a listing; `sizes` are the last four of them."""
-        relevant = listing.relevant_positions
-        first = relevant[first_occurrences(listing.shots[relevant])]
-        distinct = listing.first_positions.searchsorted(first)
-        n_within = min(k, len(listing.shots))
-        n_repeats = n_within - int(listing.first_positions.searchsorted(n_within))
-        return cls(relevant + 1, first + 1, distinct + 1, n_repeats, *sizes)
-
-    def ranks(self, definition: Definition) -> NDArray[np.int64]:
-        """Return the ranks of the hits."""
-        ranks = {Repeats.COUNT: self.all_ranks, Repeats.IRRELEVANT: self.first_ranks}
-        return ranks.get(definition.repeats, self.distinct_ranks)
-
-    def n_relevant(self, definition: Definition) -> int:
-        """Return R."""
-        return self.n_rows if definition.counts_again else self.n_relevant_shots
-
-    def n_returned(self, definition: Definition) -> int:
-        """Return N."""
-        return self.n_shots if definition.repeats is Repeats.DROP else self.n_hypotheses
-
-    def quantities(self, definition: Definition, k: int) -> dict[str, int]:
-        """Return R, k, N and H."""
-        return {
-            'R': self.n_relevant(definition),
-            'k': k,
-            'N': self.n_returned(definition),
-            'H': int(np.count_nonzero(self.ranks(definition) <= k)),
-        }
-
-
 def average_precisions(facts: Sequence[RankingFacts], k: Cutoff, definition: Definition) -> Floats:
     """Return AP of each ranking by a definition."""
-    ranks = [ranking.ranks(definition) for ranking in facts]
-    rankings = np.repeat(np.arange(len(facts)), list(map(len, ranks)))
-    n_relevant = np.array([ranking.n_relevant(definition) for ranking in facts])
-    n_returned = np.array([ranking.n_returned(definition) for ranking in facts])
-    all_ranks = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
-    return average_precision_of_hits(
-        rankings, all_ranks, n_relevant, n_returned, depths([k]), definition
-    )[:, 0]
+    return hits_of(facts, definition).ap(depths([k]), definition)[:, 0]
+
+
+def hits_of(facts: Sequence[RankingFacts], definition: Definition) -> RankedHits:
+    """Return the hits of each ranking as a definition ranks and counts them."""
+    return RankedHits.of(
+        [ranking.ranks(definition) for ranking in facts],
+        [ranking.n_relevant(definition) for ranking in facts],
+        [ranking.n_returned(definition) for ranking in facts],
+    )
 
 
 def reconcile(facts: RankingFacts, k: Cutoff, in_use: Definition) -> list[ByDefinition]:

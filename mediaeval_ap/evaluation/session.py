@@ -16,7 +16,8 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.evaluation.criteria import Criteria, check_query
 from mediaeval_ap.evaluation.data_warnings import queries_above_one, scores_above_one
-from mediaeval_ap.evaluation.scoring import Scorer
+from mediaeval_ap.evaluation.listing import Lister
+from mediaeval_ap.evaluation.scoring import score
 
 
 class Answer(NamedTuple):
@@ -54,8 +55,8 @@ class Session(Generator[Answer, str | None, None]):
     Answer(ap=[0.0], n_relevant=2)
     """
 
-    def __init__(self, scorer: Scorer, criteria: Criteria) -> None:
-        self._scorer = scorer
+    def __init__(self, lister: Lister, criteria: Criteria) -> None:
+        self._lister = lister
         self.criteria = criteria
         self._is_closed = False
         self._unknown: set[str] = set()  # queries with a warning already
@@ -65,7 +66,7 @@ class Session(Generator[Answer, str | None, None]):
         return f'{type(self).__name__}({closed}{self._run()}, {self.criteria})'
 
     def _run(self) -> str:
-        ranking = self._scorer.ranking
+        ranking = self._lister.ranking
         n_hypotheses = with_noun(len(ranking), 'hypothesis', 'hypotheses')
         return f'run={shown(ranking.source.name)}, {n_hypotheses}'
 
@@ -99,12 +100,12 @@ class Session(Generator[Answer, str | None, None]):
         unknown name, to the number of names of the reference.
         """
         self._check_open()
-        scorer = self._current_scorer()
+        lister = self._current_lister()
         name = check_query(query)
-        ap, n_relevant = scorer.score([name])
-        run = scorer.ranking.source.name
+        ap, n_relevant, _ = score(lister, [name], self.criteria.K)
+        run = lister.ranking.source.name
         above_one = queries_above_one(ap, [name])
-        warnings = scores_above_one(above_one, 1, run, scorer.definition)
+        warnings = scores_above_one(above_one, 1, run, lister.definition)
         if name not in self._unknown and not self.criteria.reference.has(name):
             self._unknown.add(name)
             if len(self._unknown) <= NAMES_IN_MESSAGE:
@@ -141,8 +142,8 @@ class Session(Generator[Answer, str | None, None]):
             note = f'{queries} in the reference'
             warn_caller([WithoutRelevantWarning('unknown-queries', reference, note)])
 
-    def _current_scorer(self) -> Scorer:
-        return self._scorer
+    def _current_lister(self) -> Lister:
+        return self._lister
 
     def _check_open(self) -> None:
         if self._is_closed:

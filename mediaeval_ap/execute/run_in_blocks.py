@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import PreparedRun, finish_evaluation, prepare_run
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
+from mediaeval_ap.evaluation.scoring import finish_evaluation
 from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.block_folder import BlockFolder, digest_of_rows
 from mediaeval_ap.execute.worker_tasks import (

@@ -15,12 +15,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mediaeval_ap.evaluation.criteria import Criteria
-from mediaeval_ap.evaluation.scoring import (
-    PreparedRun,
-    SelectedQueries,
-    score_names,
-    select_queries,
-)
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries, select_queries
+from mediaeval_ap.evaluation.scoring import score_names
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Provenance, Table

@@ -37,9 +37,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import Definition, depths
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import PreparedRun, Top
-from mediaeval_ap.judging.candidates import shot_texts
-from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.judging.ranked_run import RankedRun, ShotIds
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import mean, mean_average_precision
 from mediaeval_ap.tables import REFERENCE, Provenance, Table
@@ -186,10 +185,8 @@ def _bounds_at_cutoffs(
             is_hit = np.ones((len(is_chosen), len(order)), dtype=np.bool_)
             is_hit[:, : len(choices.ranks)] = is_chosen
             rankings, columns = is_hit[:, order].nonzero()
-            values = average_precision_of_hits(
-                rankings, ranks[columns], n_relevant + m[block], n_returned, K, definition
-            )
-            extreme.at(bound, m[block], values)
+            hits = RankedHits(rankings, ranks[columns], n_relevant + m[block], n_returned)
+            extreme.at(bound, m[block], hits.ap(K, definition))
     return low, high
 
 
@@ -267,29 +264,22 @@ class UnjudgedPool:
     def __init__(self, queries: Sequence[str], counts_again: bool) -> None:
         self._queries = queries
         self._counts_again = counts_again
-        self._unjudged: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self._pooled: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._unjudged: defaultdict[str, set[ShotIds]] = defaultdict(set)
+        self._pooled: defaultdict[str, set[ShotIds]] = defaultdict(set)
         self._n_unjudged_by_run: defaultdict[str, int] = defaultdict(int)
         self._judged_shares: dict[str, dict[str, float | None]] = {}
 
-    def add(
-        self, name: str, run: PreparedRun, tops: Sequence[Top], near_enough: Sequence[Ranks]
-    ) -> None:
-        """Add a run: its rankings, and the positions in these that enter the pool."""
-        shots = run.ranking.shots
-        judged = run.scorer.judged
-        assert judged is not None
+    def add(self, name: str, run: RankedRun) -> None:
+        """Add the shots of a run, and the judged shares of its rankings."""
         shares = []
-        for query, top, positions in zip(self._queries, tops, near_enough, strict=True):
-            shares.append(run.scorer.share_judged(query, top.places))
-            numbers = np.unique(run.ranking.shot_at[top.places[positions]])
-            ids = shot_texts(shots, numbers)
-            is_judged = judged.mask(query)[numbers].tolist()
-            unjudged = [shot for shot, done in zip(ids, is_judged, strict=True) if not done]
-            self._pooled[query].update(ids)
+        for query in self._queries:
+            hits = run.hits_by_query[query]
+            shares.append(hits.judged_shares)
+            unjudged = [ids for ids, is_judged in hits.pooled.items() if not is_judged]
+            self._pooled[query].update(hits.pooled)
             self._unjudged[query].update(unjudged)
             self._n_unjudged_by_run[name] += len(unjudged)
-        columns = zip(map(judged_column, run.criteria.K), np.array(shares).T, strict=True)
+        columns = zip(map(judged_column, run.run.criteria.K), np.array(shares).T, strict=True)
         self._judged_shares[name] = {
             column: mean(share[~np.isnan(share)]) for column, share in columns
         }
@@ -312,24 +302,28 @@ class UnjudgedPool:
         table = from_rows(rows, REFERENCE, name) if rows else empty
         return Reference(table, self._counts_again)
 
-    def bounds_of(self, run: PreparedRun, tops: Sequence[Top], unjudged: Reference) -> RunBounds:
+    def bounds_of(self, run: RankedRun, unjudged: Reference) -> RunBounds:
         """Return the bounds of a run; `unjudged` is the `reference` of this pool."""
-        criteria = run.criteria
-        ranking = run.ranking
-        relevance = Relevance(unjudged, ranking.shots)
-        n_returned = run.scorer.n_ranked(ranking)
-        K = depths(criteria.K)
+        criteria = run.run.criteria
+        relevance = Relevance(unjudged, run.run.ranking.shots)
         by_query = []
-        for query, top in zip(self._queries, tops, strict=True):
-            ranked = ranking.shot_at[top.places]
+        for query in self._queries:
+            hits = run.hits_by_query[query]
             ranks_by_shot: defaultdict[int, list[int]] = defaultdict(list)
-            for position in relevance.hits(query, ranked).tolist():
-                ranks_by_shot[ranked[position]].append(position + 1)
-            unjudged_ranks = [np.array(ranks) for ranks in ranks_by_shot.values()]
-            n_relevant = criteria.reference.n_relevant(query)
-            n_unjudged = len(self._unjudged[query])
-            fixed = n_relevant, n_returned, K, criteria.definition
-            by_query.append(bounds_by_number(top.hits + 1, unjudged_ranks, n_unjudged, *fixed))
+            for position in relevance.hits(query, hits.unjudged_shots).tolist():
+                rank = int(hits.unjudged_ranks[position])
+                ranks_by_shot[int(hits.unjudged_shots[position])].append(rank)
+            by_query.append(
+                bounds_by_number(
+                    hits.ranks,
+                    [np.array(ranks) for ranks in ranks_by_shot.values()],
+                    n_unjudged=len(self._unjudged[query]),
+                    n_relevant=criteria.reference.n_relevant(query),
+                    n_returned=run.n_ranked,
+                    K=depths(criteria.K),
+                    definition=criteria.definition,
+                )
+            )
         sizes = np.array([len(bounds.low) for bounds in by_query])
         low = np.concatenate([bounds.low for bounds in by_query])
         high = np.concatenate([bounds.high for bounds in by_query])

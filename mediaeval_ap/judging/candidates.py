@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -12,20 +12,39 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, find, first_occurrences
 from mediaeval_ap.choices import JudgedBy
-from mediaeval_ap.definitions import ap_column, depths
+from mediaeval_ap.definitions import Repeats, ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries, prepare_run
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.evaluation.scoring import PreparedRun, Top, prepare_run, select_queries
+from mediaeval_ap.judging.ranked_run import ShotIds, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read
-from mediaeval_ap.tables.layouts import JUDGED_SHOTS, SHOT_FIELDS
+from mediaeval_ap.tables.layouts import JUDGED_SHOTS
 
+MOST_KEPT_RANKS = 1 << 26  # of all rankings, 256 MiB; more are ranked again
 NOT_JUDGED = -1  # among labels, which are 1 for relevant and 0 for not relevant
 # Kinds of warnings that say nothing where judging begins with an empty reference.
 WARNINGS_OF_REFERENCE = 'no-overlap', 'unknown-queries'
 PairLabels: TypeAlias = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class PooledRuns:
+    """The runs of a pool, and the ranks of their rankings that enter it."""
+
+    criteria: Criteria
+    runs: Mapping[str, Any]  # by name
+    teams: Mapping[str, str]  # of each run
+    queries: SelectedQueries
+    depth: int  # ranks of each ranking
+    near: float  # the largest distance of a name
+
+    @property
+    def deepest(self) -> int:
+        """The last cutoff, as a number of ranks."""
+        return depths(self.criteria.K[-1:])[0]
 
 
 class RankedPairs(NamedTuple):
@@ -62,7 +81,7 @@ class PoolPairs:
         return len(self.query)
 
     @cached_property
-    def texts(self) -> list[tuple[str, ...]]:
+    def texts(self) -> list[ShotIds]:
         """Corpus, video and shot of each shot."""
         return shot_texts(self.shots, np.arange(len(self.shots)))
 
@@ -103,66 +122,54 @@ class PoolPairs:
         return np.isin(self.query * len(self.shots) + self.shot, keys)
 
 
-def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[tuple[str, ...]]:
-    """Return corpus, video and shot of each shot, by its number."""
-    ids = shots.ids_of(numbers)
-    return list(zip(*(ids[field] for field in SHOT_FIELDS), strict=True))
-
-
-def near_enough(run: PreparedRun, top: Top, depth: int, near: float) -> NDArray[np.int64]:
-    """Return the positions, from 0, of the first `depth` ranks whose name is within `near`."""
-    names = run.ranking.name_at[top.places[:depth]]
-    positions: NDArray[np.int64] = np.flatnonzero(top.distances[names] <= near)
-    return positions
-
-
-def pool_pairs(
-    criteria: Criteria,
-    runs: Mapping[str, Any],
-    queries: Table | None,
-    teams: Mapping[str, str],
-    depth: int,
-    near: float,
-) -> PoolPairs:
+def pool_pairs(pooled: PooledRuns) -> PoolPairs:
     """Read runs, and return the pairs that stand in the first ranks of one of them."""
-    selected, _, about_queries, _ = select_queries(criteria, queries)
-    whole = replace(criteria, judgements=None)  # rank everything that was returned
-    warning_by_text = {str(warning): warning for warning in about_queries}
-    prepared_runs = []
-    near_ranks_by_run = []
-    for hypothesis in tracked(list(runs.values()), 'pooling', ' runs'):
-        run = prepare_run(whole, hypothesis)
+    criteria = replace(pooled.criteria, judgements=None)  # rank everything that was returned
+    queries = pooled.queries.names
+    warning_by_text = {str(warning): warning for warning in pooled.queries.warnings}
+    ranked_runs = []
+    for hypothesis in tracked(list(pooled.runs.values()), 'pooling', ' runs'):
+        run = prepare_run(criteria, hypothesis)
         warning_by_text |= {str(warning): warning for warning in run.warnings_with([])}
-        prepared_runs.append(run)
-        near_ranks_by_run.append(_near_ranks(run, selected, depth, near))
-    shots, numbers_by_run = _numbered_shots(prepared_runs, near_ranks_by_run)
+        ranked_runs.append(_NearRun.of(run, pooled))
+    shots, numbers_by_run = _numbered_shots(ranked_runs)
     keys_by_run = [
-        near_ranks.query * len(shots) + numbers[near_ranks.shot]
-        for near_ranks, numbers in zip(near_ranks_by_run, numbers_by_run, strict=True)
+        ranked.near.query * len(shots) + numbers[ranked.near.shot]
+        for ranked, numbers in zip(ranked_runs, numbers_by_run, strict=True)
     ]
     pairs = np.unique(np.concatenate(keys_by_run))
-    evidence = _evidence(near_ranks_by_run, keys_by_run, pairs)
-    sources = criteria.sources(None if queries is None else queries.source)
+    query, shot = np.divmod(pairs, len(shots))
+    evidence = _evidence([ranked.near for ranked in ranked_runs], keys_by_run, pairs)
+    rankings = [ranked.run.ranking for ranked in ranked_runs]
+    sources = pooled.criteria.sources(pooled.queries.source)
     inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
-    run_sources = [asdict(run.ranking.source) for run in prepared_runs]
-    inputs['runs'] = dict(zip(runs, run_sources, strict=True))
-    metric = f'M{ap_column(criteria.K[-1])}'
-    own_parameters = {'K': list(criteria.K), 'metric': metric, 'depth': depth, 'near': near}
+    run_sources = [asdict(ranking.source) for ranking in rankings]
+    inputs['runs'] = dict(zip(pooled.runs, run_sources, strict=True))
+    drops_repeats = criteria.definition.repeats is Repeats.DROP
     return PoolPairs(
-        criteria,
-        selected,
-        list(runs),
-        [teams[name] for name in runs],
-        shots,
-        *np.divmod(pairs, len(shots)),
-        evidence.ranks,
-        evidence.distances,
-        evidence.confidences,
-        np.array([run.scorer.n_ranked(run.ranking) for run in prepared_runs]),
-        _ranked_pairs(prepared_runs, selected, numbers_by_run, pairs, len(shots)),
-        {**own_parameters, **criteria.parameters},
-        inputs,
-        tuple(
+        criteria=pooled.criteria,
+        queries=queries,
+        runs=list(pooled.runs),
+        teams=[pooled.teams[name] for name in pooled.runs],
+        shots=shots,
+        query=query,
+        shot=shot,
+        ranks=evidence.ranks,
+        distances=evidence.distances,
+        confidences=evidence.confidences,
+        n_returned=np.array(
+            [ranking.n_shots if drops_repeats else len(ranking) for ranking in rankings]
+        ),
+        ranked=_ranked_pairs(ranked_runs, pooled, numbers_by_run, pairs, len(shots)),
+        parameters={
+            'K': list(criteria.K),
+            'metric': f'M{ap_column(criteria.K[-1])}',
+            'depth': pooled.depth,
+            'near': pooled.near,
+            **pooled.criteria.parameters,
+        },
+        inputs=inputs,
+        warnings=tuple(
             warning
             for warning in warning_by_text.values()
             if len(criteria.reference.table) or warning.kind not in WARNINGS_OF_REFERENCE
@@ -178,6 +185,35 @@ class _NearRanks(NamedTuple):
     rank: NDArray[np.int64]
     distance: Floats
     confidence: Floats
+
+
+class _NearRun(NamedTuple):
+    """A run, its near ranks, and the shots of its rankings if they are few enough to keep."""
+
+    run: PreparedRun
+    near: _NearRanks
+    shots: list[NDArray[np.integer]]  # of each query, or empty
+
+    @classmethod
+    def of(cls, run: PreparedRun, pooled: PooledRuns) -> _NearRun:
+        ranking = run.ranking
+        queries = pooled.queries.names
+        n_ranks = len(pooled.runs) * len(queries) * min(pooled.deepest, len(ranking))
+        keeps_shots = n_ranks <= MOST_KEPT_RANKS
+        depth = max(pooled.depth, pooled.deepest) if keeps_shots else pooled.depth
+        parts = []
+        shots = []
+        for number, listing in enumerate(run.lister.listings(queries, depth)):
+            positions = listing.near_positions(pooled.depth, pooled.near)
+            places = listing.places[positions]
+            distances = listing.distances[ranking.name_at[places]]
+            query = np.full(len(positions), number)
+            near_shots = ranking.shot_at[places]
+            confidences = ranking.confidence_at[places]
+            parts.append((query, near_shots, positions + 1, distances, confidences))
+            if keeps_shots:
+                shots.append(listing.shots[: pooled.deepest])
+        return cls(run, _NearRanks(*map(np.concatenate, zip(*parts, strict=True))), shots)
 
 
 class _Evidence(NamedTuple):
@@ -208,29 +244,16 @@ def _evidence(
     return _Evidence(ranks, distances, confidences)
 
 
-def _near_ranks(run: PreparedRun, queries: Sequence[str], depth: int, near: float) -> _NearRanks:
-    ranking = run.ranking
-    parts = []
-    for number, top in enumerate(run.scorer.top(queries, depth)):
-        positions = near_enough(run, top, depth, near)
-        places = top.places[positions]
-        distances = top.distances[ranking.name_at[places]]
-        query = np.full(len(positions), number)
-        confidences = ranking.confidence_at[places]
-        parts.append((query, ranking.shot_at[places], positions + 1, distances, confidences))
-    return _NearRanks(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def _numbered_shots(
-    runs: Sequence[PreparedRun], near_ranks_by_run: Sequence[_NearRanks]
+    ranked_runs: Sequence[_NearRun],
 ) -> tuple[Shots, list[NDArray[np.int64]]]:
     """Return the shots of the pool, and for each run the pool's number of each of its shots.
 
     A shot of a run that is not in the pool has the number -1.
     """
-    texts: dict[tuple[str, ...], None] = {}
-    for run, near_ranks in zip(runs, near_ranks_by_run, strict=True):
-        texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(near_ranks.shot)))
+    texts: dict[ShotIds, None] = {}
+    for run, near, _ in ranked_runs:
+        texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(near.shot)))
     if not texts:
         raise ParameterError(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'
@@ -238,7 +261,7 @@ def _numbered_shots(
     table = read(list(texts), JUDGED_SHOTS)
     shots = Shots.of(table)
     numbers_by_run = []
-    for run in runs:
+    for run, _, _ in ranked_runs:
         numbers = np.full(len(run.ranking.shots), -1)
         run_shot = run.ranking.shots.find(table)
         numbers[run_shot[run_shot >= 0]] = shots.codes[run_shot >= 0]
@@ -247,18 +270,22 @@ def _numbered_shots(
 
 
 def _ranked_pairs(
-    runs: Sequence[PreparedRun],
-    queries: Sequence[str],
+    ranked_runs: Sequence[_NearRun],
+    pooled: PooledRuns,
     numbers_by_run: Sequence[NDArray[np.int64]],
     pairs: NDArray[np.int64],
     n_shots: int,
 ) -> RankedPairs:
     """Return the first rank of each pool pair in each ranking, down to the last cutoff."""
-    (deepest,) = depths(runs[0].criteria.K[-1:])
+    queries = pooled.queries.names
     parts = []
-    for row, (run, numbers) in enumerate(zip(runs, numbers_by_run, strict=True)):
-        for query, top in enumerate(run.scorer.top(queries, deepest)):
-            shot = numbers[run.ranking.shot_at[top.places]]
+    for row, (ranked, numbers) in enumerate(zip(ranked_runs, numbers_by_run, strict=True)):
+        rankings: Iterable[NDArray[np.integer]] = ranked.shots
+        if not ranked.shots:
+            listings = ranked.run.lister.listings(queries, pooled.deepest)
+            rankings = (listing.shots for listing in listings)
+        for query, shots in enumerate(rankings):
+            shot = numbers[shots]
             pair = np.where(shot < 0, -1, find(pairs, query * n_shots + shot))
             positions = np.flatnonzero(pair >= 0)
             positions = positions[first_occurrences(pair[positions])]

@@ -21,17 +21,17 @@ from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError, require, with_noun
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer, Top, prepare_run, select_queries
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
-from mediaeval_ap.judging.candidates import near_enough, shot_texts
+from mediaeval_ap.judging.candidates import PooledRuns
+from mediaeval_ap.judging.ranked_run import RankedRun
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
-from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 if TYPE_CHECKING:
@@ -409,82 +409,72 @@ def _metrics(K: Sequence[Cutoff]) -> list[str]:
 
 
 def _map_by_metric(
-    run: PreparedRun, tops: Sequence[Top], queries: Sequence[str], reference: Reference
+    ranked: RankedRun, queries: Sequence[str], reference: Reference
 ) -> dict[str, float]:
-    """Return MAP of a run at each cutoff by another reference, from its rankings."""
-    ranking = run.ranking
-    criteria = run.criteria
-    relevance = Relevance(reference, ranking.shots)
-    scorer = Scorer(ranking, relevance, criteria.K, criteria.definition)
-    hits = [
-        relevance.hits(query, ranking.shot_at[top.places])
-        for query, top in zip(queries, tops, strict=True)
-    ]
-    means = mean_average_precision(scorer.score_hits(queries, hits)[0]).tolist()
-    return dict(zip(_metrics(criteria.K), means, strict=True))
+    """Return MAP of a run at each cutoff by another reference, which has some of the rows."""
+    criteria = ranked.run.criteria
+    relevance = Relevance(reference, ranked.run.ranking.shots)
+    ranks = []
+    for query in queries:
+        hits = ranked.hits_by_query[query]
+        ranks.append(hits.ranks[relevance.hits(query, hits.shots)])
+    n_relevant = [reference.n_relevant(query) for query in queries]
+    hits_of_queries = RankedHits.of(ranks, n_relevant, np.full(len(queries), ranked.n_ranked))
+    ap = hits_of_queries.ap(depths(criteria.K), criteria.definition)
+    return dict(zip(_metrics(criteria.K), mean_average_precision(ap).tolist(), strict=True))
 
 
 class Pooling:
-    """Collects runs one after another, and makes a pool of them; `teams` has the team by run."""
+    """Collects runs one after another, and makes a pool of them."""
 
-    def __init__(
-        self,
-        criteria: Criteria,
-        queries: Table | None,
-        teams: Mapping[str, str],
-        depth: int,
-        near: float,
-    ) -> None:
+    def __init__(self, pooled: PooledRuns) -> None:
+        criteria = pooled.criteria
         if criteria.parameters.get('unjudged') == 'skip':
             raise ParameterError("pool: found unjudged='skip', but bounds need 'nonrelevant'")
-        self.criteria = criteria
-        self._query_table = queries
-        self._teams = teams
-        self._depth = depth
-        self._near = near
-        self.queries, self._n_skipped, about_queries, _ = select_queries(criteria, queries)
-        self.deepest = max(depth, *depths(criteria.K))
-        self._pooled: dict[str, tuple[PreparedRun, list[Top]]] = {}
-        self._warning_by_text: dict[str, DataWarning] = {
-            str(warning): warning for warning in about_queries
-        }
+        self._runs = pooled
+        self.queries = pooled.queries.names
+        self.deepest = max(pooled.depth, *depths(criteria.K))
+        self._ranked_runs: dict[str, RankedRun] = {}
+        self._warning_by_text = {str(warning): warning for warning in pooled.queries.warnings}
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
         self._unjudged = None
         if criteria.judgements is not None:
             self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
 
-    def add(self, name: str, run: PreparedRun, tops: Sequence[Top]) -> None:
-        """Add a run with its rankings of the queries, down to `deepest` or to their ends."""
-        ranking = run.ranking
-        positions_by_query = [near_enough(run, top, self._depth, self._near) for top in tops]
-        for query, top, positions in zip(self.queries, tops, positions_by_query, strict=True):
-            relevant = ranking.shot_at[top.places[np.intersect1d(positions, top.hits)]]
-            for shot in shot_texts(ranking.shots, relevant):
-                self._finders[(*shot, query)].add(self._teams[name])
-        self._pooled[name] = run, [top.first(max(depths(self.criteria.K))) for top in tops]
+    def reader(self, run: PreparedRun) -> RankedRun:
+        """Return a run that is to read the listings of all queries, down to `deepest`."""
+        return RankedRun(run, self._runs.depth, self._runs.near)
+
+    def add(self, name: str, ranked: RankedRun) -> None:
+        """Add a run that has read its listings."""
+        for query, hits in ranked.hits_by_query.items():
+            for shot in hits.found:
+                self._finders[(*shot, query)].add(self._runs.teams[name])
+        self._ranked_runs[name] = ranked
         if self._unjudged is not None:
-            self._unjudged.add(name, run, tops, positions_by_query)
-        self._warning_by_text |= {str(warning): warning for warning in run.warnings_with([])}
+            self._unjudged.add(name, ranked)
+        about_run = ranked.run.warnings_with([])
+        self._warning_by_text |= {str(warning): warning for warning in about_run}
 
     def result(self) -> Pool:
         """Return the pool of all runs that were added."""
-        criteria = self.criteria
+        criteria = self._runs.criteria
         queries = self.queries
-        pooled = self._pooled
+        ranked_runs = self._ranked_runs
         reference = criteria.reference
         rows = list(zip(*map(reference.table.texts, (*SHOT_FIELDS, 'person_name')), strict=True))
         scored = set(queries)
         n_teams_counts = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
-        teams = {run: self._teams[run] for run in pooled}
+        teams = {run: self._runs.teams[run] for run in ranked_runs}
         every_team = sorted(set(teams.values()))
         means = {
-            name: _map_by_metric(run, tops, queries, reference)
-            for name, (run, tops) in pooled.items()
+            name: _map_by_metric(ranked, queries, reference) for name, ranked in ranked_runs.items()
         }
         ranks = competition_ranks(_last_means(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
-        query_source = None if self._query_table is None else self._query_table.source
+        sources = criteria.sources(self._runs.queries.source)
+        n_skipped = self._runs.queries.n_skipped
         pool = Pool(
             runs=runs,
             teams=teams,
@@ -497,20 +487,22 @@ class Pooling:
             definition=criteria.definition,
             parameters={
                 'K': list(criteria.K),
-                'depth': ALL if self._depth == LARGEST_CUTOFF else self._depth,
-                'near': self._near,
+                'depth': ALL if self._runs.depth == LARGEST_CUTOFF else self._runs.depth,
+                'near': self._runs.near,
                 **criteria.parameters,
             },
             counts={
                 'queries': len(queries),
-                'runs': len(pooled),
+                'runs': len(ranked_runs),
                 'teams': len(every_team),
-                **({SKIPPED: self._n_skipped} if self._n_skipped else {}),
+                **({SKIPPED: n_skipped} if n_skipped else {}),
                 **counts,
             },
             inputs={
-                **{role: asdict(source) for role, source in criteria.sources(query_source).items()},
-                'runs': {name: asdict(run.ranking.source) for name, (run, _) in pooled.items()},
+                **{role: asdict(source) for role, source in sources.items()},
+                'runs': {
+                    name: asdict(ranked.run.ranking.source) for name, ranked in ranked_runs.items()
+                },
             },
             bounds=bounds,
             certain=certain,
@@ -525,7 +517,7 @@ class Pooling:
         means: Mapping[str, Mapping[str, float]],
     ) -> Iterator[WithoutTeam]:
         """Yield, for each team, the runs without the relevant shots that only it returned."""
-        reference = self.criteria.reference
+        reference = self._runs.criteria.reference
         queries = self.queries
         with_relevant = [query for query in queries if reference.n_relevant(query)]
         names = [*reference.names, *reference.elsewhere]
@@ -536,8 +528,8 @@ class Pooling:
             table = reference.table.select(is_kept)
             reduced = Reference(table, reference.counts_again, names)
             reduced_means = {
-                name: _map_by_metric(run, tops, queries, reduced)
-                for name, (run, tops) in self._pooled.items()
+                name: _map_by_metric(ranked, queries, reduced)
+                for name, ranked in self._ranked_runs.items()
             }
             last = _last_means(reduced_means)
             ranks = competition_ranks(last)
@@ -555,10 +547,10 @@ class Pooling:
         unjudged = self._unjudged
         reference = unjudged.reference
         by_number = {
-            name: unjudged.bounds_of(*self._pooled[name], reference)
+            name: unjudged.bounds_of(self._ranked_runs[name], reference)
             for name in tracked(runs, 'bounding', ' runs')
         }
-        metrics = _metrics(self.criteria.K)
+        metrics = _metrics(self._runs.criteria.K)
         bounds = {name: unjudged.summary(name, by_number[name], metrics) for name in runs}
         return _PoolBounds(bounds, certain_orders(runs, by_number), unjudged.counts)
 
@@ -569,19 +561,15 @@ class _PoolBounds(NamedTuple):
     counts: dict[str, int]
 
 
-def pool_runs(
-    criteria: Criteria,
-    runs: Mapping[str, Any],
-    queries: Table | None,
-    teams: Mapping[str, str],
-    depth: int,
-    near: float,
-) -> Pool:
-    """Return the pool of runs, by their names."""
-    pooling = Pooling(criteria, queries, teams, depth, near)
-    for name, hypothesis in tracked(runs.items(), 'pooling', ' runs'):
-        run = prepare_run(criteria, hypothesis)
-        pooling.add(name, run, list(run.scorer.top(pooling.queries, pooling.deepest)))
+def pool_runs(pooled: PooledRuns) -> Pool:
+    """Read runs, and return their pool."""
+    pooling = Pooling(pooled)
+    for name, hypothesis in tracked(pooled.runs.items(), 'pooling', ' runs'):
+        run = prepare_run(pooled.criteria, hypothesis)
+        ranked = pooling.reader(run)
+        for listing in run.lister.listings(pooling.queries, pooling.deepest):
+            ranked.read(listing)
+        pooling.add(name, ranked)
     return pooling.result()
 
 

@@ -8,8 +8,10 @@ from typing import NoReturn, SupportsIndex
 
 from mediaeval_ap.errors import warn_caller, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria, Run
+from mediaeval_ap.evaluation.listing import Lister
+from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
 from mediaeval_ap.evaluation.relevance import Relevance
-from mediaeval_ap.evaluation.scoring import Scorer, evaluate_run, prepare_run, select_queries
+from mediaeval_ap.evaluation.scoring import evaluate_run
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.live.hypotheses import SOURCE, Hypotheses, KnownShots, LiveRanking
 from mediaeval_ap.progress import shows_progress
@@ -168,15 +170,11 @@ class Live(Session):
         with self._lock:
             self._open_for_change().change(row, confidence)
 
-    def _current_scorer(self) -> Scorer:
+    def _current_lister(self) -> Lister:
         with self._lock:
             if self._open().changed:
                 self._ranking = LiveRanking(self._hypotheses, self._ranking)
-            ranking = self._ranking
-            criteria = self.criteria
-        return Scorer(
-            ranking, self._relevance, criteria.K, criteria.definition, criteria.judgements
-        )
+            return Lister(self.criteria, self._ranking, self._relevance)
 
     @shows_progress
     def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,32 @@ def average_precision_of_hits(
     """
     terms = precision_at_hits(ranks, rankings, definition.precision)
     return average_precision_of_terms(rankings, ranks, terms, n_relevant, n_returned, K, definition)
+
+
+class RankedHits(NamedTuple):
+    """The hits of some rankings and their sizes, as `average_precision_of_hits` takes them."""
+
+    rankings: NDArray[np.integer]
+    ranks: NDArray[np.integer]
+    n_relevant: NDArray[np.int64]
+    n_returned: NDArray[np.int64] | int
+
+    @classmethod
+    def of(
+        cls,
+        ranks: Sequence[NDArray[np.integer]],
+        n_relevant: Sequence[int] | NDArray[np.integer],
+        n_returned: Sequence[int] | NDArray[np.integer],
+    ) -> RankedHits:
+        """Join the ranks of the hits of each ranking."""
+        rankings = np.repeat(np.arange(len(ranks)), list(map(len, ranks)))
+        all_ranks = np.concatenate([np.empty(0, dtype=np.int64), *ranks])
+        sizes = (np.array(numbers, dtype=np.int64) for numbers in (n_relevant, n_returned))
+        return cls(rankings, all_ranks, *sizes)
+
+    def ap(self, K: Sequence[int], definition: Definition) -> NDArray[np.float64]:
+        """Return the average precision of each ranking (rows) at each cutoff (columns)."""
+        return average_precision_of_hits(*self, K, definition)
 
 
 def average_precision_of_terms(

@@ -6,6 +6,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,7 +19,8 @@ from mediaeval_ap.atomic_files import write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.judged import Judged
-from mediaeval_ap.evaluation.scoring import PreparedRun, Scorer
+from mediaeval_ap.evaluation.listing import Lister
+from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import texts_at
 
@@ -68,10 +70,9 @@ def topics(
         relevant[code][document] = None
 
     ranking = run.ranking
-    scorer = Scorer(
-        ranking, run.scorer.relevance, [k], definitions.get('trec'), run.criteria.judgements
-    )
-    ranked = [ranking.shot_at[top.places] for top in scorer.top(distinct, k)]
+    criteria = replace(run.criteria, definition=definitions.get('trec'))
+    lister = Lister(criteria, ranking, run.lister.relevance)
+    ranked = [listing.shots for listing in lister.listings(distinct, k)]
     # Most shots are ranked for more than one query.
     shots, numbers = np.unique(np.concatenate([NO_SHOTS, *ranked]), return_inverse=True)
     ids = ranking.shots.ids

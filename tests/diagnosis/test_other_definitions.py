@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.examined_run import ExaminedRun
 from mediaeval_ap.diagnosis.other_definitions import causes, reconcile, reconcile_run
-from mediaeval_ap.evaluation.scoring import prepare_run
+from mediaeval_ap.evaluation.prepared_run import prepare_run
 from tests.strategies import examples, hypothesis_rows, names, reference_rows
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -23,7 +23,7 @@ cutoffs = st.integers(1, 12) | st.just('all')
 
 def facts_about(reference, run, queries, k, definition):
     criteria = AveragePrecision(reference, K=[k], definition=definition).criteria
-    examined = ExaminedRun(criteria, prepare_run(criteria, run), queries, near=0)
+    examined = ExaminedRun(prepare_run(criteria, run), queries, near=0)
     return examined.examine(queries, *definitions.depths([k])).facts
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.definitions import Definition, Repeats
+from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.listing import Lister
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.evaluation.scoring import Scorer
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
@@ -38,20 +39,20 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 40)
 def test_generators_that_take_turns_in_threads():
     """Two references, one ranking: answers that wait for their turn are not overwritten."""
     ranking = Ranking(read([(*row, i % 3) for i, row in enumerate(ROWS)], HYPOTHESIS))
-    scorers = []
+    listers = []
     for step in (2, 3):
         reference = Reference(read(ROWS[::step], REFERENCE), True)
-        relevance = Relevance(reference, ranking.shots)
-        scorers.append(Scorer(ranking, relevance, [10], definitions.get('trec')))
+        criteria = Criteria(reference, [10], definitions.get('trec'), None)
+        listers.append(Lister(criteria, ranking, Relevance(reference, ranking.shots)))
 
-    def shown(top):
-        return top.places.tolist(), top.hits.tolist(), top.distances[:].tolist()
+    def shown(listing):
+        return listing.places.tolist(), listing.hits.tolist(), listing.distances[:].tolist()
 
-    expected = [[shown(*scorer.top([name], 50)) for name in NAMES] for scorer in scorers]
+    expected = [[shown(*lister.listings([name], 50)) for name in NAMES] for lister in listers]
 
     def take_turns(_):
-        turns = list(zip(*(scorer.top(NAMES, 50) for scorer in scorers), strict=True))
-        return [list(map(shown, tops)) for tops in zip(*turns, strict=True)]
+        turns = list(zip(*(lister.listings(NAMES, 50) for lister in listers), strict=True))
+        return [list(map(shown, listings)) for listings in zip(*turns, strict=True)]
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(take_turns, range(8))) == [expected] * 8
