@@ -716,6 +716,7 @@ def diagnose(
         for hits in examined.ties
     ]
     facts = [examined.facts[row] for row in rows.tolist()]
+    definitions = reconcile_run(facts, K, definition)
     diagnoses = []
     for column, k in enumerate(K):
         confused, near_misses = (
@@ -739,7 +740,7 @@ def diagnose(
                     )
                     for lost in near_misses
                 ],
-                reconcile_run(facts, k, definition),
+                definitions[column],
                 examined_run,
             )
         )

@@ -76,11 +76,12 @@ def _tied_hits_of_levels(
     is_start = np.zeros(len(listing.places), dtype=np.bool_)
     is_start[listing.tie_starts] = True
     is_start[run_starts([listing.ranking.temporal_rank_at[listing.places]])] = True
-    relevant = listing.relevant
-    return (
-        tied_hits(listing.shots, listing.tie_starts, relevant, definition.repeats),
-        tied_hits(listing.shots, is_start.nonzero()[0], relevant, definition.repeats),
-    )
+    starts = is_start.nonzero()[0]
+    shots, relevant, repeats = listing.shots, listing.relevant, definition.repeats
+    equal_confidence = tied_hits(shots, listing.tie_starts, relevant, repeats)
+    if len(starts) == len(listing.tie_starts):
+        return equal_confidence, equal_confidence
+    return equal_confidence, tied_hits(shots, starts, relevant, repeats)
 
 
 class ExaminedRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -67,11 +67,6 @@ class MapByDefinition:
     reason: str = ''
 
 
-def average_precisions(facts: Sequence[RankingFacts], k: Cutoff, definition: Definition) -> Floats:
-    """Return AP of each ranking by a definition."""
-    return hits_of(facts, definition).ap(depths([k]), definition)[:, 0]
-
-
 def hits_of(facts: Sequence[RankingFacts], definition: Definition) -> RankedHits:
     """Return the hits of each ranking as a definition ranks and counts them."""
     return RankedHits.of(
@@ -92,16 +87,29 @@ def reconcile(facts: RankingFacts, k: Cutoff, in_use: Definition) -> list[ByDefi
 
 
 def reconcile_run(
-    facts: Sequence[RankingFacts], k: Cutoff, in_use: Definition
+    facts: Sequence[RankingFacts], K: Sequence[Cutoff], in_use: Definition
+) -> list[list[MapByDefinition]]:
+    """Return, for each cutoff, the MAP of a run by each registered definition, as `reconcile`."""
+    ap_by_name = {
+        definition.name: hits_of(facts, definition).ap(depths(K), definition)
+        for definition, _ in _definitions_at(K[0], in_use)
+    }
+    return [
+        _reconciled(k, in_use, {name: ap[:, column] for name, ap in ap_by_name.items()})
+        for column, k in enumerate(K)
+    ]
+
+
+def _reconciled(
+    k: Cutoff, in_use: Definition, ap_by_name: Mapping[str, Floats]
 ) -> list[MapByDefinition]:
-    """Return the MAP of a run by each registered definition; the one in use comes first."""
-    values_in_use = average_precisions(facts, k, in_use)
+    values_in_use = ap_by_name[in_use.name]
     rows = []
     for definition, lack in _definitions_at(k, in_use):
         if lack:
             rows.append(MapByDefinition(definition.name, None, None, lack))
             continue
-        values = average_precisions(facts, k, definition)
+        values = ap_by_name[definition.name]
         is_same = np.isclose(values, values_in_use, rtol=ROUNDING, atol=0)
         n_changed = int(np.count_nonzero(~is_same))
         mean = math.fsum(values.tolist()) / len(values)
@@ -183,4 +191,5 @@ def _smallest(names: Sequence[str], quantities: dict[str, int]) -> str:
 
 
 def _average_precision(facts: RankingFacts, k: Cutoff, definition: Definition) -> float:
-    return float(average_precisions([facts], k, definition)[0])
+    ((ap,),) = hits_of([facts], definition).ap(depths([k]), definition)
+    return float(ap)

@@ -23,6 +23,7 @@ from mediaeval_ap.ranking.base_ranking import BaseRanking
 from mediaeval_ap.ranking.edit_distances import Distances, Quotients
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 
+GUESS = 2  # times the depth: in most runs shots repeat, under other names
 NONE = np.empty(0, dtype=np.int64)
 NO_DISTANCES = Quotients(np.empty(0))
 
@@ -155,8 +156,9 @@ class Lister:
         With `only_hits`, the listing of a query without a relevant shot in the run is empty, as
         ranking takes long.
         """
-        has_hits = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
-        is_ranked = [not only_hits or answer for answer in has_hits]
+        is_ranked = [
+            not only_hits or len(self.relevance.relevant_shots(query)) > 0 for query in queries
+        ]
         all_distances = self._distances(list(compress(queries, is_ranked)))
         for query, is_listed in zip(queries, is_ranked, strict=True):
             n_relevant = self.relevance.reference.n_relevant(query)
@@ -177,39 +179,27 @@ class Lister:
         """
         for query, distances in zip(queries, self._distances(queries), strict=True):
             ranking = cast(Ranking, self.ranking_of(query))
-            n_wanted = depth
-            while True:
-                places = ranking.top(distances, n_wanted)
-                first_positions = first_occurrences(ranking.shot_at[places])
-                if len(first_positions) >= depth or len(places) == len(ranking):
-                    break
-                n_wanted *= 2
-            if 0 < len(places) < len(ranking):
-                later_ties = ranking.later_ties(int(places[-1]), distances)
-                if len(later_ties):
-                    places = np.concatenate([places, later_ties])
-                    first_positions = first_occurrences(ranking.shot_at[places])
+            places, first_positions = _distinct_and_tied(ranking, distances, depth)
             shots = ranking.shot_at[places]
             relevant = self.relevance.positions(query, shots)
-            keys = [distances[ranking.name_at[places]], ranking.confidence_at[places]]
             first_hits = relevant[first_occurrences(shots[relevant])]
             n_within = min(depth, len(places))
-            facts = self.facts_without_hits(query)._replace(
-                all_ranks=relevant + 1,
-                first_ranks=first_hits + 1,
-                distinct_ranks=first_positions.searchsorted(first_hits) + 1,
-                n_repeats=n_within - int(first_positions.searchsorted(n_within)),
-            )
+            keys = [distances[ranking.name_at[places]], ranking.confidence_at[places]]
             yield WholeListing(
                 query,
-                ranking,
-                distances,
-                places,
-                shots,
-                first_positions,
-                relevant,
-                run_starts(keys),
-                facts,
+                ranking=ranking,
+                distances=distances,
+                places=places,
+                shots=shots,
+                first_positions=first_positions,
+                relevant=relevant,
+                tie_starts=run_starts(keys),
+                facts=self.facts_without_hits(query)._replace(
+                    all_ranks=relevant + 1,
+                    first_ranks=first_hits + 1,
+                    distinct_ranks=first_positions.searchsorted(first_hits) + 1,
+                    n_repeats=n_within - int(first_positions.searchsorted(n_within)),
+                ),
             )
 
     def facts_without_hits(self, query: str) -> RankingFacts:
@@ -238,3 +228,25 @@ class Lister:
         n_places = np.minimum(K, len(places))
         shares: NDArray[np.float64] = is_judged.cumsum()[n_places - 1] / n_places
         return shares
+
+
+def _distinct_and_tied(
+    ranking: Ranking, distances: Distances, depth: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places that hold `depth` distinct shots, with all ties of the last one.
+
+    With them come the positions, among these places, of the first hypothesis of each shot.
+    """
+    n_wanted = GUESS * depth
+    while True:
+        places = ranking.top(distances, n_wanted)
+        first_positions = first_occurrences(ranking.shot_at[places])
+        if len(first_positions) >= depth or len(places) == len(ranking):
+            break
+        n_wanted *= 2
+    if 0 < len(places) < len(ranking):
+        later_ties = ranking.later_ties(int(places[-1]), distances)
+        if len(later_ties):
+            places = np.concatenate([places, later_ties])
+            first_positions = first_occurrences(ranking.shot_at[places])
+    return places, first_positions

@@ -108,7 +108,7 @@ def test_reasons(reference, run, k, in_use, other, why):
 @given(reference_rows, hypothesis_rows, st.lists(names, min_size=1, max_size=3), cutoffs)
 def test_map_of_a_run_by_each_definition(reference, run, queries, k):
     facts = facts_about(reference, run, queries, k, 'trec')
-    rows = {row.definition: row for row in reconcile_run(facts, k, definitions.get('trec'))}
+    rows = {row.definition: row for row in reconcile_run(facts, [k], definitions.get('trec'))[0]}
     values = {}
     for name in rows:
         if k == 'all' and name == 'by-k':

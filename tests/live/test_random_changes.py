@@ -134,7 +134,7 @@ class Changes(RuleBasedStateMachine):
         ):
             assert live.send(query) == (ap, n)
         assert order_of(live, 'ab') == order_of_frozen(ranking, 'ab')
-        assert live._current_scorer().ranking.n_shots == ranking.n_shots
+        assert live._current_lister().ranking.n_shots == ranking.n_shots
         evaluation = live.evaluate(self.queries)
         assert evaluation.ap.tolist() == expected.ap.tolist()
         assert evaluation.n_relevant.tolist() == expected.n_relevant.tolist()
