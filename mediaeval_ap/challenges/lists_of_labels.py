@@ -20,7 +20,7 @@ from mediaeval_ap.challenges.task import (
     labels_at,
     unique_ids,
 )
-from mediaeval_ap.choices import Missing, Unknown
+from mediaeval_ap.choices import FIRST_HIT_CUTOFF, MAP_CUTOFF, Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import DataWarning, FormatError, Note
 from mediaeval_ap.evaluation.data_warnings import scores_above_one
@@ -48,7 +48,7 @@ FIRST_HIT = Task(
 def evaluate_map(
     truth: Frame,
     predictions: Frame,
-    k: int | Iterable[int] = 12,
+    k: int | Iterable[int] = MAP_CUTOFF,
     *,
     definition: str | Definition = 'kaggle',
     columns: Columns | None = None,
@@ -169,7 +169,7 @@ def _cutoffs(k: int | Iterable[int]) -> list[int]:
 def evaluate_first_hit(
     truth: Frame,
     predictions: Frame,
-    k: int | Iterable[int] = 5,
+    k: int | Iterable[int] = FIRST_HIT_CUTOFF,
     *,
     columns: Columns | None = None,
     truth_columns: Columns | None = None,

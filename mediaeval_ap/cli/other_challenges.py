@@ -15,9 +15,6 @@ from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, refuse_repeated_files, with_names
 from mediaeval_ap.definitions import Cutoff
 
-LIST_CUTOFF = 12
-FIRST_HIT_CUTOFF = 5
-
 
 @main.command(
     'export-trec',
@@ -234,7 +231,8 @@ def _score_runs(
 @_challenge_inputs('PREDICTIONS', 'id, and labels (several in a field) or label (one in each row)')
 @option_kinds.cutoffs(
     None,
-    f'Cutoffs, such as 5,12.  [default: {LIST_CUTOFF}; with --first-hit {FIRST_HIT_CUTOFF}]',
+    f'Cutoffs, such as 5,12.  [default: {choices.MAP_CUTOFF}; with --first-hit '
+    f'{choices.FIRST_HIT_CUTOFF}]',
 )
 @option_kinds.definition(None, '  [default: kaggle]')
 @option_kinds.flag('--first-hit', help='Score the reciprocal rank of the first hit.')
@@ -253,12 +251,15 @@ def map_command(
         raise click.UsageError('--first-hit takes no --definition')
     if definitions.ALL in cutoffs:
         raise click.UsageError('-K: found all, expected positive integers')
-    cutoffs = cutoffs or [FIRST_HIT_CUTOFF if first_hit else LIST_CUTOFF]
-    options.check_metrics(cutoffs, definition or 'kaggle')
+    if cutoffs:
+        options.check_metrics(cutoffs, definition or 'kaggle')
     from mediaeval_ap.challenges import evaluate_first_hit, evaluate_map
 
-    evaluate = evaluate_first_hit if first_hit else evaluate_map
-    _score_runs(evaluate=evaluate, k=cutoffs, definition=definition, **settings)
+    settings['k'] = cutoffs or None
+    if first_hit:
+        _score_runs(evaluate=evaluate_first_hit, **settings)
+    else:
+        _score_runs(evaluate=evaluate_map, definition=definition, **settings)
 
 
 @main.command(

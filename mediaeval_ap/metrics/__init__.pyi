@@ -9,11 +9,11 @@ from .label_ranking_ap import label_ranking_average_precision as label_ranking_a
 from .label_ranking_ap import (
     label_weighted_label_ranking_average_precision as label_weighted_label_ranking_average_precision,  # noqa: E501
 )
-from .ranked_labels import MeanAveragePrecision as MeanAveragePrecision
-from .ranked_labels import ReciprocalRank as ReciprocalRank
-from .ranked_labels import average_precision_at_k as average_precision_at_k
-from .ranked_labels import mean_average_precision_at_k as mean_average_precision_at_k
-from .ranked_labels import mean_reciprocal_rank_at_k as mean_reciprocal_rank_at_k
-from .ranked_labels import precision_at_k as precision_at_k
-from .ranked_labels import reciprocal_rank_at_k as reciprocal_rank_at_k
-from .ranked_labels import relevance_at_k as relevance_at_k
+from .map_at_k import MeanAveragePrecision as MeanAveragePrecision
+from .map_at_k import average_precision_at_k as average_precision_at_k
+from .map_at_k import mean_average_precision_at_k as mean_average_precision_at_k
+from .map_at_k import precision_at_k as precision_at_k
+from .map_at_k import relevance_at_k as relevance_at_k
+from .reciprocal_rank import ReciprocalRank as ReciprocalRank
+from .reciprocal_rank import mean_reciprocal_rank_at_k as mean_reciprocal_rank_at_k
+from .reciprocal_rank import reciprocal_rank_at_k as reciprocal_rank_at_k

@@ -1,4 +1,4 @@
-"""First-hit MAP; precision, relevance, AP and MAP at k beside the oracle."""
+"""Precision, relevance, AP and MAP at k beside the oracle."""
 
 import oracle
 import pytest
@@ -10,12 +10,9 @@ from mediaeval_ap import definitions
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics import (
     MeanAveragePrecision,
-    ReciprocalRank,
     average_precision_at_k,
     mean_average_precision_at_k,
-    mean_reciprocal_rank_at_k,
     precision_at_k,
-    reciprocal_rank_at_k,
     relevance_at_k,
 )
 
@@ -62,30 +59,5 @@ def test_cutoffs(k):
     for function in precision_at_k, relevance_at_k, average_precision_at_k:
         with pytest.raises(ParameterError, match=r'^k: found'):
             function(['a'], ['a'], k)
-    for metric in ReciprocalRank, MeanAveragePrecision:
-        with pytest.raises(ParameterError, match=r'^k: found'):
-            metric(k)
-
-
-@given(st.lists(st.tuples(labels, lists), min_size=1, max_size=6), cutoffs)
-def test_reciprocal_rank_against_oracle(images, k):
-    truth, predictions = zip(*images, strict=True)
-    expected = [oracle.reciprocal_rank(*image, k) for image in images]
-    metric = ReciprocalRank(k)
-    assert metric.update(truth, predictions).tolist() == [float(value) for value in expected]
-    assert metric.compute() == pytest.approx(float(sum(expected) / len(images)), **CLOSE)
-    assert mean_reciprocal_rank_at_k(truth, predictions, k) == metric.compute()
-    assert reciprocal_rank_at_k(truth[0], predictions[0], k) == float(expected[0])
-    assert metric.n_images == len(images)
-    assert metric.n_first_hits.total() == sum(value > 0 for value in expected)
-
-
-def test_errors_of_first_hits_name_their_parameters():
-    for labels, predictions, message in (
-        (['a'], [[1]], 'y_pred: found integers, expected text as in y_true'),
-        (['a', 'b'], [['a']], 'y_pred: found 1 lists, expected 2 as in y_true'),
-        ([None], [['a']], 'y_true: found a missing label'),
-        ([['a']], [['a']], 'y_true: found lists, expected text or integers'),
-    ):
-        with pytest.raises(ParameterError, match=f'^{message}'):
-            mean_reciprocal_rank_at_k(labels, predictions)
+    with pytest.raises(ParameterError, match=r'^k: found'):
+        MeanAveragePrecision(k)

@@ -1,153 +1,21 @@
-"""Metrics of ranked labels: first-hit MAP; precision, relevance and average precision at k."""
+"""MAP at k of lists of labels; precision, relevance and average precision at k of one list."""
 
 from __future__ import annotations
-
-import math
-from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
+from mediaeval_ap.choices import MAP_CUTOFF
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
-from mediaeval_ap.metrics.label_lists import LabelLists, label_array, map_blocks, match
+from mediaeval_ap.metrics.label_lists import LabelLists, map_blocks, match
 from mediaeval_ap.tables.table import Labels, Lists
 
-FIRST_HIT_K = 5  # the cutoff of Humpback Whale Identification
-K = 12  # the cutoff of H&M Personalized Fashion Recommendations
-KAGGLE = 'kaggle'  # the definition of H&M Personalized Fashion Recommendations
 
-
-def reciprocal_rank_at_k(y_true: str | int, y_pred: Labels, k: int = FIRST_HIT_K) -> float:
-    """Return 1 divided by the rank of the first correct prediction among the first k.
-
-    Parameters
-    ----------
-    y_true : str or int
-        The true label.
-    y_pred : sequence of str or int
-        Predicted labels, best first.
-    k : int
-        The cutoff.
-
-    Returns
-    -------
-    float
-        The reciprocal rank; 0 if none of the first k is correct.
-
-    Raises
-    ------
-    ParameterError
-        When k is not a positive integer, or some labels are text and others integers.
-
-    Examples
-    --------
-    >>> reciprocal_rank_at_k('w_1287fbc', ['new_whale', 'w_1287fbc'])
-    0.5
-    """
-    return mean_reciprocal_rank_at_k([y_true], [y_pred], k)
-
-
-def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_K) -> float:
-    """Return the mean over images of the reciprocal rank of the first correct prediction.
-
-    Parameters
-    ----------
-    y_true : sequence of str or int
-        The true label of each image.
-    y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
-        Predicted labels of each image, best first.
-    k
-        As for `reciprocal_rank_at_k`, which lists the errors, too.
-
-    Returns
-    -------
-    float
-        The mean over all images; `UndefinedScoreError` without images.
-
-    Examples
-    --------
-    >>> mean_reciprocal_rank_at_k(['x', 'z'], [['x', 'y'], ['x', 'y', 'z']])
-    0.6666666666666666
-    """
-    metric = ReciprocalRank(k)
-    metric.update(y_true, y_pred)
-    return metric.compute()
-
-
-class ReciprocalRank(Accumulator):
-    """The mean reciprocal rank of images that come in pieces.
-
-    Parameters
-    ----------
-    k
-        As for `reciprocal_rank_at_k`.
-
-    Attributes
-    ----------
-    n_images : int
-        Number of images so far.
-    n_first_hits : collections.Counter
-        Number of images by the rank of their first correct prediction.
-
-    Examples
-    --------
-    >>> metric = ReciprocalRank()
-    >>> metric.update(['x', 'z'], [['x', 'y'], ['x', 'z']])
-    array([1. , 0.5])
-    >>> metric.compute(), metric.n_first_hits
-    (0.75, Counter({1: 1, 2: 1}))
-    """
-
-    settings = ('k',)
-
-    def __init__(self, k: int = FIRST_HIT_K) -> None:
-        self.k = check_cutoff(k)
-        self.reset()
-
-    def reset(self) -> None:
-        self.n_images = 0
-        self.n_first_hits: Counter[int] = Counter()
-
-    def update(self, y_true: Labels, y_pred: Lists) -> NDArray[np.float64]:
-        """Add images.
-
-        Parameters
-        ----------
-        y_true, y_pred
-            As for `mean_reciprocal_rank_at_k`.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_images,)
-            The reciprocal rank of each image.
-        """
-        import pyarrow
-
-        def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
-            hits = match(truth, predictions, Repeats.IRRELEVANT)
-            ranks = np.zeros(len(truth), dtype=np.int64)  # 0 if no prediction is correct
-            ranks[hits.rankings] = hits.ranks
-            return ranks
-
-        truth = label_array(y_true, 'y_true')
-        lists = pyarrow.LargeListArray.from_arrays(np.arange(len(truth) + 1, dtype=np.int64), truth)
-        ranks: NDArray[np.int64] = np.concatenate(map_blocks(score, lists, y_pred))
-        is_hit = (ranks > 0) & (ranks <= self.k)
-        self.n_images += len(ranks)
-        self.n_first_hits.update(ranks[is_hit].tolist())
-        return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=is_hit)
-
-    def compute(self) -> float:
-        if not self.n_images:
-            raise UndefinedScoreError(f'first-hit MAP@{self.k}: there is no image')
-        return math.fsum(n / rank for rank, n in self.n_first_hits.items()) / self.n_images
-
-
-def precision_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> float:
+def precision_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> float:
     """Return the share of relevant labels among the first k predictions.
 
     Parameters
@@ -169,7 +37,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> float:
     return int(np.count_nonzero(_hit_ranks(y_true, y_pred) <= check_cutoff(k))) / k
 
 
-def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
+def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> int:
     """Return 1 if the k-th prediction is relevant, else 0.
 
     Parameters
@@ -191,7 +59,7 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = K) -> int:
 
 
 def average_precision_at_k(
-    y_true: Labels, y_pred: Labels, k: int = K, definition: str | Definition = KAGGLE
+    y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF, definition: str | Definition = 'kaggle'
 ) -> float:
     """Return the average precision at k of one ranking of labels.
 
@@ -227,7 +95,7 @@ def average_precision_at_k(
 
 
 def mean_average_precision_at_k(
-    y_true: Lists, y_pred: Lists, k: int = K, definition: str | Definition = KAGGLE
+    y_true: Lists, y_pred: Lists, k: int = MAP_CUTOFF, definition: str | Definition = 'kaggle'
 ) -> float:
     """Return the mean average precision at k over all users with a relevant label.
 
@@ -282,7 +150,7 @@ class MeanAveragePrecision(Accumulator):
 
     settings = ('k', 'definition')
 
-    def __init__(self, k: int = K, definition: str | Definition = KAGGLE) -> None:
+    def __init__(self, k: int = MAP_CUTOFF, definition: str | Definition = 'kaggle') -> None:
         self.k = check_cutoff(k)
         self.definition = definitions.get(definition)
         self.reset()
