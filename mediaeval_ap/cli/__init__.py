@@ -8,7 +8,9 @@ from mediaeval_ap.cli import (  # noqa: F401
     index_and_stream,
     judge,
     other_challenges,
+    rank_and_explain,
     report,
+    validate,
 )
 from mediaeval_ap.cli.commands import main
 

@@ -1,4 +1,4 @@
-"""The commands `evaluate` and `rank`."""
+"""The command `evaluate`."""
 
 import json
 import os
@@ -109,13 +109,6 @@ def test_cutoffs_of_several_options_add_up(folder):
     for options in (['-K', '2,all,1'], ['-K', '2', '-K', 'all', '-K', '1'], ['-K2,all', '-K1']):
         result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'json', *options)
         assert result.stdout == render(results_document([after]), 'json')
-
-
-def test_rank(folder):
-    result = run('rank', 'reference.txt', 'run.txt', 'ann', '-n', '2', '--format', 'jsonl')
-    assert result.exit_code == 0
-    assert [json.loads(line)['shot_id'] for line in result.stdout.splitlines()] == ['1', '2']
-    assert run('rank', 'reference.txt', 'run.txt', '').exit_code == 2
 
 
 def test_judgements(folder):

@@ -1,4 +1,4 @@
-"""The command `explain`: what it writes in each format, and its JSON by the schema."""
+"""The commands `rank` and `explain`: what they write in each format, and its JSON by the schema."""
 
 import json
 from pathlib import Path
@@ -37,6 +37,15 @@ def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near
     return AveragePrecision('reference.txt', **criteria).explain(
         hypothesis, queries, k=k, near=near
     )
+
+
+def test_rank():
+    options = '-n', '3', '--format', 'jsonl'
+    result = run('rank', 'reference.txt', 'hypothesis.txt', 'nicolas_sarkozy', *options)
+    assert result.exit_code == 0
+    relevant = [json.loads(line)['relevant'] for line in result.stdout.splitlines()]
+    assert relevant == [False, False, True]
+    assert run('rank', 'reference.txt', 'hypothesis.txt', '').exit_code == 2
 
 
 def test_what_is_shown():

@@ -1,0 +1,127 @@
+"""Commands about one run: ``rank`` shows a ranking, ``explain`` where precision was lost."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from mediaeval_ap.cli import option_kinds, options
+from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.output import Output, as_usage_errors, write_document
+from mediaeval_ap.cli.run_files import names_of_runs, read_run
+from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import printable, shown
+from mediaeval_ap.render.document import Document, Grid
+
+
+@main.command(
+    'rank',
+    examples=[
+        'mediaeval-ap rank reference.txt hypothesis.txt nicolas_sarkozy -n 10',
+        'mediaeval-ap rank reference.txt hypothesis.txt alain_juppe -o ranking.csv',
+    ],
+)
+@options.reference_argument
+@options.run_argument
+@click.argument('query')
+@options.subset_option
+@options.definition_option
+@options.judgement_options
+@options.warning_options
+@option_kinds.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
+@options.format_options
+@options.output_option
+def rank_command(
+    hypothesis: str, query: str, depth: int, format: str, output: Output, **criteria: Any
+) -> None:
+    """Show the top of the ranking for QUERY, a name, and its AP.
+
+    csv, json and jsonl have only the rows of the ranking.
+    """
+    from mediaeval_ap.evaluation.criteria import check_query
+
+    with as_usage_errors():
+        check_query(query)
+    average_precision = options.read_reference(cutoffs=[depth], **criteria)
+    frame = average_precision.rank(hypothesis, query)
+    ranking = Grid.from_frame(frame)
+    summary = Grid(list(map(str, frame.attrs)), [list(frame.attrs.values())])
+    document = replace(Document.from_grid(ranking), blocks=lambda: [ranking, summary])
+    write_document(document, format, output)
+
+
+@main.command(
+    'explain',
+    examples=[
+        'mediaeval-ap explain reference.txt hypothesis.txt --queries queries.txt',
+        'mediaeval-ap explain reference.txt hypothesis.txt nicolas_sarkozy -k 10 -o why.json',
+    ],
+)
+@options.reference_argument
+@options.run_argument
+@click.argument('query', required=False)
+@options.queries_option
+@option_kinds.input_file(
+    '--against', 'Second run, to split its gain or loss against RUN.', read=read_run
+)
+@options.subset_option
+@option_kinds.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" means without one.')
+@options.near_option
+@options.definition_option
+@options.queries_without_relevant_option
+@options.judgement_options
+@options.warning_options
+@option_kinds.flag('--per-query', help='List every query in tables; csv and json always do.')
+@option_kinds.integer(
+    '-n', '--costliest', default=10, help='Number of queries and names to list in tables.'
+)
+@options.format_options
+@options.output_option
+def explain_command(
+    hypothesis: str,
+    query: str | None,
+    queries: str | None,
+    against: str | None,
+    cutoff: Cutoff,
+    near: float,
+    per_query: bool,
+    costliest: int,
+    format: str,
+    output: Output,
+    **criteria: Any,
+) -> None:
+    """Show where precision was lost, overall or for one QUERY.
+
+    The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
+    shots that were not returned.
+    """
+    from mediaeval_ap.evaluation.criteria import check_query
+
+    if query is not None:
+        if queries is not None:
+            raise click.UsageError(f'leave out --queries: {printable(query)} is the only query')
+        with as_usage_errors():
+            check_query(query)
+        if os.path.isfile(query):
+            raise click.UsageError(
+                f'QUERY: found the file {shown(query)}, expected a name; '
+                'a second run is given with --against, a file of names with --queries'
+            )
+    average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
+    query_table = average_precision.criteria.read_queries(queries)
+    selected: Any = query_table if query is None else [query]
+    runs = [hypothesis] if against is None else [hypothesis, against]
+    name, *other_name = names_of_runs(runs)
+    diagnosis = average_precision.explain(hypothesis, selected, k=cutoff, near=near).called(name)
+    if against is not None:
+        other = average_precision.explain(against, selected, k=cutoff, near=near)
+        other = other.called(*other_name)
+        document = diagnosis.against(other).document(per_query=per_query, costliest=costliest)
+    elif query is not None:
+        document = diagnosis.of(query).document()
+    else:
+        document = diagnosis.document(per_query=per_query, costliest=costliest)
+    write_document(document, format, output)
