@@ -42,7 +42,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
-from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.result import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Column, Table, layouts, read
 from mediaeval_ap.tables.reading import KINDS_WITH_ALL_FIELDS, InputKind, TableInput
@@ -232,7 +232,7 @@ class PersonDiscovery2015:
         counts = {
             'queries': len(query_names),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            **({SKIPPED: n_skipped} if self._without_relevant == 'skip' else {}),
+            **count_of_skipped(self._without_relevant, n_skipped),
             'queries_without_name': names.count(None),
             **self._run_counts(run, shots),
             'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,

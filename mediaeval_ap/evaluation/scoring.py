@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.result import SKIPPED, count_of_skipped
 from mediaeval_ap.tables import Provenance
 
 
@@ -80,7 +80,7 @@ def evaluation_of(
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(scores.n_relevant == 0)),
-        **({SKIPPED: 0} if criteria.queries_without_relevant == 'skip' else {}),
+        **count_of_skipped(criteria.queries_without_relevant, 0),
         'placeholders': criteria.reference.n_placeholders if source is None else 0,
         **run.counts,
     }

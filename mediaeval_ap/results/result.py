@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.choices import WithoutRelevant
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import (
     Note,
@@ -224,6 +225,13 @@ def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list
 def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
     """Return a note that some queries were left out of the mean, if any were."""
     return notes_of(n_skipped, n_skipped + n_scored, f'{lack}, and are left out')
+
+
+def count_of_skipped(policy: WithoutRelevant, n_skipped: int) -> dict[str, int]:
+    """Return the entry of a manifest; no entry where the settings leave no query out."""
+    if policy == 'count':
+        return {}
+    return {SKIPPED: n_skipped}
 
 
 def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) -> list[str]:

@@ -40,7 +40,7 @@ from mediaeval_ap.evaluation.data_warnings import (
 )
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import SKIPPED
+from mediaeval_ap.results.result import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
@@ -302,7 +302,7 @@ def _score_entries(
             'unknown': len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic)),
             'relevant': int(n_relevant.sum()),
             'relevant_returned': int(np.count_nonzero(ranked.is_hit)),
-            **({SKIPPED: n_skipped} if skips else {}),
+            **count_of_skipped(criteria.skip_or_count, n_skipped),
             **({'ignored': n_ignored} if criteria.ignored else {}),
         },
         values_by_measure,
