@@ -20,9 +20,11 @@ from mediaeval_ap.challenges.task import (
 )
 from mediaeval_ap.choices import Missing, Ties, Unknown
 from mediaeval_ap.errors import shown
+from mediaeval_ap.evaluation.data_warnings import IdPolicy
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.result import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.records import Records, parse_decimals
 from mediaeval_ap.tables.table import Frame
@@ -88,7 +90,8 @@ def evaluate_gap(
     from pyarrow import compute
 
     metric = GlobalAveragePrecision(ties)
-    files = Files(GAP, truth, predictions, columns, truth_columns, missing, unknown, name)
+    layouts = GAP.layouts(columns, truth_columns)
+    files = Files(layouts, truth, predictions, IdPolicy(missing, unknown), name=name)
     ids = unique_ids(files.truth)
     files.truth.refuse_several('label')
     predicted = unique_ids(files.predictions)
@@ -109,13 +112,14 @@ def evaluate_gap(
         table = pyarrow.table(arrays, names).to_pandas().dropna(subset='predicted')
         table = in_rank_order(table, metric.ties, metric.n_true)
     n_without = metric.n_queries - metric.n_true
+    wrong = 'have no true label: a prediction for one of them is wrong'
+    files.notes += notes_of(n_without, len(files.ids), wrong)
     return files.score(
         {'GAP': metric.compute},
-        {'ties': metric.ties},
         {'confidence': confidence, 'correct': correct},
-        {'predictions': metric.n_predictions, 'without_truth': n_without},
-        table,
-        notes=files.notes(n_without, 'have no true label: a prediction for one of them is wrong'),
+        parameters={'ties': metric.ties},
+        counts={'predictions': metric.n_predictions, 'without_truth': n_without},
+        table=table,
     )
 
 
@@ -147,8 +151,9 @@ def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray
         if len(first_words) == 2 and expected_number(first_words[1].encode()) == EXACT_NUMBER:
             expected = f'a label and {EXACT_NUMBER}'
         else:
-            own_column = OWN_COLUMN * (len(first_words) == 1)
-            expected = f'a label and its finite confidence, or nothing{own_column}'
+            expected = 'a label and its finite confidence, or nothing'
+            if len(first_words) == 1:
+                expected += OWN_COLUMN
         field = predictions['label'][wrong_rows[0]].as_py()
         raise predictions.error(wrong_rows, 'label', shown(field), expected)
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')

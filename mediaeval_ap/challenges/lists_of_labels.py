@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from mediaeval_ap.challenges.task import (
 from mediaeval_ap.choices import FIRST_HIT_CUTOFF, MAP_CUTOFF, Missing, Unknown
 from mediaeval_ap.definitions import Definition, check_cutoff, check_cutoffs
 from mediaeval_ap.errors import DataWarning, FormatError, Note
-from mediaeval_ap.evaluation.data_warnings import scores_above_one
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
+from mediaeval_ap.results.result import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.text.line_rules import EXCHANGED
@@ -121,7 +123,8 @@ def evaluate_map(
     """
     cutoffs = _cutoffs(k)
     metrics = [MeanAveragePrecision(cutoff, definition) for cutoff in cutoffs]
-    files = Files(MAP, truth, predictions, columns, truth_columns, missing, unknown, name)
+    layouts = MAP.layouts(columns, truth_columns)
+    files = Files(layouts, truth, predictions, IdPolicy(missing, unknown), name=name)
     relevant = LabelsById(files.truth)
     predicted = LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
@@ -140,28 +143,42 @@ def evaluate_map(
         predicted.take(files.rows).flatten(),
         has_hits=any(ap[n_relevant > 0].any() for ap, _ in values_by_metric),
     )
-    is_above_one = np.any([ap > 1 for ap, _ in values_by_metric], axis=0)
-    above_one = files.ids.filter(is_above_one).to_pylist()
-    values = {f'AP@{k}': ap for k, (ap, _) in zip(cutoffs, values_by_metric, strict=True)}
-    values['n_relevant'] = n_relevant
-    return files.score(
-        {f'MAP@{metric.k}': metric.compute for metric in metrics},
-        {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0], 'definition': first.definition.name},
-        values,
-        {'without_truth': first.n_without_truth},
-        {'id': files.ids.to_pandas(), **values} if per_query else None,
-        scores_above_one(
-            above_one, len(n_relevant), files.predictions.source.name, first.definition
-        ),
-        files.notes(first.n_without_truth, 'have no relevant label, and are left out'),
+    above_one = np.any([ap > 1 for ap, _ in values_by_metric], axis=0)
+    files.warnings += scores_above_one(
+        files.ids.filter(above_one).to_pylist(),
+        len(n_relevant),
+        files.predictions.source.name,
         first.definition,
     )
+    left_out = 'have no relevant label, and are left out'
+    files.notes += notes_of(first.n_without_truth, len(files.ids), left_out)
+    values = {f'AP@{k}': ap for k, (ap, _) in zip(cutoffs, values_by_metric, strict=True)}
+    values['n_relevant'] = n_relevant
+    table = None
+    if per_query:
+        table = {'id': files.ids.to_pandas(), **values}
+    score = files.score(
+        {f'MAP@{metric.k}': metric.compute for metric in metrics},
+        values,
+        parameters={'k': _one_or_all(cutoffs), 'definition': first.definition.name},
+        counts={'without_truth': first.n_without_truth},
+        table=table,
+    )
+    return replace(score, definition=first.definition)
 
 
 def _cutoffs(k: int | Iterable[int]) -> list[int]:
     """Return one or more distinct cutoffs as a list."""
-    cutoffs = list(map(check_cutoff, k if isinstance(k, Iterable) else [k]))
+    if not isinstance(k, Iterable):
+        k = [k]
+    cutoffs = list(map(check_cutoff, k))
     check_cutoffs(cutoffs, definitions.get('kaggle'), 'k')
+    return cutoffs
+
+
+def _one_or_all(cutoffs: list[int]) -> int | list[int]:
+    if len(cutoffs) == 1:
+        return cutoffs[0]
     return cutoffs
 
 
@@ -205,7 +222,8 @@ def evaluate_first_hit(
     """
     cutoffs = _cutoffs(k)
     metrics = [ReciprocalRank(cutoff) for cutoff in cutoffs]
-    files = Files(FIRST_HIT, truth, predictions, columns, truth_columns, missing, unknown, name)
+    layouts = FIRST_HIT.layouts(columns, truth_columns)
+    files = Files(layouts, truth, predictions, IdPolicy(missing, unknown), name=name)
     images = unique_ids(files.truth)
     (label,) = files.truth.layout.by_role.keys() - {'id'}
     files.truth.refuse_empty(label)
@@ -225,7 +243,13 @@ def evaluate_first_hit(
     has_hits = any(metric.compute() for metric in metrics)
     files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits=has_hits)
     values = {f'RR@{k}': ranks for k, (ranks,) in zip(cutoffs, values_by_metric, strict=True)}
-    table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
-    means = {f'first-hit MAP@{metric.k}': metric.compute for metric in metrics}
-    settings = {'k': cutoffs if len(cutoffs) > 1 else cutoffs[0]}
-    return files.score(means, settings, values, {}, table if per_query else None)
+    table = None
+    if per_query:
+        table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}
+    return files.score(
+        {f'first-hit MAP@{metric.k}': metric.compute for metric in metrics},
+        values,
+        parameters={'k': _one_or_all(cutoffs)},
+        counts={},
+        table=table,
+    )

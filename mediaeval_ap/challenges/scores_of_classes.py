@@ -33,11 +33,17 @@ from mediaeval_ap.choices import (
 )
 from mediaeval_ap.errors import Note, ParameterError, abridged, printable, shown, with_noun
 from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import likely_cause
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.progress import shows_progress, tracked
-from mediaeval_ap.results.result import NO_TRUE_LABEL, SKIPPED, mean, notes_of_skipped
+from mediaeval_ap.results.result import (
+    NO_TRUE_LABEL,
+    count_of_skipped,
+    mean,
+    notes_of,
+    notes_of_skipped,
+)
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.table import Frame, NumberedRows
@@ -126,47 +132,54 @@ def evaluate_lrap(
         raise ParameterError('give per_query or per_class, not both: a score has one table')
     skip_or_count = check_without_relevant(queries_without_relevant)
     metric = LabelRankingAveragePrecision(label_weighted=label_weighted)
-    files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
+    layouts = CLASSES.layouts(columns, truth_columns)
+    files = Files(layouts, truth, scores, IdPolicy(missing, unknown), name=name)
     classes = _scored_classes(files)
     labels, n_skipped = _matched_labels(files, classes, skip=skip_or_count == 'skip')
-    values, n_labels = _add_samples(metric, files, labels, classes)
+    lrap, n_labels = _add_samples(metric, files, labels, classes)
+    values: dict[str, NDArray[Any]] = {'LRAP': lrap}
+    metric_name = 'LRAP'
+    if label_weighted:
+        values['n_labels'] = n_labels
+        metric_name = 'lwlrap'
     table: dict[str, Any] | None = None
     if per_query:
-        table = {'id': files.ids.to_pandas(), 'LRAP': values, 'n_labels': n_labels}
+        table = {'id': files.ids.to_pandas(), 'LRAP': lrap, 'n_labels': n_labels}
     elif per_class:
         precision, weight = metric.per_class()
         table = {'class': classes, 'precision': precision, 'weight': weight}
         table['n_labels'] = metric.n_labels
+    _add_notes(files, metric, classes, n_skipped)
     return files.score(
-        {'lwlrap' if label_weighted else 'LRAP': metric.compute},
-        {'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
-        {'LRAP': values} | ({'n_labels': n_labels} if label_weighted else {}),
-        {
+        {metric_name: metric.compute},
+        values,
+        parameters={'label_weighted': metric.label_weighted, **parameter_of_skipped(skip_or_count)},
+        counts={
             'classes': len(classes),
             'labels': int(metric.n_labels.sum()),
             'without_truth': metric.n_without_label,
-            **({SKIPPED: n_skipped} if skip_or_count == 'skip' else {}),
+            **count_of_skipped(skip_or_count, n_skipped),
         },
-        table,
-        notes=_notes(metric, files, classes, n_skipped),
+        table=table,
     )
 
 
-def _notes(
-    metric: LabelRankingAveragePrecision, files: Files, classes: list[str], n_skipped: int
-) -> list[str]:
-    """Return notes on samples without a label, skipped samples, and classes that are never true."""
-    zero = ', or 0 if it has no scores' if files.policy.missing == 'zero' else ''
-    effect = 'they do not count' if metric.label_weighted else f'each counts 1{zero}'
-    notes = [
-        *files.notes(metric.n_without_label, f'{NO_TRUE_LABEL}: {effect}'),
-        *notes_of_skipped(n_skipped, len(files.ids), NO_TRUE_LABEL),
-    ]
+def _add_notes(
+    files: Files, metric: LabelRankingAveragePrecision, classes: list[str], n_skipped: int
+) -> None:
+    """Note samples without a label, skipped samples, and classes that are never true."""
+    effect = 'each counts 1'
+    if metric.label_weighted:
+        effect = 'they do not count'
+    elif files.policy.missing == 'zero':
+        effect = 'each counts 1, or 0 if it has no scores'
+    n_queries = len(files.ids)
+    files.notes += notes_of(metric.n_without_label, n_queries, f'{NO_TRUE_LABEL}: {effect}')
+    files.notes += notes_of_skipped(n_skipped, n_queries, NO_TRUE_LABEL)
     never_true = [shown(name) for name, n in zip(classes, metric.n_labels, strict=True) if not n]
     if never_true:
         classes_are = with_noun(len(never_true), 'class is', 'classes are')
-        notes.append(f'{classes_are} true for no query, but ranked: {abridged(never_true)}')
-    return notes
+        files.notes.append(f'{classes_are} true for no query, but ranked: {abridged(never_true)}')
 
 
 def _add_samples(
@@ -238,7 +251,8 @@ def evaluate_macro_ap(
     import pyarrow
 
     check_policy('ties', ties, TIES)
-    files = Files(CLASSES, truth, scores, columns, truth_columns, missing, unknown, name)
+    layouts = CLASSES.layouts(columns, truth_columns)
+    files = Files(layouts, truth, scores, IdPolicy(missing, unknown), name=name)
     classes = _scored_classes(files, ties)
     labels, _ = _matched_labels(files, classes)
     ap, n_relevant = _ap_of_classes(files, labels, classes, ties)
@@ -251,15 +265,23 @@ def evaluate_macro_ap(
             )
         return value
 
+    if n_without:
+        left_out = 'have no positive, and are left out'
+        files.notes.append(Note(left_out, n_without, len(classes), 'classes'))
     values = {'AP': ap, 'n_relevant': n_relevant}
-    note = Note('have no positive, and are left out', n_without, len(classes), 'classes')
+    table = None
+    if per_query:
+        table = {'id': classes, **values}
     return files.score(
         {'macro AP': macro_ap},
-        {'ties': ties},
         values,
-        {'samples': len(files.ids), 'labels': int(n_relevant.sum()), 'without_truth': n_without},
-        {'id': classes, **values} if per_query else None,
-        notes=[note] if n_without else [],
+        parameters={'ties': ties},
+        counts={
+            'samples': len(files.ids),
+            'labels': int(n_relevant.sum()),
+            'without_truth': n_without,
+        },
+        table=table,
         queries=pyarrow.array(classes),
     )
 

@@ -8,31 +8,31 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from statistics import mode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import errors
-from mediaeval_ap.choices import BETWEEN_LABELS, Missing, Unknown, plain_text, turned_round
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.choices import BETWEEN_LABELS, plain_text, turned_round
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap, overlap
 from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.results.result import notes_of
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records
+from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.text.line_rules import EXCHANGED
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+Input: TypeAlias = 'Frame | NDArray[Any]'
 Columns = Mapping[str, str | int]  # the name or the position of a column, by role
 Shape = Mapping[str, str | None]  # the challenge's name of a column, or None, by role
 BEST_FIRST = {'rank': 1, 'score': -1}  # roles that sort rows of labels; scores descend
@@ -64,50 +64,70 @@ class Task:
     truth: Sequence[Shape]
     predictions: Sequence[Shape]
 
+    def layouts(self, columns: Columns | None, truth_columns: Columns | None) -> Layouts:
+        """Return the layouts of both files; `columns` serves both if given alone."""
+        for_predictions = _checked(columns, 'columns')
+        for_truth = _checked(truth_columns, 'truth_columns')
+        named = {'columns': for_predictions, 'truth_columns': for_truth}
+        as_options = {name: _as_option(columns) for name, columns in named.items() if columns}
+        parameter = 'truth_columns'
+        if truth_columns is None:
+            parameter = 'columns'
+            roles, true_roles = _roles(self.predictions), _roles(self.truth)
+            if for_predictions.keys() - roles - true_roles:
+                raise _wrong_roles(for_predictions, [*self.predictions, *self.truth], 'columns')
+            both = for_predictions.items()
+            for_truth = {role: name for role, name in both if role in true_roles}
+            for_predictions = {role: name for role, name in both if role in roles}
+        predictions = _layouts_of_shapes(self.predictions, for_predictions, 'columns', 'columns')
+        truth = _layouts_of_shapes(self.truth, for_truth, parameter, 'truth_columns')
+        return Layouts(truth, predictions, as_options)
+
+
+class Layouts(NamedTuple):
+    """The layouts that a truth and predictions may have."""
+
+    truth: list[RecordLayout]
+    predictions: list[RecordLayout]
+    as_options: dict[str, str]  # the columns that the user named, by parameter
+
+    def read(self, truth: Input, predictions: Input) -> tuple[Records, Records]:
+        if not self.predictions[0].other_numbers:
+            true = read_records(TableInput.of(truth, 'truth'), self.truth)
+            return true, read_records(TableInput.of(predictions, 'predictions'), self.predictions)
+        # Read first: a truth of 0 and 1 has its classes.
+        scores_input = TableInput.of(on_cpu(predictions, 'scores'), 'scores')
+        scores = read_records(scores_input, self.predictions, allow_arrays=True)
+        classes = frozenset(scores.classes)
+        layouts = [replace(layout, classes=classes) for layout in self.truth]
+        truth_input = TableInput.of(on_cpu(truth, 'truth'), 'truth')
+        return read_records(truth_input, layouts, allow_arrays=True, like=scores), scores
+
 
 class Files:
     """A truth and predictions; `match` pairs their rows by id."""
 
     def __init__(
         self,
-        task: Task,
-        truth: Any,
-        predictions: Any,
-        columns: Columns | None,
-        truth_columns: Columns | None,
-        missing: Missing,
-        unknown: Unknown,
+        layouts: Layouts,
+        truth: Input,
+        predictions: Input,
+        policy: IdPolicy,
+        *,
         name: str | None,
     ) -> None:
         self.name = check_name(name)
-        columns_by_parameter = {'columns': columns, 'truth_columns': truth_columns}
-        truth_layouts, prediction_layouts = _layouts_of_files(task, **columns_by_parameter)
-        self.policy = IdPolicy(missing, unknown)
-        role = 'scores' if prediction_layouts[0].other_numbers else 'predictions'
-
-        def read(truth: Any, predictions: Any) -> tuple[Records, Records]:
-            if not prediction_layouts[0].other_numbers:
-                true = read_records(TableInput.of(truth, 'truth'), truth_layouts)
-                return true, read_records(TableInput.of(predictions, role), prediction_layouts)
-            # Read first: a truth of 0 and 1 has its classes.
-            scores_input = TableInput.of(on_cpu(predictions, role), role)
-            scores = read_records(scores_input, prediction_layouts, allow_arrays=True)
-            classes = frozenset(scores.classes)
-            layouts = [replace(layout, classes=classes) for layout in truth_layouts]
-            truth_input = TableInput.of(on_cpu(truth, 'truth'), 'truth')
-            return read_records(truth_input, layouts, allow_arrays=True, like=scores), scores
-
+        self.policy = policy
+        self._columns = layouts.as_options
         try:
-            self.truth, self.predictions = read(truth, predictions)
+            self.truth, self.predictions = layouts.read(truth, predictions)
         except FormatError as error:
-            with suppress(errors.Error):
-                inputs = (TableInput.of(value).value for value in (truth, predictions))
-                may_be_exchanged = not error.remedy and all(
-                    getattr(value, 'is_regular_file', True) for value in inputs
-                )
-                if may_be_exchanged:
-                    read(predictions, truth)
-                    error = error.with_remedy(EXCHANGED)
+            if not error.remedy:
+                with suppress(errors.Error):
+                    inputs = (TableInput.of(value).value for value in (truth, predictions))
+                    if all(getattr(value, 'is_regular_file', True) for value in inputs):
+                        layouts.read(predictions, truth)
+                        error = error.with_remedy(EXCHANGED)
             raise error from None
         for records in self.truth, self.predictions:
             first_id = records['id'][0].as_py()
@@ -118,11 +138,7 @@ class Files:
         self.predictions.refuse_padded_as_in(self.truth)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # issued all at once, with the score
-        self._columns = {
-            parameter: _as_option(columns)
-            for parameter, columns in columns_by_parameter.items()
-            if columns
-        }
+        self.notes: list[str] = []
 
     def match(
         self,
@@ -135,59 +151,73 @@ class Files:
 
         Returns the positions in `ids` that are scored. Sets `self.ids`, and `self.rows`: for each
         scored id its position in `predicted`, or -1 if it is missing and counts 0. With ids a, b, c
-        and predicted c, a, and ``missing='zero'``: [0, 1, 2], and rows [1, -1, 0].
-
-        Parameters
-        ----------
-        ids, predicted : pyarrow.Array
-            Distinct ids of the truth and of the predictions.
-        codes : ndarray, optional
-            For each row of the predictions its position in `predicted`, if ids have several rows.
-        are_scored : ndarray of bool, optional
-            False for ids to leave out; predictions may lack these.
+        and predicted c, a, and ``missing='zero'``: [0, 1, 2], and rows [1, -1, 0]. If ids have
+        several rows, `codes` are the positions in `predicted` of all rows. Ids where `are_scored`
+        is False are left out; predictions may lack these.
         """
         import pyarrow
 
+        if are_scored is None:
+            are_scored = np.ones(len(ids), dtype=np.bool_)
         rows = positions_of(ids, predicted)
+        missing = np.flatnonzero(are_scored & (rows < 0))
         is_unknown = positions_of(predicted, ids) < 0
-        can_score = np.ones(len(ids), dtype=np.bool_) if are_scored is None else are_scored
-        missing = np.flatnonzero((rows < 0) & can_score)
-        unknown = np.flatnonzero(is_unknown if codes is None else is_unknown[codes])
+        is_disjoint = bool(is_unknown.all())
+        if codes is not None:
+            is_unknown = is_unknown[codes]
+        unknown = np.flatnonzero(is_unknown)
         self.counts = {'missing': len(missing), 'unknown': len(unknown)}
         name = printable(self.predictions.source.name)
-        cause = ''
-        if is_unknown.all() or (len(unknown) and _zero_in(predicted, ids)):
-            texts = predicted.to_pylist(), self.truth_name, ids.to_pylist()
-            cause = likely_cause(texts[0], texts[2]) if is_unknown.all() else ''
-            self.warnings += overlap(name, 'ids', *texts)
         if len(unknown):
-            first = self.predictions['id'][unknown[0]].as_py()
-            self.policy.refuse_unknown(
-                self.predictions, unknown, 'id', first, self.truth_name, cause
-            )
+            self._expect_known(unknown, predicted, ids, is_disjoint=is_disjoint)
         if len(missing):
-            field = self.predictions.layout.by_role['id']
-            source = self.predictions.source.name
-            self.policy.refuse_missing(
-                source, field, ids[missing[0]].as_py(), len(missing), self.truth_name
-            )
-            is_zero = self.policy.missing == 'zero'
-            effect = 'scored as if nothing were predicted' if is_zero else 'left out'
-            finding = f'no row for {len(missing)} of {len(ids)} ids of {self.truth_name}, {effect}'
-            self.warnings.append(errors.DataWarning('missing-ids', name, finding))
+            self._expect_predicted(ids, missing)
         if len(unknown):
             have_unknown = f'have an id that {self.truth_name} lacks, and are left out'
             note = errors.Note(have_unknown, len(unknown), len(self.predictions), 'rows')
             self.warnings.append(errors.DataWarning('unknown-ids', name, note))
         if self.policy.missing == 'skip':
-            can_score = can_score & (rows >= 0)
-        scored = np.flatnonzero(can_score)
+            are_scored = are_scored & (rows >= 0)
+        scored = np.flatnonzero(are_scored)
         if not len(scored):
             errors.warn_caller(self.warnings)
             raise errors.UndefinedScoreError(f'{name}: no id of {self.truth_name} is left to score')
         self.ids = ids.take(pyarrow.array(scored))
         self.rows = rows[scored]
         return scored
+
+    def _expect_known(
+        self,
+        unknown: NDArray[np.int64],
+        predicted: pyarrow.Array,
+        ids: pyarrow.Array,
+        *,
+        is_disjoint: bool,
+    ) -> None:
+        """Raise for rows with an unknown id, unless the policy drops them; warn of the cause."""
+        truth = self.truth_name
+        cause = ''
+        if is_disjoint and self.policy.unknown == 'error':
+            cause = likely_cause(predicted.to_pylist(), ids.to_pylist())
+        first = self.predictions['id'][unknown[0]].as_py()
+        self.policy.refuse_unknown(self.predictions, unknown, 'id', first, truth=truth, cause=cause)
+        if is_disjoint or _zero_in(predicted, ids):
+            name = self.predictions.source.name
+            texts = predicted.to_pylist()
+            self.warnings += overlap(name, 'ids', texts, reference=truth, known=ids.to_pylist())
+
+    def _expect_predicted(self, ids: pyarrow.Array, missing: NDArray[np.int64]) -> None:
+        """Raise for missing ids, or warn that the policy leaves them out or scores them."""
+        source = self.predictions.source.name
+        field = self.predictions.layout.by_role['id']
+        first = ids[missing[0]].as_py()
+        truth = self.truth_name
+        self.policy.refuse_missing(source, field, first, len(missing), truth=truth)
+        effect = 'left out'
+        if self.policy.missing == 'zero':
+            effect = 'scored as if nothing were predicted'
+        finding = f'no row for {len(missing)} of {len(ids)} ids of {truth}, {effect}'
+        self.warnings.append(errors.DataWarning('missing-ids', printable(source), finding))
 
     def pieces(self, size: int) -> Iterator[slice]:
         """Cut the ids into slices of `size`, which bounds the memory; show progress."""
@@ -204,7 +234,9 @@ class Files:
             arguments = arguments_of(part)
             for pieces, metric in zip(pieces_by_metric, metrics, strict=True):
                 arrays = metric.update(*arguments)
-                pieces.append(arrays if isinstance(arrays, tuple) else (arrays,))
+                if not isinstance(arrays, tuple):
+                    arrays = (arrays,)
+                pieces.append(arrays)
         return [
             tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in pieces_by_metric
         ]
@@ -228,8 +260,10 @@ class Files:
             if separators & {*label} and true_labels & {*_split_at_wrong_separators(label)}
         ]
         if joined:
-            finding = f'{len(joined):,} of {len(predicted_labels):,} predicted labels, as '
-            finding += f'{shown(min(joined))}, are not in {self.truth_name}, but their parts are'
+            finding = (
+                f'{len(joined):,} of {len(predicted_labels):,} predicted labels, as '
+                f'{shown(min(joined))}, are not in {self.truth_name}, but their parts are'
+            )
             marks = ' '.join(sorted(separators.intersection(''.join(joined))))
             cause = f'labels are separated by spaces, not by {marks}'
             self.warnings += no_overlap(self.predictions.source.name, finding, cause)
@@ -240,62 +274,48 @@ class Files:
     def score(
         self,
         means: Mapping[str, Callable[[], float]],
-        parameters: Mapping[str, Any],
         values: Mapping[str, NDArray[Any]],
+        *,
+        parameters: Mapping[str, Any],
         counts: Mapping[str, int],
         table: Mapping[str, Any] | pandas.DataFrame | None,
-        warnings: Sequence[errors.DataWarning] = (),
-        notes: Sequence[str] = (),
-        definition: Definition | None = None,
         queries: pyarrow.Array | None = None,
     ) -> Score:
         """Compute the means; return the score, whose value is the last one.
 
         `queries` have the values; by default they are the scored ids.
         """
-        queries = self.ids if queries is None else queries
+        if queries is None:
+            queries = self.ids
         if table is not None:
             import pandas
 
             table = pandas.DataFrame(table)
-        warnings = (*self.warnings, *warnings)
-        errors.warn_caller(warnings)  # before `compute`, which raises if a score is not defined
+        errors.warn_caller(self.warnings)  # before `compute`, which may find no score defined
         mean_by_name = {name: compute() for name, compute in means.items()}
         last_metric = next(reversed(mean_by_name))
         column_by_role = self.predictions.layout.by_role
+        sorting_columns = [column_by_role[role] for role in BEST_FIRST if role in column_by_role]
+        policy = {'missing': self.policy.missing, 'unknown': self.policy.unknown}
         return Score(
             metric=last_metric,
             value=mean_by_name[last_metric],
-            parameters={
-                **parameters,
-                'missing': self.policy.missing,
-                'unknown': self.policy.unknown,
-                **self._columns,
-            },
+            parameters={**parameters, **policy, **self._columns},
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts={'queries': len(queries), **counts, **self.counts},
             table=table,
             notes=[
                 *self.truth.notes('the truth'),
                 *self.predictions.notes('predictions'),
-                *(
-                    f'predictions are sorted by {column_by_role[role]}'
-                    for role in BEST_FIRST
-                    if role in column_by_role
-                ),
-                *notes,
+                *(f'predictions are sorted by {column}' for column in sorting_columns),
+                *self.notes,
             ],
-            warnings=warnings,
+            warnings=tuple(self.warnings),
             queries=queries,
             values=values,
-            definition=definition,
             means=mean_by_name,
             run=self.name,
         )
-
-    def notes(self, n_queries: int, predicate: str) -> list[str]:
-        """Return a note about `n_queries` of the scored queries; no note about 0 of them."""
-        return notes_of(n_queries, len(self.ids), predicate)
 
 
 class LabelsById:
@@ -311,7 +331,8 @@ class LabelsById:
         if 'labels' in records.layout.by_role:
             self.ids = unique_ids(records)
             lists = records['labels']
-            lists = lists if is_list(lists) else split_labels(lists)
+            if not is_list(lists):
+                lists = split_labels(lists)
             offsets = lists.offsets.to_numpy()
             labels = lists.values
         else:
@@ -408,29 +429,8 @@ def split_labels(texts: pyarrow.Array) -> pyarrow.LargeListArray:
     return pyarrow.LargeListArray.from_arrays(offsets, words.filter(is_word))
 
 
-def _layouts_of_files(
-    task: Task, columns: Any, truth_columns: Any
-) -> tuple[list[RecordLayout], list[RecordLayout]]:
-    """Return the layouts of a truth and of predictions; `columns` serves both if given alone."""
-    for_predictions = _checked(columns, 'columns')
-    parameter = 'columns'
-    if truth_columns is not None:
-        for_truth = _checked(truth_columns, 'truth_columns')
-        parameter = 'truth_columns'
-    else:
-        truth_roles, prediction_roles = (
-            {role for shape in shapes for role in shape}
-            for shapes in (task.truth, task.predictions)
-        )
-        if for_predictions.keys() - truth_roles - prediction_roles:
-            raise _wrong_roles(for_predictions, [*task.predictions, *task.truth], 'columns')
-        for_truth = {role: name for role, name in for_predictions.items() if role in truth_roles}
-        for_predictions = {
-            role: name for role, name in for_predictions.items() if role in prediction_roles
-        }
-    prediction_layouts = _layouts_of_shapes(task.predictions, for_predictions, 'columns', 'columns')
-    truth_layouts = _layouts_of_shapes(task.truth, for_truth, parameter, 'truth_columns')
-    return truth_layouts, prediction_layouts
+def _roles(shapes: Sequence[Shape]) -> set[str]:
+    return {role for shape in shapes for role in shape}
 
 
 def _as_option(columns: Columns) -> str:
@@ -438,7 +438,7 @@ def _as_option(columns: Columns) -> str:
     return ','.join(f'{role}={column}' for role, column in columns.items())
 
 
-def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
+def _checked(columns: object, parameter: str) -> dict[str, str | int]:
     """Validate columns by role: all names or all positions, and each column once."""
     if columns is None:
         return {}
@@ -464,11 +464,10 @@ def _checked(columns: Any, parameter: str) -> dict[str, str | int]:
 
 
 def _wrong_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
-    roles = {role for shape in shapes for role in shape}
-    if meant := turned_round(columns, roles):
+    if meant := turned_round(columns, _roles(shapes)):
         return ParameterError(f'found {shown(dict(columns))}, expected {meant}', parameter)
     expected = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
-    if any(isinstance(column, int) for column in columns.values()):
+    if _are_positions(columns):
         expected = f'the positions of {expected}'
     return ParameterError(f'found {",".join(columns)}, expected {expected}', parameter)
 
@@ -481,48 +480,71 @@ def _layouts_of_shapes(
     `parameter` gave the columns; `own_parameter` is for this file alone: for a truth, they may be
     ``columns`` and ``truth_columns``.
     """
-    by_position = any(isinstance(column, int) for column in columns.values())
-    if by_position and {'id'} in [shape.keys() for shape in shapes] and columns.keys() <= {'id'}:
-        expected = 'the name of a column, as only a header names the classes'
-        raise ParameterError(f'found {_as_option(columns)}, expected {expected}', parameter)
-    fitting: list[dict[str, Any]] = [
-        {role: columns.get(role, name) for role, name in shape.items()}
-        for shape in shapes
-        if columns.keys() <= shape.keys() and not (by_position and shape.keys() - columns.keys())
-    ]
-    # Each role needs its own column: if "score" holds the labels, it cannot also sort the rows.
-    distinct = [shape for shape in fitting if len({None, *shape.values()}) > len(shape)]
-    if fitting and not distinct:
-        columns_of_shape = fitting[0]
-        repeated = mode(columns_of_shape.values())
-        roles = ' and '.join(role for role, name in columns_of_shape.items() if name == repeated)
-        expected = 'a column of its own for each'
-        raise ParameterError(
-            f'found {shown(repeated)} as both {roles}, expected {expected}', parameter
-        )
-    fitting = distinct
-    if not fitting:
-        raise _wrong_roles(columns, shapes, parameter)
     remedy = ''
     if not columns or parameter != own_parameter:
         roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
         option = own_parameter.replace('_', '-')
         remedy = f'; name other columns by --{option} {roles}, in Python {own_parameter}='
     layouts = []
-    for shape in fitting:
-        names = [column_at(name) if by_position else name for name in shape.values()]
+    for shape in _fitting_shapes(shapes, columns, parameter):
+        names = list(shape.values())
+        if _are_positions(columns):
+            names = list(map(column_at, names))
         n_texts = len(names) - len(NUMBER_ROLES & shape.keys())
-        as_lists = {'id': names[0], 'labels': names[n_texts - 1]}
-        may_be_lists = 'label' in shape and any('labels' in other_shape for other_shape in shapes)
+        lists_remedy = ''
+        if 'label' in shape and 'labels' in _roles(shapes):
+            as_lists = {'id': names[0], 'labels': names[n_texts - 1]}
+            lists_remedy = f', or lists by {own_parameter}={as_lists}'
         layouts.append(
             RecordLayout(
                 texts=tuple(names[:n_texts]),
-                lists_remedy=f', or lists by {own_parameter}={as_lists}' * may_be_lists,
+                lists_remedy=lists_remedy,
                 numbers=tuple(names[n_texts:]),
                 roles=tuple(shape),
                 other_numbers=shape.keys() == {'id'},
-                has_header=not by_position,
+                has_header=not _are_positions(columns),
                 remedy=remedy,
             )
         )
     return layouts
+
+
+def _fitting_shapes(
+    shapes: Sequence[Shape], columns: Columns, parameter: str
+) -> list[dict[str, Any]]:
+    """Return the shapes that have all roles of `columns`, with a column of its own for each role.
+
+    A shape whose roles do not all have a column of the challenge or of the user is left out.
+    """
+    has_classes = any(shape.keys() == {'id'} for shape in shapes)
+    if _are_positions(columns) and has_classes and columns.keys() == {'id'}:
+        expected = 'the name of a column, as only a header names the classes'
+        raise ParameterError(f'found {_as_option(columns)}, expected {expected}', parameter)
+    fitting = [
+        {role: columns.get(role, name) for role, name in shape.items()}
+        for shape in shapes
+        if columns.keys() == shape.keys()
+        or (columns.keys() < shape.keys() and not _are_positions(columns))
+    ]
+    if not fitting:
+        raise _wrong_roles(columns, shapes, parameter)
+    # If "score" holds the labels, it cannot also sort the rows.
+    distinct = [shape for shape in fitting if _has_own_columns(shape)]
+    if not distinct:
+        repeated = mode(fitting[0].values())
+        roles = ' and '.join(role for role, name in fitting[0].items() if name == repeated)
+        raise ParameterError(
+            f'found {shown(repeated)} as both {roles}, expected a column of its own for each',
+            parameter,
+        )
+    return distinct
+
+
+def _has_own_columns(shape: Mapping[str, object]) -> bool:
+    """Return True if each role has a column, and no other role has the same."""
+    names = set(shape.values())
+    return None not in names and len(names) == len(shape)
+
+
+def _are_positions(columns: Columns) -> bool:
+    return any(isinstance(column, int) for column in columns.values())
