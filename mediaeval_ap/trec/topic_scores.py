@@ -253,6 +253,7 @@ def _score_entries(
         judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
     )
     is_missing = (rows.n_by_topic == 0) & is_scored
+    about_topics = _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
     has_hits = bool(rows.is_hit.any())
     run, truth = returned.source.name, printable(judged_name)
     ids_of_topics = returned.topic.values, truth, topics
@@ -260,7 +261,7 @@ def _score_entries(
     if rows.n_by_topic.any():
         documents = returned.document, truth, judged.document
         warnings += overlap(run, 'returned documents', *documents, shares_an_id=has_hits)
-    warnings += _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
+    warnings += about_topics
     ranked = rows
     if criteria.ignored:
         ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
@@ -463,8 +464,9 @@ def _warnings_about_topics(
     unknown = np.flatnonzero(topic < 0)
     missing = np.flatnonzero(is_missing)
     if len(unknown):
-        is_disjoint = len(unknown) == len(topic)
-        cause = likely_cause(returned.topic.values, judged.topic.values) if is_disjoint else ''
+        cause = ''
+        if len(unknown) == len(topic) and policy.unknown == 'error':
+            cause = likely_cause(returned.topic.values, judged.topic.values)
         first = returned.topic.text(unknown[0])
         policy.refuse_unknown(returned, unknown, TOPIC, first, truth, cause)
     if len(missing):
