@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from mediaeval_ap.judging.judging_queue import Queue
     from mediaeval_ap.judging.pool import Pool
     from mediaeval_ap.live import Live
+
+Runs: TypeAlias = Iterable[Run] | Mapping[str, Run]
 
 
 class AveragePrecision:
@@ -108,12 +110,12 @@ class AveragePrecision:
         self.criteria = Criteria.read(
             reference,
             K,
-            definition,
-            subset,
-            queries_without_relevant,
-            judged,
-            unjudged,
-            drop_unjudged_rows,
+            definition=definition,
+            subset=subset,
+            queries_without_relevant=queries_without_relevant,
+            judged=judged,
+            unjudged=unjudged,
+            drop_unjudged_rows=drop_unjudged_rows,
         )
         warn_caller(self.criteria.repeated_rows())
 
@@ -435,7 +437,7 @@ class AveragePrecision:
     @shows_progress
     def report(
         self,
-        runs: Iterable[Any] | Mapping[str, Any],
+        runs: Runs,
         queries: Names | None = None,
         *,
         k: Cutoff | None = None,
@@ -502,10 +504,7 @@ class AveragePrecision:
         (loss_k,) = check_cutoffs([default_k if k is None else k], self.definition, 'k')
         deepest = max(definitions.depths(self.K))
         settings = check_settings(
-            baseline=baseline,
-            correction=correction,
-            level=level,
-            cluster=cluster,
+            baseline=baseline, correction=correction, level=level, cluster=cluster
         )
         pooled = self._pooled_runs(runs, queries, teams, deepest, near)
         check_run('baseline', baseline, pooled.runs)
@@ -514,7 +513,7 @@ class AveragePrecision:
     @shows_progress
     def pool(
         self,
-        runs: Iterable[Any] | Mapping[str, Any],
+        runs: Runs,
         queries: Names | None = None,
         *,
         teams: Mapping[str, str] | None = None,
@@ -580,7 +579,12 @@ class AveragePrecision:
         return pool
 
     def _pooled_runs(
-        self, runs: Any, queries: Any, teams: Any, depth: int, near: float
+        self,
+        runs: Runs,
+        queries: Names | None,
+        teams: Mapping[str, str] | None,
+        depth: int,
+        near: float,
     ) -> PooledRuns:
         """Validate and read the arguments of `pool`."""
         from mediaeval_ap.campaign.collected import name_runs, teams_of
@@ -600,7 +604,7 @@ class AveragePrecision:
     @shows_progress
     def judge_next(
         self,
-        runs: Iterable[Any] | Mapping[str, Any],
+        runs: Runs,
         queries: Names | None = None,
         *,
         n: int = choices.TO_JUDGE,
