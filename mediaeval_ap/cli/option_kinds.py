@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.cli.output import FILE, NEW_FILE, as_usage_errors
+from mediaeval_ap.cli.output import FILE, NEW_FILE
 from mediaeval_ap.cli.run_files import read_run_argument
 from mediaeval_ap.definitions import LARGEST_CUTOFF, Cutoff
+from mediaeval_ap.errors import ParameterError
 
 Decorator = Callable[[Any], Any]
 
@@ -44,8 +45,12 @@ def option(
     """
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        with as_usage_errors(click.BadParameter):
-            return value if read is None else read(value)
+        if read is None:
+            return value
+        try:
+            return read(value)
+        except ParameterError as error:
+            raise click.BadParameter(error.problem) from error
 
     settings['callback'] = callback
     settings.setdefault('show_default', 'default' in settings and '[default: ' not in help)

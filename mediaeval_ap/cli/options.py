@@ -27,7 +27,7 @@ from mediaeval_ap.cli.option_kinds import (
 )
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors, typed_options
 from mediaeval_ap.definitions import Cutoff
-from mediaeval_ap.errors import ParameterError, ReadError
+from mediaeval_ap.errors import ReadError
 from mediaeval_ap.render.formats import FORMATS, N_DECIMALS
 
 if TYPE_CHECKING:
@@ -42,12 +42,10 @@ def _check_is_file(path: str | None) -> str | None:
     raise ReadError(path, reason)
 
 
-def _n_jobs(value: str) -> int:
-    try:
-        jobs: int = choices.check_jobs(int(value) if re.fullmatch('[0-9]{1,9}', value) else value)
-    except ParameterError as error:
-        raise click.BadParameter(error.problem) from error
-    return jobs
+def _n_jobs(value: str) -> object:
+    if re.fullmatch('[0-9]{1,9}', value):
+        return choices.check_jobs(int(value))
+    return choices.check_jobs(value)
 
 
 reference_argument = argument('reference')
@@ -169,10 +167,10 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
     """Read the reference, and return an evaluator with the options of a command."""
     check_metrics(cutoffs, definition)
     if settings.get('judged') is None:
-        for name in ('unjudged', 'drop_unjudged_rows'):
-            if settings.get(name) in ('skip', True):
-                setting = name.replace('_', '-') + ' skip' * (name == 'unjudged')
-                raise click.UsageError(f'--{setting} needs --judged FILE: the judgements')
+        if settings.get('unjudged') == 'skip':
+            raise click.UsageError('--unjudged skip needs --judged FILE: the judgements')
+        if settings.get('drop_unjudged_rows'):
+            raise click.UsageError('--drop-unjudged-rows needs --judged FILE: the judgements')
     from mediaeval_ap.average_precision import AveragePrecision
 
     return AveragePrecision(K=cutoffs, definition=definition, **settings)

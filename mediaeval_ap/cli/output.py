@@ -58,15 +58,15 @@ def check_paths(ctx: click.Context, *more_inputs: str) -> None:
     """
 
     def paths_of(*types: click.Path) -> list[str]:
-        values = [
-            ctx.params[parameter.name or '']
-            for parameter in ctx.command.params
-            if parameter.type in types
-        ]
-        paths = [
-            path for value in values for path in (value if isinstance(value, tuple) else [value])
-        ]
-        return [os.fspath(path) for path in paths if path is not None]
+        paths: list[str] = []
+        for parameter in ctx.command.params:
+            if parameter.type in types:
+                value = ctx.params[parameter.name or '']
+                if isinstance(value, tuple):
+                    paths += value
+                elif value is not None:
+                    paths.append(value)
+        return paths
 
     inputs = [*paths_of(FILE), *more_inputs]
     if inputs.count(STANDARD_STREAM) > 1:
@@ -91,13 +91,12 @@ def _file_identity(path: str) -> object:
 
 
 @contextmanager
-def as_usage_errors(error: type[click.UsageError] = click.UsageError) -> Iterator[None]:
-    """Turn ParameterError into UsageError; the error of one option names it already."""
+def as_usage_errors() -> Iterator[None]:
+    """Turn ParameterError into UsageError, with the names of typed options for parameters."""
     try:
         yield
-    except ParameterError as wrong:
-        is_of_one_option = issubclass(error, click.BadParameter)
-        raise error(wrong.problem if is_of_one_option else _with_options(wrong)) from wrong
+    except ParameterError as error:
+        raise _usage_error(error) from error
 
 
 @contextmanager
@@ -109,16 +108,21 @@ def options_for_parameters() -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        typed = [name for name, _ in typed_options() if name in error.parameters]
-        if typed in ([], ['baseline']):
+        if _typed_of(error).keys() <= {'baseline'}:
             raise
-        raise click.UsageError(_with_options(error), click.get_current_context()) from error
+        raise _usage_error(error) from error
 
 
-def _with_options(error: ParameterError) -> str:
-    """Return the message with the names of typed options in place of parameters."""
-    typed = [option for name, option in typed_options() if name in error.parameters]
-    return f'{", ".join(typed)}: {error.problem}' if typed else str(error)
+def _usage_error(error: ParameterError) -> click.UsageError:
+    message = str(error)
+    if options := ', '.join(_typed_of(error).values()):
+        message = f'{options}: {error.problem}'
+    return click.UsageError(message, click.get_current_context())
+
+
+def _typed_of(error: ParameterError) -> dict[str, str]:
+    """Return the typed options that an error is about, by parameter."""
+    return {name: option for name, option in typed_options() if name in error.parameters}
 
 
 def typed_options() -> Iterator[tuple[str, str]]:
@@ -156,8 +160,10 @@ def tell_waiting_warnings(below: str = '') -> None:
     from mediaeval_ap.results.run_names import run_names
 
     ctx = click.get_current_context(silent=True)
+    if ctx is None:
+        return
     warnings_by_kind: dict[object, dict[str, DataWarning]] = {}
-    for warning in [] if ctx is None else ctx.meta.pop(WAITING_WARNINGS, []):
+    for warning in ctx.meta.pop(WAITING_WARNINGS, []):
         kind = warning.kind, kind_of(warning.note)
         warnings_by_kind.setdefault(kind, {})[warning.about] = warning
     texts = []
@@ -171,7 +177,8 @@ def tell_waiting_warnings(below: str = '') -> None:
             texts.append(f'in {across_runs(dict(zip(names, notes, strict=True)))}')
         else:
             ((about, warning),) = warning_by_run.items()
-            texts.append(f'{os.path.basename(about)}: {warning.finding}' if about else str(warning))
+            source = f'{os.path.basename(about)}: ' if about else ''
+            texts.append(f'{source}{warning.finding}')
     for text in texts:
         tell(fill(f'Warning: {text}', get_terminal_size().columns - 1, subsequent_indent='  '))
     if texts:
@@ -188,7 +195,9 @@ def write(text: str, output: Output = STANDARD_STREAM, is_coloured: bool = False
     try:
         if sys.stdout.isatty():  # a terminal would obey control characters
             tell_waiting_warnings(text)
-            allowed = ('\n', '\t', *(BOLD.split('{}') if is_coloured else ()))
+            allowed = ['\n', '\t']
+            if is_coloured:
+                allowed += BOLD.split('{}')
             parts = re.split('(\x1b\\[[01]m|[\n\t])', text)
             text = ''.join(part if part in allowed else printable(part) for part in parts)
         click.echo(text.encode(), nl=False)
