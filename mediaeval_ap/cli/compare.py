@@ -44,10 +44,9 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in
 def _number_option(
     name: str, check: Callable[[float, str], float], help: str
 ) -> option_kinds.Decorator:
-    def read(value: float | None) -> float | None:
-        return None if value is None else check(value, name)
-
-    return option_kinds.option(name, type=float, metavar='NUMBER', read=read, help=help)
+    return option_kinds.option(
+        name, type=float, metavar='NUMBER', read=lambda value: check(value, name), help=help
+    )
 
 
 @main.command(
@@ -224,9 +223,8 @@ def _score_trec(
         ]
     except FormatError as error:
         call = r'evaluate-trec QRELS RUN... \1 --format json --per-query, and compare its results'
-        expected = REMEDIES_OF_EVALUATE_TREC.sub(f'{call}; in Python', error.expected)
-        place = error.place, error.field, error.found
-        raise FormatError(error.source, *place, expected, error.further, error.remedy) from None
+        message = REMEDIES_OF_EVALUATE_TREC.sub(f'{call}; in Python', str(error))
+        raise click.ClickException(message) from None
 
 
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:

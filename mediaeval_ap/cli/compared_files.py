@@ -35,17 +35,19 @@ TREC_OPTIONS = '--ties', '--relevance-level'
 COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
 
 
-def _read_range(value: str | None) -> tuple[float, float] | None:
+def _read_range(value: str) -> tuple[float, float]:
     """Return two numbers; `compare` checks them."""
     try:
-        low, high = map(float, value.split(',')) if value is not None else (0, 0)
+        low, high = map(float, value.split(','))
     except ValueError:
         raise click.BadParameter(f'found {value!r}, expected two numbers, as 0,1') from None
-    return None if value is None else (low, high)
+    return low, high
 
 
-def _read_grouping(value: str | None) -> str | None:
-    return value.lower() if value and value.lower() in choices.GROUPINGS else value
+def _read_grouping(value: str) -> str:
+    if value.lower() in choices.GROUPINGS:
+        return value.lower()
+    return value
 
 
 comparison_options = option_kinds.combine_options(

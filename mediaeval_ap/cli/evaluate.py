@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,15 +30,11 @@ OUTPUT_OPTIONS = HEADINGS['Output'].split()
 COLLECTING_OPTIONS = [*OUTPUT_OPTIONS, '--resume', '--quiet']
 
 
-def _read_part(value: str | None) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    match = re.fullmatch('([0-9]{1,18})/([0-9]{1,18})', value)
-    try:
-        return check_part(tuple(map(int, match.groups())) if match else value)
-    except ParameterError:
-        expected = 'I/N with I from 1 to N, as 1/8'
-        raise click.BadParameter(f'found {value!r}, expected {expected}') from None
+def _read_part(value: str) -> tuple[int, int]:
+    with suppress(ParameterError):
+        if match := re.fullmatch('([0-9]{1,18})/([0-9]{1,18})', value):
+            return check_part(tuple(map(int, match.groups())))
+    raise click.BadParameter(f'found {value!r}, expected I/N with I from 1 to N, as 1/8')
 
 
 @main.command(
@@ -89,7 +85,12 @@ def evaluate_command(
     for argument, value in ('REFERENCE', reference), ('RUN...', runs):
         if not value:
             raise click.UsageError(f'Missing argument {argument!r}.')
-    _check_evaluate_options(resume, part, jobs, scheduler, runs, reporting)
+    if scheduler is not None:
+        _check_scheduler_alone(part, jobs)
+    if resume is not None:
+        _check_folder(resume, part, runs, reporting)
+    elif part is not None:
+        raise click.UsageError('--part needs --resume DIR, a folder that all parts share')
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
     runs = with_names(runs, names)
     average_precision = options.read_reference(reference=reference, **criteria)
@@ -105,12 +106,12 @@ def evaluate_command(
         try:
             request = EvaluationRequest.of(average_precision.criteria, queries, measures)
             split_runs = run_in_blocks.runs_in_blocks(request, runs, resume, names_of_runs(runs))
-            parts = [] if part is None else [run.compute_part(part, jobs) for run in split_runs]
+            if part is not None:
+                parts = [run.compute_part(part, jobs) for run in split_runs]
+                _tell_part(part, parts, split_runs)
+                return
         except ParameterError as error:
             raise click.UsageError(str(error)) from error
-        if part is not None:
-            _tell_part(part, parts, split_runs)
-            return
         results = stack.enter_context(closing(run_in_blocks.evaluate_runs(split_runs, workers)))
         reporting.write(runs, lambda _: [_result_or_raise(next(results))])
 
@@ -142,24 +143,19 @@ def _tell_part(
     tell(f'Part {number} of {n_parts}: {progress}; {state}')
 
 
-def _check_evaluate_options(
-    resume: str | None,
-    part: tuple[int, int] | None,
-    jobs: int,
-    scheduler: str | None,
-    runs: Sequence[str],
-    reporting: Reporting,
+def _check_scheduler_alone(part: tuple[int, int] | None, jobs: int) -> None:
+    """Raise UsageError for --part or --jobs beside --scheduler."""
+    for option, is_given in ('--part', part is not None), ('--jobs', jobs > 1):
+        if is_given:
+            raise click.UsageError(
+                f'{option} and --scheduler exclude each other: the scheduler distributes all blocks'
+            )
+
+
+def _check_folder(
+    resume: str, part: tuple[int, int] | None, runs: Sequence[str], reporting: Reporting
 ) -> None:
-    """Raise UsageError for options that exclude each other."""
-    if scheduler is not None and (part is not None or jobs > 1):
-        other = '--jobs' if part is None else '--part'
-        raise click.UsageError(
-            f'{other} and --scheduler exclude each other: the scheduler distributes all blocks'
-        )
-    if resume is None:
-        if part is not None:
-            raise click.UsageError('--part needs --resume DIR, a folder that all parts share')
-        return
+    """Raise UsageError for options that the results in a folder exclude."""
     if STANDARD_STREAM in runs:
         raise click.UsageError('--resume needs runs that can be read again; found standard input')
     if reporting.keep_going:

@@ -39,13 +39,13 @@ def run_file_argument(name: str, **settings: Any) -> Decorator:
 def option(
     *names: str, help: str, read: Callable[[Any], Any] | None = None, **settings: Any
 ) -> Decorator:
-    """Make an option whose value `read` checks or converts.
+    """Make an option whose value `read` checks or converts, unless it has none.
 
     The help shows the default, unless `help` already does.
     """
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        if read is None:
+        if read is None or value is None:
             return value
         try:
             return read(value)
@@ -82,8 +82,8 @@ def integer(
 ) -> Decorator:
     """Make an option of an integer between two bounds, which the help does not show."""
 
-    def check(value: int | None) -> int | None:
-        if value is None or least <= value <= largest:
+    def check(value: int) -> int:
+        if least <= value <= largest:
             return value
         raise click.BadParameter(f'found {value}, expected an integer from {least} to {largest}')
 
@@ -108,7 +108,8 @@ def file_format(
     default: str | None = None,
     note: str = '  [default: by the suffix of -o, else table]',
 ) -> Decorator:
-    note = '' if default else note
+    if default:
+        note = ''
     return choice('--format', formats, default, '{words}.' + note)
 
 
@@ -164,16 +165,16 @@ def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
     )
 
 
-def columns_by_role(value: str | None) -> dict[str, str | int] | None:
+def columns_by_role(value: str) -> dict[str, str | int]:
     """Return the column of each role: a name, or a position if the text is all digits."""
-    if value is None:
-        return None
     columns: dict[str, str | int] = {}
     for field in value.split(','):
         role, _equals, column = field.partition('=')
         if not role or not column or role in columns:
-            expected = 'ROLE=COLUMN between commas, each role once'
-            raise click.BadParameter(f'found {field!r}, expected {expected}')
-        is_position = column.isascii() and column.isdigit()
-        columns[role] = int(column) if is_position else column
+            raise click.BadParameter(
+                f'found {field!r}, expected ROLE=COLUMN between commas, each role once'
+            )
+        columns[role] = column
+        if column.isascii() and column.isdigit():
+            columns[role] = int(column)
     return columns

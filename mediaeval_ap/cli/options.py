@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
 
 
-def _check_is_file(path: str | None) -> str | None:
+def _check_is_file(path: str) -> str:
     """Raise if the file of --queries does not exist, with a hint: the value may be a name."""
-    if path is None or path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
+    if path == STANDARD_STREAM or os.path.exists(path) or '\0' in path:
         return path
     reason = f'{os.strerror(errno.ENOENT)}; --queries takes a file of names, one per line'
     raise ReadError(path, reason)

@@ -11,7 +11,7 @@ import click
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, as_usage_errors, write_document
-from mediaeval_ap.cli.run_files import names_of_runs, read_run
+from mediaeval_ap.cli.run_files import RunFile, names_of_runs
 from mediaeval_ap.definitions import Cutoff
 from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.render.document import Document, Grid
@@ -65,7 +65,7 @@ def rank_command(
 @click.argument('query', required=False)
 @options.queries_option
 @option_kinds.input_file(
-    '--against', 'Second run, to split its gain or loss against RUN.', read=read_run
+    '--against', 'Second run, to split its gain or loss against RUN.', read=RunFile.parse
 )
 @options.subset_option
 @option_kinds.cutoff('-k', '-K', '--cutoff', default='100', help='Cutoff; "all" means without one.')

@@ -49,11 +49,11 @@ PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
 
-def _read_figures(value: str | None) -> list[str] | None:
+def _read_figures(value: str) -> list[str]:
     """Return the names of figures; an empty list means all that can be drawn."""
-    if value is None:
-        return None
-    names = [] if value == ALL_FIGURES else dict.fromkeys(value.split(','))
+    if value == ALL_FIGURES:
+        return []
+    names = dict.fromkeys(value.split(','))
     return [choices.check_policy('figure', name, FIGURES) for name in names]
 
 

@@ -53,18 +53,16 @@ class RunFile(str):
         return run
 
 
-def read_run(value: str | None) -> RunFile | None:
-    return None if value is None else RunFile.parse(value)
-
-
 def read_run_argument(_: click.Context, __: click.Parameter, value: Any) -> Any:
     """Parse one run or several, as the callback of an argument."""
-    if isinstance(value, tuple):
-        runs = tuple(map(RunFile.parse, value))
-        with as_usage_errors():
-            refuse_repeats(run.given_name for run in runs if run.given_name)
-        return runs
-    return read_run(value)
+    if value is None:
+        return None
+    if not isinstance(value, tuple):
+        return RunFile.parse(value)
+    runs = tuple(map(RunFile.parse, value))
+    with as_usage_errors():
+        refuse_repeats(run.given_name for run in runs if run.given_name)
+    return runs
 
 
 def names_of_runs(runs: Sequence[str]) -> list[str]:
