@@ -169,7 +169,8 @@ class Definition:
         """
         if not n_relevant:
             return float(self.without_relevant)
-        quantities = {'R': n_relevant, 'k': LARGEST_CUTOFF if k == ALL else k, 'N': n_returned}
+        (depth,) = depths([k])
+        quantities = {'R': n_relevant, 'k': depth, 'N': n_returned}
         # The sum has at most one term per rank down to the depth, and one per hit; no term is
         # above 1. So each of these quantities bounds the sum, and dividing by any gives at most 1.
         bounds_of_sum = {*self.depth, 'N'}
@@ -299,14 +300,16 @@ def check_cutoff(k: object, name: str = 'k', alternative: str = '') -> int:
     """Return a cutoff as an int; an error begins with `name`, and mentions the alternative."""
     if isinstance(k, Integral) and not isinstance(k, bool) and 0 < int(k) <= LARGEST_CUTOFF:
         return int(k)
-    expected = f'positive integers below 2**63{alternative}'
-    raise ParameterError(f'found {shown(k)}, expected {expected}', name)
+    raise ParameterError(
+        f'found {shown(k)}, expected positive integers below 2**63{alternative}', name
+    )
 
 
 def check_cutoffs(K: object, definition: Definition, name: str = 'K') -> list[Cutoff]:
-    """Validate one or more distinct cutoffs; ``'all'`` needs a definition without a cutoff."""
-    several = K if isinstance(K, Iterable) and not isinstance(K, str | bytes) else [K]
-    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in several]
+    """Return one or more cutoffs as a list; refuse repeats, and ``'all'`` where AP divides by k."""
+    if not isinstance(K, Iterable) or isinstance(K, str | bytes):
+        K = [K]
+    cutoffs = [ALL if plain_text(k) == ALL else check_cutoff(k, name, OR_ALL) for k in K]
     if not cutoffs:
         raise ParameterError(f'found none, expected positive integers{OR_ALL}', name)
     repeated = [k for k, times in Counter(cutoffs).items() if times > 1]
@@ -333,7 +336,6 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        The names.
 
     Examples
     --------
@@ -344,12 +346,11 @@ def names() -> list[str]:
 
 
 def registered() -> Iterator[Definition]:
-    """Iterate over the registered definitions.
+    """Iterate over the definitions, in the order of their registration.
 
     Yields
     ------
     Definition
-        In the order of their registration.
 
     Examples
     --------

@@ -102,8 +102,17 @@ def average_precision_of_hits(
     >>> average_precision_of_hits(*hits, np.array([3]), 4, [2, 3], definitions.get('kaggle'))
     array([[0.5       , 0.55555556]])
     """
-    terms = precision_at_hits(ranks, rankings, definition.precision)
-    return average_precision_of_terms(rankings, ranks, terms, n_relevant, n_returned, K, definition)
+    values = precision_at_hits(ranks, rankings, definition.precision)
+    terms = PrecisionTerms(rankings, ranks, values)
+    return average_precision_of_terms(terms, n_relevant, n_returned, K=K, definition=definition)
+
+
+class PrecisionTerms(NamedTuple):
+    """The terms of AP, precision × relevance or its expectation, by ranking and rank."""
+
+    rankings: NDArray[np.integer]
+    ranks: NDArray[np.integer]  # from 1
+    values: NDArray[np.float64]
 
 
 class RankedHits(NamedTuple):
@@ -133,15 +142,14 @@ class RankedHits(NamedTuple):
 
 
 def average_precision_of_terms(
-    rankings: NDArray[np.integer],
-    ranks: NDArray[np.integer],
-    terms: NDArray[np.float64],
+    terms: PrecisionTerms,
     n_relevant: NDArray[np.integer],
     n_returned: NDArray[np.integer] | int,
+    *,
     K: Sequence[int],
     definition: Definition,
 ) -> NDArray[np.float64]:
-    """Return AP from the terms of its sum: precision × relevance at a rank, or the expectation.
+    """Return AP from the terms of its sum.
 
     For a definition that divides by the number of hits, each term counts as a hit.
 
@@ -150,10 +158,11 @@ def average_precision_of_terms(
     One relevant item, equally likely at rank 1 and at rank 2, has an expected AP@2 of 3/4:
 
     >>> from mediaeval_ap.definitions import get
-    >>> zeros, ranks, terms = np.array([0, 0]), np.array([1, 2]), np.array([1 / 2, 1 / 4])
-    >>> average_precision_of_terms(zeros, ranks, terms, np.array([1]), 2, [1, 2], get('trec'))
+    >>> terms = PrecisionTerms(np.array([0, 0]), np.array([1, 2]), np.array([1 / 2, 1 / 4]))
+    >>> average_precision_of_terms(terms, np.array([1]), 2, K=[1, 2], definition=get('trec'))
     array([[0.5 , 0.75]])
     """
+    rankings, ranks, addends = terms
     n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))
     for column, k in enumerate(K):
@@ -161,7 +170,7 @@ def average_precision_of_terms(
         quantities: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
         depth = least(definition.depth, quantities)
         is_within = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)
-        sums = np.bincount(rankings[is_within], weights=terms[is_within], minlength=n_rankings)
+        sums = np.bincount(rankings[is_within], weights=addends[is_within], minlength=n_rankings)
         denominator = least(definition.denominator, quantities)
         np.divide(sums, denominator, out=values[:, column], where=np.greater(denominator, 0))
     values[n_relevant == 0] = definition.without_relevant

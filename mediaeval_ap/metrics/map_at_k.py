@@ -21,7 +21,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> float
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`, which lists the errors, too.
+        As for `mean_average_precision_at_k`, of one user.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> int:
     Parameters
     ----------
     y_true, y_pred, k
-        As for `average_precision_at_k`, which lists the errors, too.
+        As for `mean_average_precision_at_k`, of one user.
 
     Returns
     -------
@@ -65,25 +65,13 @@ def average_precision_at_k(
 
     Parameters
     ----------
-    y_true : collection of str or int
-        Relevant labels.
-    y_pred : sequence of str or int
-        Predicted labels, best first.
-    k : int
-        The cutoff.
-    definition : str or Definition
-        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
+    y_true, y_pred, k, definition
+        As for `mean_average_precision_at_k`, of one user.
 
     Returns
     -------
     float
         Average precision; `Definition.without_relevant` if no label is relevant.
-
-    Raises
-    ------
-    ParameterError
-        When k is not a positive integer, the definition is unknown, or some labels are text and
-        others integers.
 
     Examples
     --------
@@ -105,14 +93,23 @@ def mean_average_precision_at_k(
         Relevant labels of each user.
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
         Predicted labels of each user, best first.
-    k, definition
-        As for `average_precision_at_k`, which lists the errors, too.
+    k : int
+        The cutoff.
+    definition : str or Definition
+        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
 
     Returns
     -------
     float
-        The mean. Users without a relevant label are left out (`MeanAveragePrecision` counts them);
-        `UndefinedScoreError` if no user has one.
+        The mean. Users without a relevant label are left out (`MeanAveragePrecision` counts them).
+
+    Raises
+    ------
+    ParameterError
+        When k is not a positive integer, the definition is unknown, or some labels are text and
+        others integers.
+    UndefinedScoreError
+        When no user has a relevant label.
 
     Examples
     --------
@@ -130,7 +127,7 @@ class MeanAveragePrecision(Accumulator):
     Parameters
     ----------
     k, definition
-        As for `average_precision_at_k`.
+        As for `mean_average_precision_at_k`.
 
     Attributes
     ----------

@@ -17,26 +17,17 @@ from mediaeval_ap.tables.table import Labels, Lists
 
 
 def reciprocal_rank_at_k(y_true: str | int, y_pred: Labels, k: int = FIRST_HIT_CUTOFF) -> float:
-    """Return 1 divided by the rank of the first correct prediction among the first k.
+    """Return 1 divided by the rank of the first correct prediction of one image.
 
     Parameters
     ----------
-    y_true : str or int
-        The true label.
-    y_pred : sequence of str or int
-        Predicted labels, best first.
-    k : int
-        The cutoff.
+    y_true, y_pred, k
+        As for `mean_reciprocal_rank_at_k`, of one image.
 
     Returns
     -------
     float
         The reciprocal rank; 0 if none of the first k is correct.
-
-    Raises
-    ------
-    ParameterError
-        When k is not a positive integer, or some labels are text and others integers.
 
     Examples
     --------
@@ -55,13 +46,20 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
         The true label of each image.
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
         Predicted labels of each image, best first.
-    k
-        As for `reciprocal_rank_at_k`, which lists the errors, too.
+    k : int
+        The cutoff.
 
     Returns
     -------
     float
-        The mean over all images; `UndefinedScoreError` without images.
+        The mean over all images, counting 0 where none of the first k is correct.
+
+    Raises
+    ------
+    ParameterError
+        When k is not a positive integer, or some labels are text and others integers.
+    UndefinedScoreError
+        When there is no image.
 
     Examples
     --------
@@ -79,7 +77,7 @@ class ReciprocalRank(Accumulator):
     Parameters
     ----------
     k
-        As for `reciprocal_rank_at_k`.
+        As for `mean_reciprocal_rank_at_k`.
 
     Attributes
     ----------

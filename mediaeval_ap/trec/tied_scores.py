@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.definitions import Precision
+from mediaeval_ap.metrics.ap_of_hits import PrecisionTerms
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions, threshold_precisions
-
-
-class PrecisionTerms(NamedTuple):
-    """Addends of the sums of precisions, one for each topic and rank that has one."""
-
-    topic: NDArray[np.int32]
-    rank: NDArray[np.int64]  # from 1
-    value: NDArray[np.float64]
 
 
 def terms_of_blocks(

@@ -38,7 +38,11 @@ from mediaeval_ap.evaluation.data_warnings import (
     overlap,
     without_relevant,
 )
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms, precision_at_hits
+from mediaeval_ap.metrics.ap_of_hits import (
+    PrecisionTerms,
+    average_precision_of_terms,
+    precision_at_hits,
+)
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
@@ -55,7 +59,7 @@ from mediaeval_ap.trec.entries import (
     read_entries,
 )
 from mediaeval_ap.trec.other_tools import file_in
-from mediaeval_ap.trec.tied_scores import PrecisionTerms, terms_of_blocks
+from mediaeval_ap.trec.tied_scores import terms_of_blocks
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 FEW_ROWS = 10  # too few of one topic for a warning about scores
@@ -270,11 +274,11 @@ def _score_entries(
         ranked = _judged_rows(counted, ranked, criteria.level)
     warnings += _about_scores(ranked, judged, criteria.ties, n_rising)
     ap = average_precision_of_terms(
-        *precision_terms(ranked, criteria.ties, criteria.definition.precision),
+        precision_terms(ranked, criteria.ties, criteria.definition.precision),
         n_relevant,
         ranked.n_by_topic,
-        depths(criteria.cutoffs),
-        criteria.definition,
+        K=depths(criteria.cutoffs),
+        definition=criteria.definition,
     )
     scored = np.flatnonzero(is_scored & ~(is_missing & (criteria.policy.missing == 'skip')))
     if not len(scored):
