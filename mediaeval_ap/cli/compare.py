@@ -19,7 +19,6 @@ from mediaeval_ap.cli.compared_files import (
     check_not_typed,
     check_nothing_to_score,
     comparison_options,
-    find_score_tables,
     naming_score_tables,
     read_result_files,
     sort_files,
@@ -119,15 +118,16 @@ def compare_command(
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
     trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}
     _check_combinations(settings, format)
-    if score_tables := find_score_tables([reference, *runs], settings['columns'], names):
+    files = sort_files(reference, runs, names, settings['columns'])
+    if files.score_tables:
         check_nothing_to_score('score tables')
         require('scipy', 'compare', 'compare')
         from mediaeval_ap.comparison.comparison import compare
 
         settings['measures'] = re.findall(r'(?:[^,\s(]|\([^)]*\))+', ','.join(measures)) or None
-        _write(compare(score_tables, **settings), pairs, format, output)
+        _write(compare(files.score_tables, **settings), pairs, format, output)
         return
-    truth, result_files, to_score = sort_files(reference, runs, names)
+    truth, result_files, to_score, _ = files
     if result_files:
         _check_beside_results(truth, bool(to_score), settings)
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
@@ -141,7 +141,7 @@ def compare_command(
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
         results += trec_results
         seeds += [run.seed for run in to_score]
-        truth, to_score = None, []
+        truth, to_score = None, ()
     result_names = list(dict.fromkeys(distinct_run_names(results)))
     criteria['reference'] = None
     if truth is not None:
@@ -198,11 +198,10 @@ def _score_trec(
     is_trec = qrels is not None and any(
         kind_of(file_in(file)) is Kind.TREC for file in (qrels, *runs)
     )
-    kind = 'runs' if is_trec else 'no runs'
-    wrong_options = OPTIONS_WITHOUT_TREC if is_trec else TREC_OPTIONS
-    check_not_typed(wrong_options, f'{kind} of TREC or another tool')
     if qrels is None or not is_trec:
+        check_not_typed(TREC_OPTIONS, 'no runs of TREC or another tool')
         return []
+    check_not_typed(OPTIONS_WITHOUT_TREC, 'runs of TREC or another tool')
     if settings['missing'] == 'skip':
         raise click.UsageError('--missing skip: all runs need the same topics; give zero')
     check_not_reread('QRELS', qrels, len(runs))

@@ -107,13 +107,16 @@ comparison_options = option_kinds.combine_options(
 class ComparedFiles(NamedTuple):
     """The arguments of a command, sorted by kind."""
 
-    reference: RunFile | None
-    results: list[RunFile]
-    runs: list[RunFile]
+    reference: RunFile | None = None
+    results: Sequence[RunFile] = ()
+    runs: Sequence[RunFile] = ()
+    score_tables: Sequence[RunFile] = ()
 
 
-def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -> ComparedFiles:
-    """Sort arguments into the reference, files of results, and runs to score; name both.
+def sort_files(
+    reference: RunFile, runs: Sequence[RunFile], names: str | None, columns: dict[str, str] | None
+) -> ComparedFiles:
+    """Sort arguments into the reference, results, runs to score, and score tables; name them.
 
     The first argument holds results, too, if it looks like results; or if it cannot be read twice
     (standard input) and all others hold results.
@@ -122,6 +125,8 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
     from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
+    if _are_score_tables([reference, *runs], columns):
+        return ComparedFiles(score_tables=with_names([reference, *runs], names))
     kinds = {file: kind_of(file) for file in (reference, *runs)}
     for file, kind in kinds.items():
         if kind is Kind.JSON_LINES:
@@ -133,7 +138,7 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
                 f'{shown(unscored[0])} holds no results, but other arguments do; '
                 'to score a run beside results, give REFERENCE first'
             )
-        return ComparedFiles(None, with_names([reference, *runs], names), [])
+        return ComparedFiles(results=with_names([reference, *runs], names))
     if not runs:
         with naming_score_tables(reference):
             read(reference, REFERENCE)
@@ -144,10 +149,8 @@ def sort_files(reference: RunFile, runs: Sequence[RunFile], names: str | None) -
     return ComparedFiles(reference, named_files[: len(results)], named_files[len(results) :])
 
 
-def find_score_tables(
-    files: Sequence[RunFile], columns: dict[str, str] | None, names: str | None
-) -> list[RunFile]:
-    """Return all files, named, if they are score tables or have columns; else none."""
+def _are_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> bool:
+    """Return True if all files are score tables, or have columns; raise if only some are."""
     from mediaeval_ap.comparison.score_tables import SCORE_SHAPES
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
@@ -157,7 +160,7 @@ def find_score_tables(
         problem = f'{shown(other_files[0])} is not a score table, but another argument is'
         remedy = 'give tables of the same columns, as --columns is for all'
         raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {remedy}')
-    return with_names(files, names) if tables else []
+    return bool(tables)
 
 
 @contextmanager

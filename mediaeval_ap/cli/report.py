@@ -20,7 +20,6 @@ from mediaeval_ap.cli.compared_files import (
     check_not_typed,
     check_nothing_to_score,
     comparison_options,
-    find_score_tables,
     read_result_files,
     sort_files,
 )
@@ -160,17 +159,11 @@ def report_command(
     _check_page_or_figures(wanted_figures, query, has_page_options)
     if title is not None and not choices.is_text(title):
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
-    if score_tables := find_score_tables([reference, *runs], settings['columns'], names):
-        files = ComparedFiles(None, score_tables, [])
-    else:
-        files = sort_files(reference, runs, names)
-    if files.reference is None:
-        _check_scored('score tables' if score_tables else 'results', figures or ())
-    else:
-        _check_campaign(files, figures or ())
-    runs_by_name(files.results or files.runs, None if files.results else settings['baseline'])
-    page_modules = () if wanted_figures else ('jinja2', 'markdown_it')
-    modules = ('scipy', 'altair', 'vl_convert', *page_modules)
+    files = sort_files(reference, runs, names, settings['columns'])
+    _check_files(files, figures or (), settings['baseline'])
+    modules = ['scipy', 'altair', 'vl_convert']
+    if not wanted_figures:
+        modules += ['jinja2', 'markdown_it']
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
     introduction = '' if intro is None else _read_markdown(intro)
@@ -178,18 +171,16 @@ def report_command(
     if files.reference is None:
         for name in (*CRITERIA_NAMES, 'queries', 'near'):
             del settings[name]
-        results: Any = files.results
-        if not score_tables:
-            results = by_seed(*read_result_files(files.results))
         from mediaeval_ap.comparison.comparison import compare
 
+        results = files.score_tables or by_seed(*read_result_files(files.results))
         report = compare(results, **settings)
     else:
         report = _report_on_runs(files.reference, files.runs, keep_going, settings)
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:
-        _write_figure_files(report.plot, figures, query, format, output)
+        _write_figure_files(report.plot, figures, query, format=format, output=output)
     if keep_going and report.missing:
         sys.exit(1)
 
@@ -221,30 +212,32 @@ def _check_page_or_figures(
         raise click.UsageError('--title, --intro and --link are for the page: leave out --figure')
 
 
-def _check_scored(kind: str, figures: Sequence[str]) -> None:
-    """Raise UsageError for options and figures that need runs to score, or their rankings."""
-    check_nothing_to_score(kind)
-    if wrong_figures := [name for name in figures if name not in FIGURES_WITHOUT_RANKINGS]:
-        raise click.UsageError(f'--figure {wrong_figures[0]} needs rankings: found {kind}')
-
-
-def _check_campaign(files: ComparedFiles, figures: Sequence[str]) -> None:
-    """Raise UsageError for results or score table options beside runs, or a scatter of one run."""
+def _check_files(files: ComparedFiles, figures: Sequence[str], baseline: str | None) -> None:
+    """Raise UsageError for options, figures and names that do not go with the files."""
+    if files.reference is None:
+        kind = 'score tables' if files.score_tables else 'results'
+        check_nothing_to_score(kind)
+        if wrong_figures := [name for name in figures if name not in FIGURES_WITHOUT_RANKINGS]:
+            raise click.UsageError(f'--figure {wrong_figures[0]} needs rankings: found {kind}')
+        runs_by_name(files.score_tables or files.results, None)
+        return
     if files.results:
-        problem = f'{shown(files.results[0])} holds results'
-        raise click.UsageError(f'{problem}, but other arguments are runs')
+        raise click.UsageError(
+            f'{shown(files.results[0])} holds results, but other arguments are runs'
+        )
     check_not_typed(SCORE_TABLE_OPTIONS, 'runs, expected score tables or results')
     if 'scatter' in figures and len(files.runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
+    runs_by_name(files.runs, baseline)
 
 
 def _write_figure_files(
-    plot: ComparisonPlot, figures: list[str], query: str | None, format: str, output: Output
+    plot: ComparisonPlot, figures: list[str], query: str | None, *, format: str, output: Output
 ) -> None:
     """Write one figure to a file, or several to a folder."""
     arguments = {'precision_recall': [query]}
     if _is_for_folder(figures, output):
-        write_figures(plot, os.fspath(output), figures or None, format, arguments)
+        write_figures(plot, output, figures or None, format, arguments=arguments)
     else:
         (figure,) = figures
         write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
@@ -252,27 +245,29 @@ def _write_figure_files(
 
 def _is_for_folder(figures: list[str] | None, output: Output) -> bool:
     """Return True for several figures, or if the output is a folder."""
-    is_folder = os.path.isdir(output) or output.endswith('/')
-    return figures is not None and (is_folder or len(figures) != 1)
+    return figures is not None and (_is_folder(output) or len(figures) != 1)
+
+
+def _is_folder(output: Output) -> bool:
+    return os.path.isdir(output) or output.endswith('/')
 
 
 def _check_format(figures: list[str] | None, format: str, output: Output) -> str:
     """Return the format; raise UsageError if page or figure, format and output do not fit."""
-    path = os.fspath(output)
-    suffix = os.path.splitext(path)[1].lower()
-    if figures is None and (os.path.isdir(path) or path.endswith('/')):
-        raise click.UsageError(f'-o: found the folder {shown(path)}, expected a file')
+    suffix = os.path.splitext(output)[1].lower()
+    if figures is None and _is_folder(output):
+        raise click.UsageError(f'-o: found the folder {shown(output)}, expected a file')
     is_for_folder = _is_for_folder(figures, output)
     is_figure_file = suffix.removeprefix('.') in FIGURE_FORMATS
-    if is_for_folder and not os.path.isdir(path) and (is_figure_file or os.path.isfile(path)):
-        raise click.UsageError(f'-o: found the file {shown(path)}, expected a folder for figures')
-    if is_for_folder and path == STANDARD_STREAM:
+    if is_for_folder and not os.path.isdir(output) and (is_figure_file or os.path.isfile(output)):
+        raise click.UsageError(f'-o: found the file {shown(output)}, expected a folder for figures')
+    if is_for_folder and output == STANDARD_STREAM:
         raise click.UsageError('--figure: several figures are written to a folder: give -o FOLDER')
     if format == 'table':  # the default: neither an option nor a suffix names a format
-        if path != STANDARD_STREAM and not is_for_folder:
+        if output != STANDARD_STREAM and not is_for_folder:
             suffixes = ', '.join(f'.{name}' for name in (PAGE_FORMAT, *FIGURE_FORMATS))
             raise click.UsageError(
-                f'-o: found {shown(path)}, expected a name that ends in {suffixes}, or --format'
+                f'-o: found {shown(output)}, expected a name that ends in {suffixes}, or --format'
             )
         format = PAGE_FORMAT if figures is None else FIGURE_FORMATS[0]
     if figures is None and format != PAGE_FORMAT:
@@ -285,5 +280,5 @@ def _check_format(figures: list[str] | None, format: str, output: Output) -> str
         )
     check_can_be_binary(format, output)
     if suffix in COMPRESSED_SUFFIXES and format not in (PAGE_FORMAT, 'svg'):
-        raise click.UsageError(f'-o: {printable(path)}: {format} is compressed already')
+        raise click.UsageError(f'-o: {printable(output)}: {format} is compressed already')
     return format
