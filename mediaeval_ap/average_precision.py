@@ -500,15 +500,16 @@ class AveragePrecision:
         from mediaeval_ap.campaign.collected import make_report
         from mediaeval_ap.comparison.testing import check_run, check_settings
 
-        default_k = 100 if 100 in self.K else self.K[-1]
-        (loss_k,) = check_cutoffs([default_k if k is None else k], self.definition, 'k')
+        if k is None:
+            k = 100 if 100 in self.K else self.K[-1]
+        (k,) = check_cutoffs([k], self.definition, 'k')
         deepest = max(definitions.depths(self.K))
         settings = check_settings(
             baseline=baseline, correction=correction, level=level, cluster=cluster
         )
-        pooled = self._pooled_runs(runs, queries, teams, deepest, near)
+        pooled = self._pooled_runs(runs, queries, teams, depth=deepest, near=near)
         check_run('baseline', baseline, pooled.runs)
-        return make_report(pooled, loss_k, settings, teams, keep_going=keep_going)
+        return make_report(pooled, k, settings, teams, keep_going=keep_going)
 
     @shows_progress
     def pool(
@@ -573,8 +574,9 @@ class AveragePrecision:
         """
         from mediaeval_ap.judging.pool import pool_runs
 
-        depth = max(definitions.depths(self.K)) if depth is None else depth
-        pool = pool_runs(self._pooled_runs(runs, queries, teams, depth, near))
+        if depth is None:
+            depth = max(definitions.depths(self.K))
+        pool = pool_runs(self._pooled_runs(runs, queries, teams, depth=depth, near=near))
         warn_caller(pool.warnings)
         return pool
 
@@ -583,6 +585,7 @@ class AveragePrecision:
         runs: Runs,
         queries: Names | None,
         teams: Mapping[str, str] | None,
+        *,
         depth: int,
         near: float,
     ) -> PooledRuns:
@@ -658,7 +661,7 @@ class AveragePrecision:
         n = choices.check_limit(n, 'n')
         by = choices.check_policy('by', by, choices.JUDGED_BY)
         strategy = choices.check_policy('strategy', strategy, choices.STRATEGIES)
-        pairs = pool_pairs(self._pooled_runs(runs, queries, teams, depth, near))
+        pairs = pool_pairs(self._pooled_runs(runs, queries, teams, depth=depth, near=near))
         queue = first_queue(pairs, n, by, strategy)
         warn_caller(queue.warnings)
         return queue

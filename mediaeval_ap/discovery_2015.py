@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,9 +219,9 @@ class PersonDiscovery2015:
             tables['queries'] = read_queries(queries)
         reference = self._inputs['reference'].name
         code_of = self._names.code_of
-        skip_or_count = self._without_relevant
+        policy = self._without_relevant
         query_names, n_skipped, about_queries, about_skipped = queries_or_default(
-            tables.get('queries'), self._queries, code_of, reference, skip_or_count
+            tables.get('queries'), self._queries, code_of, reference, skip_or_count=policy
         )
         if queries is not None:
             about_queries += self._about_unknown(tables['queries']['person_name'].values)
@@ -232,28 +232,32 @@ class PersonDiscovery2015:
         counts = {
             'queries': len(query_names),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            **count_of_skipped(self._without_relevant, n_skipped),
+            **count_of_skipped(policy, n_skipped),
             'queries_without_name': names.count(None),
             **self._run_counts(run, shots),
-            'placeholders': len(self._names.values) - len(self._queries) if queries is None else 0,
+            'placeholders': 0,
         }
+        if queries is None:
+            counts['placeholders'] = len(self._names.values) - len(self._queries)
         evaluation = Evaluation2015(
             queries=query_names,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
-            ap=self._ap(codes, names, run, shots, n_relevant),
+            ap=self._ap(run, names, shots=shots, codes=codes, n_relevant=n_relevant),
             correct=None,
             definition=DEFINITION_2015,
-            parameters={'ratio': self.ratio, **parameter_of_skipped(self._without_relevant)},
+            parameters={'ratio': self.ratio, **parameter_of_skipped(policy)},
             inputs=self._inputs | {role: table.source for role, table in tables.items()},
             counts=counts,
             run=run_name,
         )
-        correct = None if evidence is None else self._correct(evaluation, tables['evidence'])
+        if evidence is not None:
+            correct = self._correct(evaluation, tables['evidence'])
+            evaluation = replace(evaluation, correct=correct)
         warnings = (*about_queries, *about_skipped, *self._warnings(evaluation, run))
         warn_caller(warnings)
-        return replace(evaluation, correct=correct, warnings=warnings)
+        return replace(evaluation, warnings=warnings)
 
     def _run_counts(self, run: Table, shots: NDArray[np.int64]) -> dict[str, int]:
         """Count shots, labels and names of a run; `shots` has the shot of each of its rows."""
@@ -297,37 +301,35 @@ class PersonDiscovery2015:
 
     def _ap(
         self,
-        codes: NDArray[np.int64],
-        names: Sequence[str | None],
         run: Table,
-        shot: NDArray[np.int64],
+        names: Sequence[str | None],
+        shots: NDArray[np.int64],
+        codes: NDArray[np.int64],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """Return average precision of each query, from the shots of the name that answers it.
 
-        `codes` are the names of the reference that equal the queries, or -1; `shot` is the shot of
-        each row of the run.
+        `shots` are those of the rows of the run; `codes` are the names of the reference that equal
+        the queries, or -1.
         """
         name = run['person_name'].codes.astype(np.int64)
-        order = np.lexsort((shot, -run.confidence, name))
-        order = order[self._in_consensus[shot[order]]]
-        order = order[first_occurrences(self._keys(name[order], shot[order]))]
+        order = np.lexsort((shots, -run.confidence, name))
+        order = order[self._in_consensus[shots[order]]]
+        order = order[first_occurrences(self._keys(name[order], shots[order]))]
         name = name[order]
-        shot = shot[order]
+        shots = shots[order]
         code_of = run['person_name'].code_of
         answers = [-1 if answer is None else code_of[answer] for answer in names]
         begins = name.searchsorted(answers)
         sizes = name.searchsorted(answers, side='right') - begins
         query = np.arange(len(codes)).repeat(sizes)
         code = codes[query]
-        keys = self._keys(code, shot[ranges(begins, sizes)])
+        keys = self._keys(code, shots[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
-        n_rows = len(run)
-        no_cutoff = [max(1, n_rows)]
-        return average_precision_of_hits(
-            query[hits], ranks[hits], n_relevant, n_rows, no_cutoff, DEFINITION_2015
-        )[:, 0]
+        hits_and_counts = query[hits], ranks[hits], n_relevant, len(run)
+        no_cutoff = [max(1, len(run))]
+        return average_precision_of_hits(*hits_and_counts, no_cutoff, DEFINITION_2015)[:, 0]
 
     def _correct(self, evaluation: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
         """Return a mask of the queries whose name has evidence that the reference confirms."""
@@ -351,8 +353,8 @@ class PersonDiscovery2015:
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in MATCHING_SOURCES:
-                expected = f'one of {", ".join(MATCHING_SOURCES)}'
-                raise table.error([row], 'source', shown(source), expected)
+                allowed = ', '.join(MATCHING_SOURCES)
+                raise table.error([row], 'source', shown(source), f'one of {allowed}')
         shots = self._shot_numbers(table).tolist()
         return map(Evidence, table.texts('person_name'), shots, sources)
 
@@ -362,8 +364,8 @@ class PersonDiscovery2015:
         if (numbers < 0).any():
             row = int((numbers < 0).argmax())
             shot = ' of '.join(shown(table[field].text(row)) for field in ('shot_id', 'video_id'))
-            expected = f'a shot of {printable(self._inputs["shots"].name)}'
-            raise table.error([row], 'shot_id', shot, expected)
+            shots = printable(self._inputs['shots'].name)
+            raise table.error([row], 'shot_id', shot, f'a shot of {shots}')
         return numbers
 
     def _keys(self, name: NDArray[np.integer], shot: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -379,8 +381,8 @@ def closest_names(
     """
     names = sorted(names)
     lengths = np.array(list(map(len, names)))
-    exact = set(names) if ratio < 1 else set()
-    answers: list[str | None] = [query if query in exact else None for query in queries]
+    exact = {name: name for name in names if ratio < 1}
+    answers = list(map(exact.get, queries))
     ratios = np.array([float(name is not None) for name in answers])
     unanswered = [row for row, name in enumerate(answers) if name is None]
     size = max(1, BLOCK_CELLS // len(names))
@@ -409,14 +411,15 @@ def _read_shots(shots: TableInput) -> Table:
     if shots.kind is InputKind.ROWS:
         shots = TableInput.of(map(_ids_of_row, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
-    return read(
-        shots, all_fields if shots.kind in KINDS_WITH_ALL_FIELDS and not has_ids_alone else ids
-    )
+    if shots.kind in KINDS_WITH_ALL_FIELDS and not has_ids_alone:
+        return read(shots, all_fields)
+    return read(shots, ids)
 
 
-def _ids_of_row(row: Any) -> Any:
-    has_all_fields = isinstance(row, tuple | list) and len(row) == len(layouts.SHOTS_2015.fields)
-    return row[:2] if has_all_fields else row
+def _ids_of_row(row: object) -> object:
+    if isinstance(row, tuple | list) and len(row) == len(layouts.SHOTS_2015.fields):
+        return row[:2]
+    return row
 
 
 def _with_empty_corpus(table: Table) -> Table:

@@ -137,9 +137,12 @@ class FormatError(Error, ValueError):
         remedy: str = '',
     ) -> None:
         where = ', '.join(part for part in (source, place, shortened(field)) if part)
-        more = f'; {remedy}' * bool(remedy)
+        more = ''
+        if remedy:
+            more = f'; {remedy}'
         if further:
-            more += f' ({further} more wrong {place.split()[0]}{"s" if further > 1 else ""})'
+            unit = place.split()[0]
+            more += f' ({further} more wrong {unit if further == 1 else unit + "s"})'
         super().__init__(printable(f'{where}: found {found}, expected {expected}{more}'))
         self.source = source
         self.place = place

@@ -46,7 +46,7 @@ class BlockFolder:
         self.n_blocks = -(-plan['n_queries'] // plan['block_queries'])
 
     @classmethod
-    def begin(cls, path: Any, plan: Mapping[str, Any]) -> BlockFolder:
+    def begin(cls, path: object, plan: Mapping[str, Any]) -> BlockFolder:
         """Make a folder, or continue one that has the same plan."""
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
@@ -55,15 +55,17 @@ class BlockFolder:
         try:
             os.makedirs(folder.path, exist_ok=True)
         except (OSError, ValueError) as error:
-            reason = 'is a file, expected a folder' if isinstance(error, FileExistsError) else ''
-            raise WriteError(folder.path, reason or str(error)) from error
+            reason = str(error)
+            if isinstance(error, FileExistsError):
+                reason = 'is a file, expected a folder'
+            raise WriteError(folder.path, reason) from error
         older_plan = cls.open(folder.path).plan if os.path.exists(file) else {}
         for field, value in plan.items():
             if older_plan and field != 'names' and older_plan.get(field) != value:
                 advice = 'this folder holds another evaluation: choose another folder, or delete it'
                 expected = f'{_format_value(value)}; {advice}'
                 actual = _format_value(older_plan.get(field))
-                raise FormatError(file, '', field, actual, expected)
+                raise FormatError(file, '', field, actual, expected=expected)
         if not older_plan or (any(plan['names']) and older_plan['names'] != plan['names']):
             content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
             write_whole(file, f'{content}\n')
@@ -78,12 +80,13 @@ class BlockFolder:
         with opening(file):
             plan = parsed_json(Path(file).read_bytes(), file)
         for field, expected in ('schema', PLAN_SCHEMA), ('version', __version__):
-            if not isinstance(plan, dict) or plan.get(field) != expected:
-                actual = shown(plan.get(field) if isinstance(plan, dict) else plan)
-                raise FormatError(file, '', field, actual, f'{expected}; begin in another folder')
+            actual = plan.get(field) if isinstance(plan, dict) else plan
+            if actual != expected:
+                advice = 'begin in another folder'
+                raise FormatError(file, '', field, shown(actual), expected=f'{expected}; {advice}')
         if plan.pop('sha256', '') != _digest(plan):
             expected = 'the plan that evaluate wrote; begin in another folder'
-            raise FormatError(file, '', '', 'an edited plan', expected)
+            raise FormatError(file, '', '', 'an edited plan', expected=expected)
         return cls(path, plan)
 
     def file(self, run: int, number: int) -> str:
@@ -112,11 +115,13 @@ class BlockFolder:
         try:
             block, *more_results = read_results(path)
         except FormatError as error:
-            remedy = 'it is damaged; delete the file, to compute it again'
-            raise error.with_remedy(remedy) from error
+            raise error.with_remedy(
+                'it is damaged; delete the file, to compute it again'
+            ) from error
         if more_results or not isinstance(block, Evaluation) or block.run != _seal(path, block):
             expected = 'what evaluate wrote there; delete the file, to compute it again'
-            raise FormatError(path, '', '', 'a damaged block, or a copy of another', expected)
+            actual = 'a damaged block, or a copy of another'
+            raise FormatError(path, '', '', actual, expected=expected)
         return replace(block, run='')  # the plan has the names of runs
 
 
@@ -211,7 +216,8 @@ def _format_value(value: Any) -> str:
     if isinstance(value, list):
         return ', '.join(map(_format_value, value)) or 'none'
     if isinstance(value, dict) and 'name' in value:
-        digest = value.get('sha256')
-        detail = f'SHA-256 {digest[:16]}…' if digest else value.get('formula', '')
+        detail = value.get('formula')
+        if digest := value.get('sha256'):
+            detail = f'SHA-256 {digest[:16]}…'
         return f'{value["name"]} ({detail})' if detail else str(value['name'])
     return 'none' if value is None else str(value)

@@ -10,11 +10,11 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
-from mediaeval_ap.evaluation.criteria import Criteria
+from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.scoring import finish_evaluation
 from mediaeval_ap.execute import block_folder
@@ -30,6 +30,10 @@ from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.sources import ByteSource, opening
+
+if TYPE_CHECKING:
+    from mediaeval_ap.execute.worker_processes import Workers
+    from mediaeval_ap.results.result import Path
 
 START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0.2
 PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per second
@@ -78,7 +82,7 @@ class RunInBlocks:
     """A run to score in blocks of queries; results are kept in memory, and in a folder if any."""
 
     request: EvaluationRequest
-    hypothesis: Any
+    hypothesis: Run
     folder: BlockFolder | None = None
     number: int = 0  # of the run in the plan of the folder
     name: str = ''  # of the run, if the user gave one
@@ -98,9 +102,9 @@ class RunInBlocks:
             planned_sha256 = self.folder.plan['runs'][self.number]['sha256']
             sha256 = source.sha256 if store is None else store.sha256
             if sha256 != planned_sha256:
-                reason = 'as before: the run has changed; begin again in another folder'
-                expected = f'{planned_sha256}, {reason}'
-                raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected)
+                remedy = 'the run has changed; begin again in another folder'
+                expected = f'{planned_sha256}, as before: {remedy}'
+                raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected=expected)
         return run, run.ranking if store is None else store
 
     @property
@@ -113,7 +117,7 @@ class RunInBlocks:
         vars(self).pop('_opened', None)
         self._blocks.clear()
 
-    def compute(self, jobs: Any = 1, part: tuple[int, int] = (1, 1)) -> Part:
+    def compute(self, jobs: Workers = 1, part: tuple[int, int] = (1, 1)) -> Part:
         """Compute the missing blocks of a part; `jobs` is a number of processes, or an executor."""
         names = self.request.selected_queries.names
         size = block_folder.BLOCK_QUERIES
@@ -131,7 +135,7 @@ class RunInBlocks:
             self._score(missing_numbers, blocks, jobs)
         return Part(len(missing_numbers), len(numbers) - len(missing_numbers))
 
-    def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Any) -> None:
+    def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Workers) -> None:
         """Score blocks here; give the remaining ones to workers as soon as that pays off."""
         run, ranking_or_store = self._opened  # first, so that no block's time includes it
         opened = OpenedRun(run, self.request.selected_queries.source, self.request.measures)
@@ -171,7 +175,7 @@ class RunInBlocks:
         if self.folder is not None:
             self.folder.write(self.number, number, block)
 
-    def compute_part(self, part: tuple[int, int], jobs: Any = 1) -> Part:
+    def compute_part(self, part: tuple[int, int], jobs: Workers = 1) -> Part:
         """Compute the missing blocks of a part; if there are any, warn about run and queries."""
         counts = self.compute(jobs, part)
         if counts.computed:
@@ -191,7 +195,10 @@ class RunInBlocks:
 
 
 def runs_in_blocks(
-    request: EvaluationRequest, runs: Sequence[Any], path: Any = None, names: Sequence[str] = ()
+    request: EvaluationRequest,
+    runs: Sequence[Run],
+    path: Path | None = None,
+    names: Sequence[str] = (),
 ) -> list[RunInBlocks]:
     """Prepare runs to score in blocks; with a path, results are kept in that folder."""
     folder = None
@@ -202,7 +209,7 @@ def runs_in_blocks(
         folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in entries], names))
         names = folder.plan['names']
     return [
-        RunInBlocks(request, run, folder, number, name)
+        RunInBlocks(request, run, folder, number=number, name=name)
         for number, (run, name) in enumerate(zip(runs, names, strict=True))
     ]
 
@@ -228,12 +235,7 @@ def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str])
         'versions': list(versions),
         'queries_without_relevant': criteria.queries_without_relevant,
         **criteria.parameters,
-        **{
-            role: None
-            if table is None  # `not table` would be True for a table without rows
-            else {'name': table.source.name, 'sha256': digest_of_rows(table)}
-            for role, table in inputs.items()
-        },
+        **{role: _table_in_plan(table) for role, table in inputs.items()},
         'n_skipped': request.selected_queries.n_skipped,
         'n_queries': len(request.selected_queries.names),
         'block_queries': block_folder.BLOCK_QUERIES,
@@ -242,34 +244,43 @@ def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str])
     }
 
 
-def _entry_in_plan(criteria: Criteria, run: Any) -> tuple[dict[str, Any], Any]:
+def _table_in_plan(table: Table | None) -> dict[str, str] | None:
+    if table is None:
+        return None
+    return {'name': table.source.name, 'sha256': digest_of_rows(table)}
+
+
+def _entry_in_plan(criteria: Criteria, run: Run) -> tuple[dict[str, Any] | None, Run]:
     """Return name and digest of a run for the plan, and an input that can be read again."""
     if (store := criteria.open_run(run)) is not None:
         return {'name': store.ranking.source.name, 'sha256': store.sha256}, run
     if isinstance(run, str | os.PathLike):
         source = ByteSource(run)
         if not source.is_regular_file:
-            expected = 'a file, which can be read again'
-            raise ParameterError(f'resume: found {source.name} as a run, expected {expected}')
+            raise ParameterError(
+                f'resume: found {source.name} as a run, expected a file, which can be read again'
+            )
         with opening(source.name), source.open_stored() as file:
             digest = hashlib.file_digest(file, 'sha256').hexdigest()
         return {'name': source.name, 'sha256': digest}, run
     table = criteria.read_run(run)
-    entry = {'name': table.source.name, 'sha256': digest_of_rows(table)}
-    return entry, run if isinstance(run, Ranking) else table
+    if isinstance(run, Ranking):
+        return _table_in_plan(table), run
+    return _table_in_plan(table), table
 
 
-def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Any) -> Generator[Evaluation | Exception]:
+def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Workers) -> Generator[Evaluation | Exception]:
     """Yield, for each run, its result with warnings, or the exception about it."""
-    sizes = list(map(_size, runs)) if isinstance(jobs, int) and jobs > 1 else []
+    n_processes = jobs if isinstance(jobs, int) else 1
+    sizes = list(map(_size, runs))
     clock = Clock()
     for number, run in enumerate(runs):
         remaining_sizes = sizes[number:]
         # Processes share runs only if each gets one; else they share the queries of each run.
-        if sizes and jobs <= len(remaining_sizes) and min(remaining_sizes) >= 0:
+        if 1 < n_processes <= len(remaining_sizes) and min(remaining_sizes) >= 0:
             is_large = sum(remaining_sizes) > WORTH_SHARING_BYTES
-            if is_large or (number and clock.pays(len(remaining_sizes) / number, jobs)):
-                yield from _evaluate_in_parallel(runs[number:], remaining_sizes, jobs)
+            if is_large or (number and clock.pays(len(remaining_sizes) / number, n_processes)):
+                yield from _evaluate_in_parallel(runs[number:], remaining_sizes, n_processes)
                 return
         result: Evaluation | Exception
         try:
@@ -306,7 +317,7 @@ def _evaluate_in_parallel(
                 n_yielded += 1
 
 
-def evaluate_file(request: bytes, path: Any) -> Evaluation:
+def evaluate_file(request: bytes, path: Run) -> Evaluation:
     """Read and score a run; runs in a worker."""
     run = RunInBlocks(pickle.loads(request), path)
     run.compute()

@@ -27,7 +27,7 @@ from itertools import islice
 from socket import gethostname
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import clean_up_now
@@ -46,6 +46,7 @@ from mediaeval_ap.progress import progress_hidden
 if TYPE_CHECKING:
     from distributed import Client
 
+Workers: TypeAlias = 'int | Executor | Client'  # a number of processes, or an executor
 # For libraries that would use all cores in each process: OpenBLAS, and pyarrow with OMP.
 ONE_THREAD = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
 IN_FLIGHT = 1000  # tasks submitted to an executor at a time: enough for hundreds of workers
@@ -91,7 +92,7 @@ class WorkerPool(NamedTuple):
 
 
 def run_tasks(
-    jobs: Any, function: Callable[[bytes, Any], Any], shared: bytes, arguments: Sequence[Any]
+    jobs: Workers, function: Callable[[bytes, Any], Any], shared: bytes, arguments: Sequence[Any]
 ) -> Generator[tuple[int, Any]]:
     """Yield (index, result or exception) of `function(shared, argument)`, in order of completion.
 
@@ -187,7 +188,7 @@ def _begin_process(parent: int, shared: bytes) -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def _worker_pool(jobs: Any, shared: bytes, n_tasks: int) -> AbstractContextManager[WorkerPool]:
+def _worker_pool(jobs: Workers, shared: bytes, n_tasks: int) -> AbstractContextManager[WorkerPool]:
     """Start `jobs` processes, at most one for each task; or use the workers of an executor."""
     if isinstance(jobs, int):
         return _loky_processes(min(jobs, n_tasks), shared)
@@ -203,9 +204,9 @@ def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
 
-    if client.asynchronous or client.status != 'running':
-        actual = 'an asynchronous client' if client.asynchronous else f'a {client.status} client'
-        raise ProcessError(f'jobs: found {actual}, expected a running client of Dask')
+    status = 'an asynchronous' if client.asynchronous else f'a {client.status}'
+    if status != 'a running':
+        raise ProcessError(f'jobs: found {status} client, expected a running client of Dask')
     address = client.scheduler.address
     cancelled = CancelledError, Cancelled, CommClosedError
     try:
@@ -252,8 +253,10 @@ def _silence_warnings(
         if last_seen.get(worker, (0, 0))[0] != state['last_seen']:
             last_seen[worker] = state['last_seen'], monotonic()
     silent_workers = [worker for worker in workers if monotonic() - last_seen[worker][1] > SECONDS]
+    if not silent_workers:
+        return []
     finding = f'no answer from worker {abridged(silent_workers, 1)}'
-    return [DataWarning('no-worker', address, finding)] if silent_workers else []
+    return [DataWarning('no-worker', address, finding)]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries, select_queries
@@ -20,6 +20,10 @@ from mediaeval_ap.evaluation.scoring import score_names
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Provenance, Table
+from mediaeval_ap.tables.table import Names
+
+if TYPE_CHECKING:
+    from mediaeval_ap.store.store import Store
 
 N_OPENED_RUNS = 4  # in the cache of a worker
 
@@ -35,7 +39,7 @@ class EvaluationRequest:
 
     @classmethod
     def of(
-        cls, criteria: Criteria, queries: Any, measures: str | Iterable[str]
+        cls, criteria: Criteria, queries: Names | None, measures: str | Iterable[str]
     ) -> EvaluationRequest:
         """Read the queries, and check the measures."""
         texts: tuple[str, ...] = ()
@@ -50,7 +54,7 @@ class EvaluationRequest:
         table = criteria.read_queries(queries)
         return cls(criteria, select_queries(criteria, table), table, texts)
 
-    def pack(self, run: Any = None) -> bytes:
+    def pack(self, run: Ranking | Store | None = None) -> bytes:
         """Pickle the data that all tasks share; a store as path and digest, a ranking as arrays."""
         if isinstance(run, Ranking):
             run = copy(run)
