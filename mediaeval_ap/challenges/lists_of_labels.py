@@ -128,9 +128,12 @@ def evaluate_map(
     relevant = LabelsById(files.truth)
     predicted = LabelsById(files.predictions)
     users = files.match(relevant.ids, predicted.ids, predicted.codes)
-    values_by_metric = files.update_metrics(
+    pieces_by_metric = files.update_metrics(
         metrics, lambda part: (relevant.take(users[part]), predicted.take(files.rows[part]))
     )
+    values_by_metric = [
+        tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in pieces_by_metric
+    ]
     first = metrics[0]
     n_relevant = values_by_metric[0][1]
     n_labels = relevant.n_labels(users)
@@ -154,15 +157,12 @@ def evaluate_map(
     files.notes += notes_of(first.n_without_truth, len(files.ids), left_out)
     values = {f'AP@{k}': ap for k, (ap, _) in zip(cutoffs, values_by_metric, strict=True)}
     values['n_relevant'] = n_relevant
-    table = None
-    if per_query:
-        table = {'id': files.ids.to_pandas(), **values}
     score = files.score(
         {f'MAP@{metric.k}': metric.compute for metric in metrics},
         values,
         parameters={'k': _one_or_all(cutoffs), 'definition': first.definition.name},
         counts={'without_truth': first.n_without_truth},
-        table=table,
+        table={'id': files.ids.to_pandas(), **values} if per_query else None,
     )
     return replace(score, definition=first.definition)
 
@@ -177,9 +177,7 @@ def _cutoffs(k: int | Iterable[int]) -> list[int]:
 
 
 def _one_or_all(cutoffs: list[int]) -> int | list[int]:
-    if len(cutoffs) == 1:
-        return cutoffs[0]
-    return cutoffs
+    return cutoffs if len(cutoffs) > 1 else cutoffs[0]
 
 
 @shows_progress
@@ -237,12 +235,13 @@ def evaluate_first_hit(
         raise error from None
     predicted = LabelsById(files.predictions)
     labels = labels_at(files.truth[label], files.match(images, predicted.ids, predicted.codes))
-    values_by_metric = files.update_metrics(
+    pieces_by_metric = files.update_metrics(
         metrics, lambda part: (labels[part], predicted.take(files.rows[part]))
     )
     has_hits = any(metric.compute() for metric in metrics)
     files.warn_of_other_labels(labels, predicted.take(files.rows).flatten(), has_hits=has_hits)
-    values = {f'RR@{k}': ranks for k, (ranks,) in zip(cutoffs, values_by_metric, strict=True)}
+    joined = map(np.concatenate, pieces_by_metric)
+    values = {f'RR@{k}': ranks for k, ranks in zip(cutoffs, joined, strict=True)}
     table = None
     if per_query:
         table = {'id': files.ids.to_pandas(), 'label': labels.to_pandas(), **values}

@@ -269,9 +269,6 @@ def evaluate_macro_ap(
         left_out = 'have no positive, and are left out'
         files.notes.append(Note(left_out, n_without, len(classes), 'classes'))
     values = {'AP': ap, 'n_relevant': n_relevant}
-    table = None
-    if per_query:
-        table = {'id': classes, **values}
     return files.score(
         {'macro AP': macro_ap},
         values,
@@ -281,7 +278,7 @@ def evaluate_macro_ap(
             'labels': int(n_relevant.sum()),
             'without_truth': n_without,
         },
-        table=table,
+        table={'id': classes, **values} if per_query else None,
         queries=pyarrow.array(classes),
     )
 
@@ -359,7 +356,9 @@ def _matched_labels(
         are_scored = compute.list_value_length(labels).to_numpy() > 0
         n_skipped = int(np.count_nonzero(~are_scored))
         source = files.truth.source.name
-        files.warnings += skipped_queries(source, source, n_skipped, len(samples), NO_TRUE_LABEL)
+        files.warnings += skipped_queries(
+            source, source, n_skipped, len(samples), lack=NO_TRUE_LABEL
+        )
     scored = files.match(samples, unique_ids(files.predictions), are_scored=are_scored)
     return labels.take(pyarrow.array(scored)), n_skipped
 
@@ -373,12 +372,12 @@ def _one_hot(files: Files, classes: list[str]) -> tuple[pyarrow.Array, pyarrow.L
     if not_classes := names.difference(classes):
         actual = f'a column {shown(min(not_classes))}'
         expected = f'one for each class of {printable(files.predictions.source.name)}'
-        raise errors.FormatError(truth.source.name, '', '', actual, expected)
+        raise errors.FormatError(truth.source.name, '', '', actual, expected=expected)
     columns = [truth.columns[name].to_numpy() for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
         if len(wrong_rows := np.flatnonzero((numbers != 0) & (numbers != 1))):
             number = f'{numbers[wrong_rows[0]]:g}'
-            raise NumberedRows.error(truth, wrong_rows, name, number, '0 or 1')
+            raise NumberedRows.error(truth, wrong_rows, name, number, expected='0 or 1')
     samples, labels = np.column_stack(columns).nonzero()
     ends = np.bincount(samples, minlength=len(truth)).cumsum()
     return unique_ids(truth), pyarrow.LargeListArray.from_arrays(np.append(0, ends), labels)
@@ -390,8 +389,9 @@ def _true_labels(files: Files, classes: list[str]) -> tuple[pyarrow.Array, pyarr
     from pyarrow import compute
 
     truth = files.truth
-    role = 'labels' if 'labels' in truth.layout.by_role else 'label'
-    if role == 'labels':
+    role = 'label'
+    if 'labels' in truth.layout.by_role:
+        role = 'labels'
         lists = truth['labels']
         if not is_list(lists):
             lists = compute.split_pattern(none_if_empty(lists), ',')
@@ -410,8 +410,9 @@ def _true_labels(files: Files, classes: list[str]) -> tuple[pyarrow.Array, pyarr
     labels = positions_of(words, pyarrow.array(classes, words.type))
     if len(unknown := np.flatnonzero(labels < 0)):
         word = words[unknown[0]].as_py()
-        between = ', between commas' if role == 'labels' and ' ' in word else ''
-        expected = f'classes of {printable(files.predictions.source.name)}{between}'
+        expected = f'classes of {printable(files.predictions.source.name)}'
+        if role == 'labels' and ' ' in word:
+            expected += ', between commas'
         if len(unknown) == len(labels) and (cause := likely_cause(words.to_pylist(), classes)):
             expected += f'; no label is a class: {cause}'
         raise truth.error(np.unique(rows[unknown]), role, shown(word), expected)

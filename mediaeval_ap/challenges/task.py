@@ -108,13 +108,7 @@ class Files:
     """A truth and predictions; `match` pairs their rows by id."""
 
     def __init__(
-        self,
-        layouts: Layouts,
-        truth: Input,
-        predictions: Input,
-        policy: IdPolicy,
-        *,
-        name: str | None,
+        self, layouts: Layouts, truth: Input, predictions: Input, policy: IdPolicy, name: str | None
     ) -> None:
         self.name = check_name(name)
         self.policy = policy
@@ -138,7 +132,10 @@ class Files:
         self.predictions.refuse_padded_as_in(self.truth)
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # issued all at once, with the score
-        self.notes: list[str] = []
+        self.notes = [*self.truth.notes('the truth'), *self.predictions.notes('predictions')]
+        column_by_role = self.predictions.layout.by_role
+        sorting_columns = [column_by_role[role] for role in BEST_FIRST if role in column_by_role]
+        self.notes += [f'predictions are sorted by {column}' for column in sorting_columns]
 
     def match(
         self,
@@ -227,19 +224,14 @@ class Files:
 
     def update_metrics(
         self, metrics: Sequence[Any], arguments_of: Callable[[slice], Sequence[Any]]
-    ) -> list[tuple[NDArray[Any], ...]]:
-        """Update metrics piece by piece; return the joined arrays of each metric."""
+    ) -> list[list[Any]]:
+        """Update metrics piece by piece; return what each metric returned for each piece."""
         pieces_by_metric: list[list[Any]] = [[] for _ in metrics]
         for part in self.pieces(QUERIES_IN_PIECE):
             arguments = arguments_of(part)
             for pieces, metric in zip(pieces_by_metric, metrics, strict=True):
-                arrays = metric.update(*arguments)
-                if not isinstance(arrays, tuple):
-                    arrays = (arrays,)
-                pieces.append(arrays)
-        return [
-            tuple(map(np.concatenate, zip(*pieces, strict=True))) for pieces in pieces_by_metric
-        ]
+                pieces.append(metric.update(*arguments))
+        return pieces_by_metric
 
     def warn_of_other_labels(
         self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
@@ -281,12 +273,8 @@ class Files:
         table: Mapping[str, Any] | pandas.DataFrame | None,
         queries: pyarrow.Array | None = None,
     ) -> Score:
-        """Compute the means; return the score, whose value is the last one.
-
-        `queries` have the values; by default they are the scored ids.
-        """
-        if queries is None:
-            queries = self.ids
+        """Return the score: the last mean, and values of `queries`, by default the scored ids."""
+        queries = self.ids if queries is None else queries
         if table is not None:
             import pandas
 
@@ -294,8 +282,6 @@ class Files:
         errors.warn_caller(self.warnings)  # before `compute`, which may find no score defined
         mean_by_name = {name: compute() for name, compute in means.items()}
         last_metric = next(reversed(mean_by_name))
-        column_by_role = self.predictions.layout.by_role
-        sorting_columns = [column_by_role[role] for role in BEST_FIRST if role in column_by_role]
         policy = {'missing': self.policy.missing, 'unknown': self.policy.unknown}
         return Score(
             metric=last_metric,
@@ -304,12 +290,7 @@ class Files:
             inputs={'truth': self.truth.source, 'predictions': self.predictions.source},
             counts={'queries': len(queries), **counts, **self.counts},
             table=table,
-            notes=[
-                *self.truth.notes('the truth'),
-                *self.predictions.notes('predictions'),
-                *(f'predictions are sorted by {column}' for column in sorting_columns),
-                *self.notes,
-            ],
+            notes=self.notes,
             warnings=tuple(self.warnings),
             queries=queries,
             values=values,
@@ -529,7 +510,7 @@ def _fitting_shapes(
     if not fitting:
         raise _wrong_roles(columns, shapes, parameter)
     # If "score" holds the labels, it cannot also sort the rows.
-    distinct = [shape for shape in fitting if _has_own_columns(shape)]
+    distinct = [shape for shape in fitting if len({*shape.values()} - {None}) == len(shape)]
     if not distinct:
         repeated = mode(fitting[0].values())
         roles = ' and '.join(role for role, name in fitting[0].items() if name == repeated)
@@ -538,12 +519,6 @@ def _fitting_shapes(
             parameter,
         )
     return distinct
-
-
-def _has_own_columns(shape: Mapping[str, object]) -> bool:
-    """Return True if each role has a column, and no other role has the same."""
-    names = set(shape.values())
-    return None not in names and len(names) == len(shape)
 
 
 def _are_positions(columns: Columns) -> bool:

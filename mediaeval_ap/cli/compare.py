@@ -60,8 +60,7 @@ def _number_option(
     advanced='--columns --missing --ties',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
-@options.optional_runs_argument
-@options.names_option
+@options.optional_named_runs
 @options.judged_scoring_options
 @options.measures_option
 @comparison_options

@@ -45,8 +45,7 @@ def _read_part(value: str) -> tuple[int, int]:
     ],
 )
 @options.optional_reference_argument
-@options.optional_runs_argument
-@options.names_option
+@options.optional_named_runs
 @options.measures_option
 @options.judged_scoring_options
 @options.jobs_option

@@ -103,7 +103,8 @@ def stream_command(hypothesis: str, format: str | None, **criteria: Any) -> None
             try:
                 fields = parse_line(line, QUERIES, '<stdin>', number)
                 if fields is None:
-                    raise FormatError('<stdin>', f'line {number}', '', 'an empty line', 'a name')
+                    place = f'line {number}'
+                    raise FormatError('<stdin>', place, '', 'an empty line', expected='a name')
                 (query,) = fields
                 ap, n_relevant = session.send(query)
                 answer = answers.row(headers, [query, n_relevant, *ap])

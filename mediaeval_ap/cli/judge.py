@@ -25,8 +25,7 @@ from mediaeval_ap.render.plot import FIGURE_FORMATS
     ],
 )
 @options.reference_argument
-@options.runs_argument
-@options.names_option
+@options.named_runs
 @options.scoring_options
 @options.judged_option
 @options.drop_unjudged_rows_option
@@ -78,8 +77,7 @@ def pool_command(
     ],
 )
 @options.reference_argument
-@options.runs_argument
-@options.names_option
+@options.named_runs
 @options.judged_option
 @options.drop_unjudged_rows_option
 @options.scoring_options

@@ -54,6 +54,8 @@ run_argument = run_file_argument('hypothesis', metavar='RUN')
 runs_argument = run_file_argument('runs', nargs=-1, required=True, metavar='RUN...')
 optional_runs_argument = run_file_argument('runs', nargs=-1, required=False, metavar='RUN...')
 names_option = input_file('--names', 'Names of the runs: CSV with path,name[,team][,seed].')
+named_runs = combine_options(runs_argument, names_option)
+optional_named_runs = combine_options(optional_runs_argument, names_option)
 queries_option = input_file(
     '--queries',
     'Names to score, one per line.  [default: all in REFERENCE except ?…]',

@@ -74,8 +74,7 @@ def export_trec_command(
     ],
 )
 @option_kinds.argument('qrels')
-@options.runs_argument
-@options.names_option
+@options.named_runs
 @options.cutoffs_option
 @option_kinds.definition('trec')
 @options.trec_ties_option

@@ -80,7 +80,8 @@ def _read_markdown(path: str) -> str:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:
         line = f'line {content.count(10, 0, error.start) + 1}'
-        raise FormatError(source.name, line, '', 'bytes that are not UTF-8', 'Markdown') from None
+        actual = 'bytes that are not UTF-8'
+        raise FormatError(source.name, line, '', actual, expected='Markdown') from None
 
 
 @main.command(
@@ -94,8 +95,7 @@ def _read_markdown(path: str) -> str:
     advanced='--columns --systems --missing --by',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
-@options.optional_runs_argument
-@options.names_option
+@options.optional_named_runs
 @options.judged_scoring_options
 @options.near_option
 @comparison_options
