@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,10 +33,9 @@ from mediaeval_ap.evaluation.data_warnings import (
     REMEDY_OF_NAMES,
     no_overlap,
     overlap,
-    unknown_queries,
     without_relevant,
 )
-from mediaeval_ap.evaluation.relevance import nearest_name, without_placeholders
+from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
@@ -135,10 +133,10 @@ class PersonDiscovery2015:
         relevant = read(reference, layouts.REFERENCE_2015)
         self._inputs = {'shots': shot_list.source, 'reference': relevant.source}
         self._shots = Shots.of(_with_empty_corpus(shot_list))
-        self._names = relevant['person_name']
-        self._queries = without_placeholders(self._names.values)
-        self._relevant = np.unique(self._keys(self._names.codes, self._shot_numbers(relevant)))
-        self._n_relevant = np.bincount(self._relevant // len(self._shots))
+        self._reference = Reference(_with_empty_corpus(relevant), counts_again=False)
+        names = relevant['person_name']
+        self._code_of = names.code_of
+        self._relevant = np.unique(self._keys(names.codes, self._shot_numbers(relevant)))
         self._in_consensus = np.ones(len(self._shots), dtype=np.bool_)
         if consensus is not None:
             table = read(consensus, layouts.CONSENSUS_2015)
@@ -155,7 +153,7 @@ class PersonDiscovery2015:
     def __repr__(self) -> str:
         return (
             f'PersonDiscovery2015(reference={shown(self._inputs["reference"].name)}, '
-            f'{with_noun(len(self._queries), "name", "names")}, '
+            f'{with_noun(len(self._reference.queries), "name", "names")}, '
             f'{with_noun(len(self._shots), "shot", "shots")}, ratio={self.ratio})'
         )
 
@@ -217,34 +215,36 @@ class PersonDiscovery2015:
             tables['evidence'] = read(evidence, layouts.EVIDENCE_2015)
         if queries is not None:
             tables['queries'] = read_queries(queries)
-        reference = self._inputs['reference'].name
-        code_of = self._names.code_of
+        reference = self._reference
         policy = self._without_relevant
         query_names, n_skipped, about_queries, about_skipped = queries_or_default(
-            tables.get('queries'), self._queries, code_of, reference, skip_or_count=policy
+            tables.get('queries'),
+            reference.queries,
+            reference.names,
+            self._inputs['reference'].name,
+            skip_or_count=policy,
         )
         if queries is not None:
-            about_queries += self._about_unknown(tables['queries']['person_name'].values)
+            distinct = tables['queries']['person_name'].values
+            if any(query in reference for query in distinct):  # else `_warnings` warns
+                about_queries += reference.about_unknown(distinct)
         shots = self._shot_numbers(run)
         names, ratios = closest_names(query_names, run['person_name'].values, self.ratio)
-        codes = np.array([code_of.get(query, -1) for query in query_names])
-        n_relevant = np.where(codes < 0, 0, self._n_relevant[codes])
+        n_relevant = np.array([reference.n_relevant(query) for query in query_names])
         counts = {
             'queries': len(query_names),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             **count_of_skipped(policy, n_skipped),
             'queries_without_name': names.count(None),
             **self._run_counts(run, shots),
-            'placeholders': 0,
+            'placeholders': reference.n_placeholders if queries is None else 0,
         }
-        if queries is None:
-            counts['placeholders'] = len(self._names.values) - len(self._queries)
         evaluation = Evaluation2015(
             queries=query_names,
             names=names,
             ratios=ratios,
             n_relevant=n_relevant,
-            ap=self._ap(run, names, shots=shots, codes=codes, n_relevant=n_relevant),
+            ap=self._ap(run, shots, query_names, names, n_relevant=n_relevant),
             correct=None,
             definition=DEFINITION_2015,
             parameters={'ratio': self.ratio, **parameter_of_skipped(policy)},
@@ -268,15 +268,15 @@ class PersonDiscovery2015:
             'labels': len(run),
             'labels_that_count': int(np.count_nonzero(self._in_consensus[shots])),
             'names': len(names),
-            'names_in_reference': len({*names} & {*self._names.values}),
+            'names_in_reference': len({*names} & {*self._reference.names}),
             'shots_returned': len(np.unique(shots)),
             'shots_in_reference': len(np.intersect1d(shots, self._relevant % len(self._shots))),
         }
 
     def _warnings(self, evaluation: Evaluation2015, run: Table) -> list[DataWarning]:
         """Return warnings about shots and queries that are not in the reference."""
-        name = printable(evaluation.inputs['reference'].name)
-        names = name, self._names.values
+        name = self._reference.name
+        names = name, self._reference.names
         counts = evaluation.counts
         warnings = []
         if not counts['shots_in_reference']:
@@ -289,28 +289,17 @@ class PersonDiscovery2015:
             return warnings + without_relevant(name, evaluation.n_relevant, DEFINITION_2015)
         return warnings + overlap('queries', 'queries', evaluation.queries, *names)
 
-    def _about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
-        """Warn of queries that are not names in the reference; if none is one, `_warnings` does."""
-        code_of = self._names.code_of
-        unknown = [query for query in queries if query not in code_of]
-        if len(unknown) == len(queries):
-            return []
-        nearest = partial(nearest_name, names=without_placeholders(code_of))
-        reference = printable(self._inputs['reference'].name)
-        return unknown_queries(unknown, len(queries), reference, nearest)
-
     def _ap(
         self,
         run: Table,
-        names: Sequence[str | None],
         shots: NDArray[np.int64],
-        codes: NDArray[np.int64],
+        queries: Sequence[str],
+        answers: Sequence[str | None],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """Return average precision of each query, from the shots of the name that answers it.
 
-        `shots` are those of the rows of the run; `codes` are the names of the reference that equal
-        the queries, or -1.
+        `shots` has the shot of each row of the run.
         """
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shots, -run.confidence, name))
@@ -319,11 +308,11 @@ class PersonDiscovery2015:
         name = name[order]
         shots = shots[order]
         code_of = run['person_name'].code_of
-        answers = [-1 if answer is None else code_of[answer] for answer in names]
-        begins = name.searchsorted(answers)
-        sizes = name.searchsorted(answers, side='right') - begins
-        query = np.arange(len(codes)).repeat(sizes)
-        code = codes[query]
+        answer_codes = [-1 if answer is None else code_of[answer] for answer in answers]
+        begins = name.searchsorted(answer_codes)
+        sizes = name.searchsorted(answer_codes, side='right') - begins
+        query = np.arange(len(queries)).repeat(sizes)
+        code = np.array([self._code_of.get(query, -1) for query in queries])[query]
         keys = self._keys(code, shots[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
