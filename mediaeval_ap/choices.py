@@ -101,12 +101,14 @@ def is_uri(path: object) -> bool:
     return '://' in (plain_text(path) or '')
 
 
-def turned_round(columns: Mapping[Any, Any], roles: Collection[str]) -> str:
+def turned_round(columns: Mapping[str, Any], roles: Collection[str]) -> str:
     """Return, for an error, columns as meant if a name stands before its role; '' if none does."""
     meant = dict(pair if pair[0] in roles else pair[::-1] for pair in columns.items())
     is_turned = len(meant) == len(columns) and meant.keys() <= {*roles} and meant != dict(columns)
-    option = ','.join(map('='.join, meant.items())) if is_turned else ''
-    return option and f'{option}, in Python {shown(meant)}, the role before its column'
+    if not is_turned:
+        return ''
+    option = ','.join(map('='.join, meant.items()))
+    return f'{option}, in Python {shown(meant)}, the role before its column'
 
 
 def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Policy:
@@ -152,7 +154,7 @@ def check_limit(limit: int, name: str) -> int:
     raise ParameterError(f'found {shown(limit)}, expected a positive integer', name)
 
 
-def check_jobs(jobs: Any) -> Any:
+def check_jobs(jobs: object) -> Any:
     """Return the number of processes to start, or an executor unchanged.
 
     ``'all'`` means one process for each core of `cores.machine_cores`. The number is an upper
@@ -182,7 +184,7 @@ def check_part(part: Any) -> tuple[int, int]:
     raise ParameterError(f'found {shown(part)}, expected (i, n), with i from 1 to n', 'part')
 
 
-def _double(number: Any, name: str, is_right: Callable[[Any], bool], expected: str) -> float:
+def _double(number: object, name: str, is_right: Callable[[Any], bool], expected: str) -> float:
     """Return a number as a float, or raise `ParameterError`."""
     # Compared before the conversion, as an integer may be too large for a double.
     if isinstance(number, Real) and not isinstance(number, bool) and is_right(number):
@@ -207,8 +209,9 @@ def check_margin(number: object, name: str) -> float:
 
 
 def check_level(level: object) -> float:
-    is_percent = isinstance(level, int | float) and 50 <= level < 100
-    hint = f', as {level / 100:g}' if is_percent else ''  # type: ignore[operator]
+    hint = ''
+    if isinstance(level, int | float) and 50 <= level < 100:
+        hint = f', as {level / 100:g}'
     return _double(level, 'level', lambda x: 0 < x < 1, f'between 0 and 1{hint}')
 
 

@@ -200,13 +200,13 @@ def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]
     return results, seeds
 
 
-def by_seed(results: list[Any], seeds: Sequence[str]) -> Any:
+def by_seed(results: list[Result], seeds: Sequence[str]) -> Any:
     """Return results by the name of the run and its seed, if some have a seed."""
     from mediaeval_ap.results.result import distinct_run_names
 
     if not any(seeds):
         return results
-    by_name: dict[tuple[str, str], list[Any]] = {}
+    by_name: dict[tuple[str, str], list[Result]] = {}
     for name, seed, result in zip(distinct_run_names(results), seeds, results, strict=True):
         by_name.setdefault((name, seed), []).append(result)
     return by_name

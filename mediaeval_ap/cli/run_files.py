@@ -104,10 +104,9 @@ def runs_by_name(
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]
+    systems = [getattr(run, 'given_name', '') for run in runs]  # without seeds
     with as_usage_errors():
         refuse_repeats(all_names)
-    with as_usage_errors():
-        systems = [getattr(run, 'given_name', '') for run in runs]  # without seeds
         check_run('baseline', baseline, [*all_names, *filter(None, systems)])
     return dict(zip(names, runs, strict=True))
 
