@@ -155,11 +155,7 @@ def check_limit(limit: int, name: str) -> int:
 
 
 def check_jobs(jobs: object) -> Any:
-    """Return the number of processes to start, or an executor unchanged.
-
-    ``'all'`` means one process for each core of `cores.machine_cores`. The number is an upper
-    limit: `execute.worker_processes` starts at most one process for each task.
-    """
+    """Return the largest number of processes to start, or an executor unchanged."""
     if hasattr(jobs, 'submit'):  # an executor of concurrent.futures, or a client of Dask
         return jobs
     if plain_text(jobs) == ALL_CORES:

@@ -1,9 +1,4 @@
-"""The number of cores that this process may use, and threads on them.
-
-`machine_cores` is the number of processes for ``--jobs all`` (`choices.check_jobs`); at most one
-process for each task is started (`execute.worker_processes`). `own_cores` is the number of threads
-within one process: one in a worker process, as the other workers have the other cores.
-"""
+"""The number of cores that this process may use, and threads on them."""
 
 from __future__ import annotations
 

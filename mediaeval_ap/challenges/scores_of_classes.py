@@ -332,11 +332,13 @@ def _scored_classes(files: Files, ties: Ties | None = None) -> list[str]:
         files.warnings.append(errors.DataWarning('unknown-ids', source, note))
     classes = [name for name in columns if name not in left_out]
     arrays_of_classes = (scores.columns[name].to_numpy() for name in classes)
-    n_scores = len(classes) * len(scores) * (ties in (None, 'threshold', 'stable'))
-    if n_scores >= FEW_SCORES and all(np.isin(x, (0, 1)).all() for x in arrays_of_classes):
-        expected = ", or --ties expected, in Python ties='expected'" if ties else ''
+    n_scores = len(classes) * len(scores)
+    can_mislead = n_scores >= FEW_SCORES and ties in (None, 'threshold', 'stable')
+    if can_mislead and all(np.isin(x, (0, 1)).all() for x in arrays_of_classes):
         note = Note('are 0 or 1, as decisions are', n_scores, n_scores, 'scores')
-        remedy = f'; give probabilities{expected}'
+        remedy = '; give probabilities'
+        if ties:
+            remedy += ", or --ties expected, in Python ties='expected'"
         files.warnings.append(errors.DataWarning('doubtful-scores', source, note, remedy))
     return classes
 

@@ -148,7 +148,7 @@ def compare_command(
             criteria['reference'] = read(truth, REFERENCE)
     baseline = settings['baseline']
     if len(all_names := [*names_of_runs(to_score), *result_names]) < 2:
-        if not options.first_typed_option(GATE_OPTIONS.__contains__):
+        if not options.first_typed_option(GATE_OPTIONS):
             raise click.UsageError(f'found 1 run ({printable(all_names[0])}), expected two or more')
         baseline = None  # its file may be missing: the comparison says so
     named_runs = runs_by_name(to_score, baseline, result_names)
@@ -168,9 +168,7 @@ def compare_command(
 
 def _check_combinations(settings: Mapping[str, Any], format: str) -> None:
     """Raise UsageError for options that need --baseline, or a format with several tables."""
-    if settings['baseline'] is None and (
-        option := options.first_typed_option(GATE_OPTIONS.__contains__)
-    ):
+    if settings['baseline'] is None and (option := options.first_typed_option(GATE_OPTIONS)):
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
     if settings['by'] and format in ('csv', 'jsonl'):
         raise click.UsageError(f'--by: {format} has one table; write it as json or markdown')
@@ -206,7 +204,7 @@ def _score_trec(
     check_not_reread('QRELS', qrels, len(runs))
     from mediaeval_ap.trec import evaluate_trec
 
-    if not options.first_typed_option('--definition'.__eq__):
+    if not options.first_typed_option(['--definition']):
         criteria['definition'] = 'trec'
     criteria['missing'] = settings['missing']
     settings['missing'] = 'error'

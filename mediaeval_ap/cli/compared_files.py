@@ -214,7 +214,7 @@ def by_seed(results: list[Result], seeds: Sequence[str]) -> Any:
 
 def check_not_typed(names: Sequence[str], problem: str) -> None:
     """Raise UsageError if one of these options was typed."""
-    if option := options.first_typed_option(names.__contains__):
+    if option := options.first_typed_option(names):
         raise click.UsageError(f'{option}: found {problem}')
 
 

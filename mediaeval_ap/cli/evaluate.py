@@ -13,7 +13,7 @@ import click
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
-from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell
+from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, typed_options
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import (
     RunFile,
@@ -161,7 +161,7 @@ def _check_folder(
         raise click.UsageError(
             '--keep-going and --resume exclude each other: a folder holds the results of all runs'
         )
-    if part is not None and (option := options.first_typed_option(OUTPUT_OPTIONS.__contains__)):
+    if part is not None and (option := options.first_typed_option(OUTPUT_OPTIONS)):
         raise click.UsageError(
             f'--part writes no result: give {option} to evaluate --resume DIR, after all parts'
         )
@@ -170,9 +170,9 @@ def _check_folder(
 
 def _collect(folder: str, reporting: Reporting) -> None:
     """Write the results of all blocks in a folder."""
-    if option := options.first_typed_option(lambda name: name not in COLLECTING_OPTIONS):
+    if others := [option for _, option in typed_options() if option not in COLLECTING_OPTIONS]:
         raise click.UsageError(
-            f'{option} needs REFERENCE and RUN: --resume alone combines the results in DIR'
+            f'{others[0]} needs REFERENCE and RUN: --resume alone combines the results in DIR'
         )
     _check_output(reporting.output, folder)
     from mediaeval_ap.execute.block_folder import collect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -188,6 +188,6 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
             check_columns(parse_measures(measures), cutoffs)
 
 
-def first_typed_option(is_match: Callable[[str], bool]) -> str | None:
-    """Return the name of the first option that was typed and matches, or None."""
-    return next((option for _, option in typed_options() if is_match(option)), None)
+def first_typed_option(names: Collection[str]) -> str | None:
+    """Return the first of these options that was typed, or None."""
+    return next((option for _, option in typed_options() if option in names), None)

@@ -300,7 +300,7 @@ def _evaluate_in_parallel(
     """Let processes read and score one run each, the largest first."""
     from mediaeval_ap.execute import worker_processes
 
-    order = sorted(range(len(runs)), key=sizes.__getitem__, reverse=True)
+    order = sorted(range(len(runs)), key=lambda number: sizes[number], reverse=True)
     paths = [runs[i].hypothesis for i in order]
     waiting: dict[int, Evaluation | Exception] = {}  # until the results of earlier runs are there
     shared = pickle.dumps(runs[0].request)
