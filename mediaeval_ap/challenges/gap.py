@@ -148,13 +148,12 @@ def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray
     wrong_rows = np.flatnonzero((n_words > 0) & ~np.isfinite(confidence))
     if len(wrong_rows):
         first_words = lists[wrong_rows[0]].as_py()
+        field = shown(predictions['label'][wrong_rows[0]].as_py())
         if len(first_words) == 2 and expected_number(first_words[1].encode()) == EXACT_NUMBER:
-            expected = f'a label and {EXACT_NUMBER}'
-        else:
-            expected = 'a label and its finite confidence, or nothing'
-            if len(first_words) == 1:
-                expected += OWN_COLUMN
-        field = predictions['label'][wrong_rows[0]].as_py()
-        raise predictions.error(wrong_rows, 'label', shown(field), expected)
+            raise predictions.error(wrong_rows, 'label', field, f'a label and {EXACT_NUMBER}')
+        remedy = OWN_COLUMN if len(first_words) == 1 else ''
+        raise predictions.error(
+            wrong_rows, 'label', field, f'a label and its finite confidence, or nothing{remedy}'
+        )
     labels = words.take(pyarrow.array(offsets[:-1], mask=n_words == 0)).fill_null('')
     return labels, confidence

@@ -372,9 +372,13 @@ def _one_hot(files: Files, classes: list[str]) -> tuple[pyarrow.Array, pyarrow.L
     truth = files.truth
     names = {*truth.columns.column_names} - {*truth.layout.texts}
     if not_classes := names.difference(classes):
-        actual = f'a column {shown(min(not_classes))}'
-        expected = f'one for each class of {printable(files.predictions.source.name)}'
-        raise errors.FormatError(truth.source.name, '', '', actual, expected=expected)
+        raise errors.FormatError(
+            truth.source.name,
+            place='',
+            field='',
+            found=f'a column {shown(min(not_classes))}',
+            expected=f'one for each class of {printable(files.predictions.source.name)}',
+        )
     columns = [truth.columns[name].to_numpy() for name in classes]
     for name, numbers in zip(classes, columns, strict=True):
         if len(wrong_rows := np.flatnonzero((numbers != 0) & (numbers != 1))):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from statistics import mode
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class Task:
             parameter = 'columns'
             roles, true_roles = _roles(self.predictions), _roles(self.truth)
             if for_predictions.keys() - roles - true_roles:
-                raise _wrong_roles(for_predictions, [*self.predictions, *self.truth], 'columns')
+                _refuse_roles(for_predictions, [*self.predictions, *self.truth], 'columns')
             both = for_predictions.items()
             for_truth = {role: name for role, name in both if role in true_roles}
             for_predictions = {role: name for role, name in both if role in roles}
@@ -444,13 +444,13 @@ def _checked(columns: object, parameter: str) -> dict[str, str | int]:
     return checked
 
 
-def _wrong_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> ParameterError:
+def _refuse_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> NoReturn:
     if meant := turned_round(columns, _roles(shapes)):
-        return ParameterError(f'found {shown(dict(columns))}, expected {meant}', parameter)
+        raise ParameterError(f'found {shown(dict(columns))}, expected {meant}', parameter)
     expected = ' or '.join(dict.fromkeys(','.join(shape) for shape in shapes))
     if _are_positions(columns):
         expected = f'the positions of {expected}'
-    return ParameterError(f'found {",".join(columns)}, expected {expected}', parameter)
+    raise ParameterError(f'found {",".join(columns)}, expected {expected}', parameter)
 
 
 def _layouts_of_shapes(
@@ -508,7 +508,7 @@ def _fitting_shapes(
         or (columns.keys() < shape.keys() and not _are_positions(columns))
     ]
     if not fitting:
-        raise _wrong_roles(columns, shapes, parameter)
+        _refuse_roles(columns, shapes, parameter)
     # If "score" holds the labels, it cannot also sort the rows.
     distinct = [shape for shape in fitting if len({*shape.values()} - {None}) == len(shape)]
     if not distinct:
