@@ -203,11 +203,9 @@ class AveragePrecision:
 
         Raises
         ------
-        ReadError, FormatError
-            When the run or the queries cannot be read; when the folder belongs to another
-            evaluation, or one of its files is cut off.
-        WriteError
-            When the folder cannot be written to.
+        ReadError, WriteError, FormatError
+            When the run or the queries cannot be read; when the folder cannot be written to,
+            belongs to another evaluation, or has a file that is cut off.
         ParameterError, MissingExtraError
             When a measure is unknown, cannot be computed, or has the name of another column; when
             the extra ``trec``, which measures need, is not installed.
@@ -268,19 +266,7 @@ class AveragePrecision:
         -------
         Part
             The numbers of blocks that were computed, and that the folder had already.
-            `mediaeval_ap.collect` joins them, and warns about their values.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> average_precision = AveragePrecision('samples/reference.txt', K=[10])
-        >>> folder = pathlib.Path(tempfile.mkdtemp(), 'blocks')
-        >>> for _ in 'once', 'again':
-        ...     average_precision.evaluate_part(
-        ...         'samples/hypothesis.txt', ['alain_juppe'], part=(1, 1), resume=folder
-        ...     )
-        Part(computed=1, found=0)
-        Part(computed=0, found=1)
+            `mediaeval_ap.collect` joins them, warns about their values, and has an example.
         """
         part = choices.check_part(part)
         n_jobs = choices.check_jobs(jobs)
