@@ -127,7 +127,7 @@ class Changes(RuleBasedStateMachine):
                 assert live.send(query) == ([float(value) for value in expected], n)
             assert order_of(live, 'ab') == []
             return
-        ranking = self.average_precision(self.rows)._scorer.ranking
+        ranking = self.average_precision(self.rows)._lister.ranking
         expected = self.average_precision.evaluate(ranking, self.queries)
         for query, ap, n in zip(
             self.queries, expected.ap.tolist(), expected.n_relevant.tolist(), strict=True
