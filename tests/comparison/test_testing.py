@@ -3,7 +3,7 @@
 import numpy as np
 import oracle_comparison as oracle
 import pytest
-from compared_runs import several
+from compared_runs import evaluation, several
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +53,20 @@ def test_values_that_rounding_alone_tells_apart_are_ties():
     assert (pair.wins, pair.ties, pair.losses, pair.n_nonzero) == (0, 3, 0, 0)
     assert (pair.dz, pair.p, pair.reason) == (None, 1, 'all differences are 0')
     assert [standing.rank for standing in comparison.leaderboard] == [1, 1]
+
+
+def test_rounding_of_a_run_does_not_depend_on_other_runs():
+    """Values of run a have single precision; those of b and c do not, and 1e-9 is a difference."""
+    single = [0.1, 0.2, 0.3, 0.4, 0.7]
+    a = np.array(single, dtype=np.float32).astype(float)
+    b = np.full(5, 0.5)
+    c = b + 1e-9
+    for rows in (a, b, c), (b, c):
+        comparison = compare(dict(zip('abc'[-len(rows) :], map(evaluation, rows), strict=True)))
+        (pair,) = (pair for pair in comparison.pairs if {pair.a, pair.b} == {'b', 'c'})
+        assert (pair.wins, pair.ties, pair.losses, pair.n_nonzero) == (5, 0, 0, 5)
+        ranks = {standing.run: standing.rank for standing in comparison.leaderboard}
+        assert ranks['c'] < ranks['b']
 
 
 def test_differences_that_are_equal_but_for_rounding_have_no_deviation():
