@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from Levenshtein import distance, opcodes
 
-from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, ranks
@@ -34,6 +33,7 @@ from mediaeval_ap.judging.pool import MEAN_DECIMALS, Pool, competition_ranks
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.result_manifest import json_document
 from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
@@ -128,36 +128,33 @@ class CampaignReport(Paged):
         judged = {'judged': self._judged} if self._judged else {}
         begin = f'{len(self.comparison.runs)} of ' if self.missing else ''
         all_runs = with_noun(len(self.comparison.runs) + len(self.missing), 'run', 'runs')
-        return {
-            'schema': REPORT_SCHEMA,
-            'version': __version__,
-            'kind': 'report',
-            'title': f'{begin}{all_runs} on {self._reference}',
-            'lead': self._lead,
-            'runs': self.comparison.runs,
-            'teams': self.teams,
-            'metrics': self.comparison.metrics,
-            'queries': self.comparison.queries,
-            'n_relevant': self._n_relevant,
-            'values': {
-                metric: values.tolist() for metric, values in self.comparison.values.items()
-            },
-            'comparison': comparison,
-            'loss': {
+        return json_document(
+            REPORT_SCHEMA,
+            kind='report',
+            title=f'{begin}{all_runs} on {self._reference}',
+            lead=self._lead,
+            runs=self.comparison.runs,
+            teams=self.teams,
+            metrics=self.comparison.metrics,
+            queries=self.comparison.queries,
+            n_relevant=self._n_relevant,
+            values={metric: values.tolist() for metric, values in self.comparison.values.items()},
+            comparison=comparison,
+            loss={
                 'k': self._any_diagnosis.k,
                 'runs': {run: self.diagnoses[run].mean_parts for run in self.comparison.runs},
                 'metrics': self.losses,
             },
-            'confused': self._confused,
-            'rankings': self.rankings,
-            'alternatives': {run: asdict(means) for run, means in self.alternatives.items()},
-            'remarks': self._remarks,
+            confused=self._confused,
+            rankings=self.rankings,
+            alternatives={run: asdict(means) for run, means in self.alternatives.items()},
+            remarks=self._remarks,
             **judged,
             **({} if self.pool is None else {'pool': self.pool.to_dict()}),
             **({'missing': self.missing} if self.missing else {}),
-            'warnings': list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
-            'manifest': {**comparison['manifest'], 'inputs': self._inputs},
-        }
+            warnings=list(dict.fromkeys(map(str, [*self.warnings, *self.comparison.warnings]))),
+            manifest={**comparison['manifest'], 'inputs': self._inputs},
+        )
 
     def _repr_html_(self) -> str:
         metric = self.comparison.metrics[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap import __version__, choices
+from mediaeval_ap import choices
 from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
 from mediaeval_ap.comparison.clusters_and_groups import (
     VideosOfQueries,
@@ -55,6 +55,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import SKIPPED, Described, Result, note_of_floor
+from mediaeval_ap.results.result_manifest import json_document, manifest_json
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
 
@@ -405,29 +406,26 @@ class Comparison(ComparisonData, Described, Paged):
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
-        return {
-            'schema': COMPARISON_SCHEMA,
-            'version': __version__,
-            'kind': 'comparison',
-            'runs': list(self.runs),
-            'metrics': list(self.metrics),
-            **{
-                table: [_as_json(entry) for entry in getattr(self, field_name)]
-                for table, (field_name, _) in TABLES.items()
-            },
-            **({} if self.gate is None else {'gate': asdict(self.gate)}),
-            'notes': list(self.notes),
-            'manifest': {
-                'version': __version__,
-                'definition': definition,
-                'parameters': parameters,
-                'counts': dict(self.counts),
-                'inputs': {
-                    'runs': {run: asdict(source) for run, source in self.sources.items()},
-                    **{role: asdict(source) for role, source in self.inputs.items()},
-                },
-            },
+        tables = {
+            table: [_as_json(entry) for entry in getattr(self, field_name)]
+            for table, (field_name, _) in TABLES.items()
         }
+        gate = {} if self.gate is None else {'gate': asdict(self.gate)}
+        return json_document(
+            COMPARISON_SCHEMA,
+            kind='comparison',
+            runs=list(self.runs),
+            metrics=list(self.metrics),
+            **tables,
+            **gate,
+            notes=list(self.notes),
+            manifest=manifest_json(
+                definition=definition,
+                parameters=parameters,
+                counts=self.counts,
+                inputs={'runs': self.sources, **self.inputs},
+            ),
+        )
 
     def to_frame(self, table: TableName = 'leaderboard') -> pandas.DataFrame:
         """Return one of the tables of the comparison.

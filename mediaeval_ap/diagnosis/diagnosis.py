@@ -13,7 +13,6 @@ import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.examined_run import (
@@ -59,6 +58,7 @@ from mediaeval_ap.results.result import (
     distinct_run_names,
     notes_of,
 )
+from mediaeval_ap.results.result_manifest import manifest_json
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
@@ -367,13 +367,12 @@ class Diagnosis(Described):
             'confused': [asdict(name) for name in self.confused],
             'near_misses': [asdict(name) for name in self.near_misses],
             'notes': self.notes,
-            'manifest': {
-                'version': __version__,
-                'definition': self.definition.to_dict(),
-                'parameters': {'k': self.k, 'near': self.near, **self.evaluation.parameters},
-                'inputs': {role: asdict(source) for role, source in self.inputs.items()},
-                'counts': dict(self.evaluation.counts),
-            },
+            'manifest': manifest_json(
+                definition=self.definition,
+                parameters={'k': self.k, 'near': self.near, **self.evaluation.parameters},
+                inputs=self.inputs,
+                counts=self.evaluation.counts,
+            ),
         }
         return json_value('diagnosis', value)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.diagnosis.loss import PARTS
@@ -16,6 +15,7 @@ from mediaeval_ap.diagnosis.ties import BOUND_KEYS
 from mediaeval_ap.errors import printable, with_noun
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described
+from mediaeval_ap.results.result_manifest import json_document
 
 DIAGNOSIS_SCHEMA = 'mediaeval-ap/diagnosis/1'
 TIE_LEVELS = {
@@ -65,7 +65,7 @@ def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
 
 def json_value(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a value for JSON, with the schema in front."""
-    return {'schema': DIAGNOSIS_SCHEMA, 'version': __version__, 'kind': kind, **value}
+    return json_document(DIAGNOSIS_SCHEMA, kind=kind, **value)
 
 
 @dataclass(frozen=True)

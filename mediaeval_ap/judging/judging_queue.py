@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import __version__
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
@@ -18,6 +17,7 @@ from mediaeval_ap.judging.candidates import NOT_JUDGED, PairLabels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described
+from mediaeval_ap.results.result_manifest import json_document, manifest_json
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 QUEUE_SCHEMA = 'mediaeval-ap/queue/1'
@@ -248,19 +248,17 @@ class Queue(Described):
         dict
             An object of the JSON schema of queues, ``queue-1``.
         """
-        return {
-            'schema': QUEUE_SCHEMA,
-            'version': __version__,
-            'lines': [asdict(line) for line in self.lines],
-            'n_judged': self.n_judged,
-            'n_pairs': self.n_pairs,
-            'manifest': {
-                'version': __version__,
-                'definition': self._chooser.pairs.criteria.definition.to_dict(),
-                'parameters': self.parameters,
-                'inputs': self.inputs,
-            },
-        }
+        return json_document(
+            QUEUE_SCHEMA,
+            lines=[asdict(line) for line in self.lines],
+            n_judged=self.n_judged,
+            n_pairs=self.n_pairs,
+            manifest=manifest_json(
+                definition=self._chooser.pairs.criteria.definition,
+                parameters=self.parameters,
+                inputs=self.inputs,
+            ),
+        )
 
     def document(self) -> Document:
         return Document(lambda: self._blocks(), self.to_dict, self._rows)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mediaeval_ap import __version__
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, Definition, ap_column, depths
@@ -32,6 +31,7 @@ from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
+from mediaeval_ap.results.result_manifest import json_document, manifest_json
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 if TYPE_CHECKING:
@@ -213,10 +213,9 @@ class Pool(Described):
                 'bounds': [{'run': run, **asdict(self.bounds[run])} for run in self.runs],
                 'certain': [asdict(order) for order in self.certain],
             }
-        return {
-            'schema': POOL_SCHEMA,
-            'version': __version__,
-            'runs': [
+        return json_document(
+            POOL_SCHEMA,
+            runs=[
                 {
                     'run': run,
                     'team': self.teams[run],
@@ -225,20 +224,19 @@ class Pool(Described):
                 }
                 for run in self.runs
             ],
-            'returned_by': [
+            returned_by=[
                 {'n_teams': n_teams, 'n_relevant': n} for n_teams, n in self.returned_by.items()
             ],
-            'without': [asdict(result) for result in self.without],
+            without=[asdict(result) for result in self.without],
             **with_judgements,
-            'notes': self.notes,
-            'manifest': {
-                'version': __version__,
-                'definition': self.definition.to_dict(),
-                'parameters': self.parameters,
-                'inputs': self.inputs,
-                'counts': self.counts,
-            },
-        }
+            notes=self.notes,
+            manifest=manifest_json(
+                definition=self.definition,
+                parameters=self.parameters,
+                inputs=self.inputs,
+                counts=self.counts,
+            ),
+        )
 
     def document(self) -> Document:
         return Document(lambda: self._blocks(), self.to_dict, self._rows)

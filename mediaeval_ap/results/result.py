@@ -28,7 +28,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
 from mediaeval_ap.render.formats import render, short, to_html
-from mediaeval_ap.results.result_manifest import manifest_json, results_json, settings_entries
+from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, json_document, manifest_json
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
 
@@ -342,7 +342,8 @@ class Result(Described):
         dict
             ``definition``, if there is one, and ``parameters``.
         """
-        return settings_entries(self.definition, self.parameters)
+        definition = {'definition': self.definition.to_dict()} if self.definition else {}
+        return {**definition, 'parameters': dict(self.parameters)}
 
     def _own_entries(self) -> dict[str, str]:
         """Return the JSON entries that only this kind of result has."""
@@ -402,7 +403,9 @@ class Result(Described):
             'n_queries': self.counts['queries'],
             **rows,
             'notes': list(self.notes),
-            'manifest': manifest_json(self.manifest_settings(), self.inputs, self.counts),
+            'manifest': manifest_json(
+                **self.manifest_settings(), inputs=self.inputs, counts=self.counts
+            ),
         }
 
     def __repr__(self) -> str:
@@ -518,10 +521,14 @@ def results_document(
     ordered = list(results)
     if sort:
         ordered.sort(key=lambda result: -result.sort_value())
-    errors = list(failed)
+    errors = [{'run': run, 'error': error} for run, error in failed]
     return Document(
         lambda: _result_blocks(ordered, per_query),
-        lambda: results_json([result._json_object(per_query) for result in ordered], errors),
+        lambda: json_document(
+            RESULTS_SCHEMA,
+            results=[result._json_object(per_query) for result in ordered],
+            failed=errors,
+        ),
         lambda: _concatenate([result._rows(per_query) for result in ordered]),
         lambda: _blocks_for_papers(ordered, per_query),
     )

@@ -1,8 +1,9 @@
-"""The manifest of a result in JSON: version, settings, inputs and counts behind its values."""
+"""The JSON of results of every kind: its head, and the manifest of what the values depend on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from mediaeval_ap import __version__
@@ -12,36 +13,25 @@ from mediaeval_ap.tables import Provenance
 RESULTS_SCHEMA = 'mediaeval-ap/results/1'
 
 
-def results_json(results: Sequence[Any], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the JSON object of a file of results, and of runs that failed with their errors."""
-    return {
-        'schema': RESULTS_SCHEMA,
-        'version': __version__,
-        'results': results,
-        'failed': [{'run': run, 'error': error} for run, error in failed],
-    }
+def json_document(schema: str, **entries: Any) -> dict[str, Any]:
+    """Return the JSON object of a file, with its schema and the version of this package."""
+    return {'schema': schema, 'version': __version__, **entries}
 
 
-def settings_entries(
-    definition: Definition | None, parameters: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the settings for a manifest: the definition in full, if any, and the parameters."""
-    in_full = {'definition': definition.to_dict()} if definition else {}
-    return {**in_full, 'parameters': dict(parameters)}
+def manifest_json(**entries: Any) -> dict[str, Any]:
+    """Return the manifest: the version of this package, then settings, inputs and counts."""
+    return {'version': __version__, **{name: _as_json(entry) for name, entry in entries.items()}}
 
 
-def manifest_json(
-    settings: Mapping[str, Any], inputs: Mapping[str, Provenance], counts: Mapping[str, int]
-) -> dict[str, Any]:
-    """Return the manifest: settings, the name and hash of each input by role, and counts."""
-    return {
-        'version': __version__,
-        **settings,
-        'inputs': {
-            role: {'name': source.name, 'sha256': source.sha256} for role, source in inputs.items()
-        },
-        'counts': dict(counts),
-    }
+def _as_json(entry: Any) -> Any:
+    """Return a definition, an input or a mapping of inputs as objects for JSON."""
+    if isinstance(entry, Definition):
+        return entry.to_dict()
+    if isinstance(entry, Provenance):
+        return asdict(entry)
+    if isinstance(entry, Mapping):
+        return {name: _as_json(value) for name, value in entry.items()}
+    return entry
 
 
 def read_inputs(manifest: Mapping[str, Any]) -> dict[str, Provenance]:
