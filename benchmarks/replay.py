@@ -28,8 +28,9 @@ from mediaeval_ap.comparison.comparable_runs import agreement
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.judging.candidates import NOT_JUDGED, PoolPairs
-from mediaeval_ap.judging.judging_queue import SCORE_DECIMALS, Chooser
+from mediaeval_ap.judging.judging_queue import Chooser
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
+from mediaeval_ap.results.rounding import OWN_DECIMALS
 from mediaeval_ap.tables import HYPOTHESIS, read
 
 GRID = [50, 100, 200, 500, 1000, 2000, 5000]
@@ -115,7 +116,7 @@ def steps_of(chooser: Chooser, truth: Reference, most: int) -> Iterator[Step]:
 
     def tau(p: Floats) -> float | None:
         # Means that differ only in their last bits count as equal.
-        means = [each.round(SCORE_DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
+        means = [each.round(OWN_DECIMALS).tolist() for each in (target, expected(p).mean(axis=1))]
         return agreement('the truth', means[0], 'what is known', means[1]).tau
 
     while True:

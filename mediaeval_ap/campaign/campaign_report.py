@@ -29,11 +29,12 @@ from mediaeval_ap.errors import (
     shown,
     with_noun,
 )
-from mediaeval_ap.judging.pool import MEAN_DECIMALS, Pool, competition_ranks
+from mediaeval_ap.judging.pool import Pool
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.result_manifest import json_document
+from mediaeval_ap.results.rounding import OWN_DECIMALS, competition_ranks
 from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
@@ -486,7 +487,7 @@ class Alternatives:
         if None in bounds:
             return False
         least, greatest, other_least, other_greatest = (
-            round(end or 0, MEAN_DECIMALS) for end in bounds
+            round(end or 0, OWN_DECIMALS) for end in bounds
         )
         return other_greatest >= least and (greatest > least or other_greatest > other_least)
 

@@ -37,6 +37,7 @@ from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.progress import shows_progress, tracked
+from mediaeval_ap.results.exact_means import mean
 from mediaeval_ap.results.result import (
     NO_TRUE_LABEL,
     count_of_skipped,

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
+from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, with_noun
+from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.tables import REFERENCE, SUBSET, Provenance, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import TableInput

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, groupby
 from operator import attrgetter
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import DataWarning, ParameterError, merge_notes, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
+from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.result import (
     NO_RELEVANT,
     NO_TRUE_LABEL,
@@ -144,11 +144,6 @@ class _ScoredRun:
         return name_with_seed(self.run, self.seed)
 
 
-def exact_mean(values: NDArray[np.float64]) -> float:
-    """Return the mean, rounded once, so the order of values does not matter."""
-    return math.fsum(values.tolist()) / len(values)
-
-
 def read_runs(results: object) -> Runs:
     """Check that runs can be compared, and sort runs and queries by name."""
     runs = [
@@ -195,7 +190,7 @@ def read_runs(results: object) -> Runs:
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole_values=[
-            fmean(run.results[0].sort_value() for run in group) for group in seeds.values()
+            exact_mean([run.results[0].sort_value() for run in group]) for group in seeds.values()
         ],
         n_labels=compared.n_relevant if no_mean else None,
         ties=manifest['parameters'].get('ties'),

@@ -38,6 +38,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
+from mediaeval_ap.results.rounding import READ_ROUNDING
 from mediaeval_ap.results.run_names import name_with_seed, run_names
 from mediaeval_ap.tables.columnar import read_columns
 from mediaeval_ap.tables.first_look import (
@@ -87,7 +88,6 @@ _TOTAL = '(?:all|average|avg|macro|mean|micro|overall|sum|total)s?'
 _UNIT = '(?:of|over|score|value|result|item|query|querie|task|topic|dataset|sample)s?'
 TOTAL_NAME = f'(?:(?:grand|weighted) )?{_TOTAL}(?: {_TOTAL}| {_UNIT})*'
 STATISTIC = 'count|max|mean|median|min|std|(?:25|50|75)%'  # as describe() of pandas has
-ROUNDING = 1e-9  # how far a value may be outside 0 to 1
 LARGEST_RATIO = 10  # of a median to the largest share; larger ones are of another scale
 TABLE_KINDS = (InputKind.TEXT, InputKind.COLUMNAR, InputKind.FRAME)
 NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and the table
@@ -349,7 +349,7 @@ def _check_one_scale(
     """Raise FormatError if one system has values from 0 to 1, and another is far beyond."""
     by_system = cells.groupby(['system', 'seed'])['value']
     largest = by_system.max()
-    shares = largest[(by_system.min() >= 0) & (largest <= 1 + ROUNDING)]
+    shares = largest[(by_system.min() >= 0) & (largest <= 1 + READ_ROUNDING)]
     for system, seed in largest.index.difference(shares.index) if len(shares) else ():
         its_cells = cells[(cells['system'] == system) & (cells['seed'] == seed)]
         values = its_cells['value']
@@ -362,7 +362,7 @@ def _check_one_scale(
             remedy += f'{SYSTEMS_REMEDY}, or ' * is_other
             expected = f'a number from 0 to 1, as {shown(shares.index[0][0])} has: {remedy}give '
             expected += '--range LOW,HIGH, in Python range=(LOW, HIGH)'
-            outside = its_cells[(values - 0.5).abs() > 0.5 + ROUNDING]
+            outside = its_cells[(values - 0.5).abs() > 0.5 + READ_ROUNDING]
             raise _value_error(outside, column, files, expected)
 
 
@@ -508,7 +508,7 @@ def _check_no_totals(
             factor * (other_values.mean() if name == 'means' else other_values.sum())[total.index]
         )
         tolerance = _half_digit(total) + factor * sizes[name] * half_digit
-        tolerance += ROUNDING * expected.abs().clip(lower=1)
+        tolerance += READ_ROUNDING * expected.abs().clip(lower=1)
         if (total - expected).abs().le(tolerance).all():
             others_in_percent = 'others' + ' in percent' * (factor == 100)
             refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')

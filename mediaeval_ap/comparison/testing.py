@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import choices
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import Correction, alpha_of, check_policy
-from mediaeval_ap.comparison.comparable_runs import Runs, exact_mean
+from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.intervals import (
     FEWEST,
     DifferenceInterval,
@@ -31,7 +31,9 @@ from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import ParameterError, require, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Terms
+from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.result import kind_of_metric
+from mediaeval_ap.results.rounding import competition_ranks
 
 SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}
@@ -419,7 +421,7 @@ def _leaderboard(
         | {'difference_interval': pair.interval}
         for pair in against_baseline
     }
-    ranks = units.ranks(scores)
+    ranks = competition_ranks(dict(enumerate(scores)), units.roundings)
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]

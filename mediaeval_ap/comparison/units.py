@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.comparison.intervals import Spread
-
-# Values that are equal as fractions differ by less than these shares of the largest value.
-DOUBLE_ROUNDING = 2.0**-44
-SINGLE_ROUNDING = 2.0**-22
+from mediaeval_ap.results.rounding import roundings_of
 
 
 @dataclass(frozen=True)
@@ -40,13 +37,6 @@ class Units:
         """Return the differences of two runs' sums by unit; 0 for those within rounding."""
         differences = self.sums[:, a] - self.sums[:, b]
         return np.where(np.abs(differences) <= self.rounding(a, b) * self.sizes, 0.0, differences)
-
-    def ranks(self, scores: list[float]) -> list[int]:
-        """Return the rank of each score, from 1; scores within rounding share the better rank."""
-        values = np.array(scores)
-        runs = range(len(scores))
-        rounding = np.maximum.outer(self.roundings, self.roundings)
-        return [1 + int(np.count_nonzero(values - scores[run] > rounding[run])) for run in runs]
 
 
 def units_of(
@@ -75,7 +65,7 @@ def units_of(
     n_effective = float(len(sizes))
     if are_groups_equal:  # as many as give a variance as precise (Satterthwaite, 1946)
         n_effective = float((sizes**2).sum() ** 2 / (sizes**4).sum())
-    return Units(sums, sizes, _roundings(values), n_effective, spreads)
+    return Units(sums, sizes, roundings_of(values), n_effective, spreads)
 
 
 def _spread_of_seeds(values: Floats, total: float) -> Spread:
@@ -83,12 +73,3 @@ def _spread_of_seeds(values: Floats, total: float) -> Spread:
     means = [math.fsum(row) / total for row in values.tolist()]
     n_seeds = len(means)
     return Spread(statistics.variance(means) / n_seeds, n_seeds - 1)
-
-
-def _roundings(values: Floats) -> Floats:
-    """Return, for each run, the largest distance between values that are equal as fractions."""
-    with np.errstate(over='ignore', under='ignore'):
-        is_single = (values.astype(np.float32) == values).all(axis=1)
-    is_single &= (values % 2**-10 != 0).any(axis=1)  # others are exact, such as 0.5
-    largest: Floats = np.abs(values).max(axis=1)
-    return np.where(is_single, SINGLE_ROUNDING, DOUBLE_ROUNDING) * largest

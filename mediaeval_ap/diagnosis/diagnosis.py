@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,7 +25,6 @@ from mediaeval_ap.diagnosis.examined_run import (
 from mediaeval_ap.diagnosis.findings import (
     LEAST_PRINTED,
     N_LISTED,
-    ROUNDING_ERROR,
     ConfusedName,
     Difference,
     NearMiss,
@@ -51,6 +49,7 @@ from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.result import (
     ALL_QUERIES,
     N_QUERIES,
@@ -59,6 +58,7 @@ from mediaeval_ap.results.result import (
     notes_of,
 )
 from mediaeval_ap.results.result_manifest import manifest_json
+from mediaeval_ap.results.rounding import OWN_DECIMALS, OWN_ROUNDING
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:
@@ -200,8 +200,7 @@ class Diagnosis(Described):
     @property
     def mean_parts(self) -> dict[str, float]:
         """The mean of each part over the queries; together they are 1 - MAP."""
-        n_queries = len(self.queries)
-        return {part: math.fsum(losses) / n_queries for part, losses in self.parts.items()}
+        return {part: exact_mean(losses) for part, losses in self.parts.items()}
 
     @property
     def inputs(self) -> Mapping[str, Provenance]:
@@ -432,7 +431,7 @@ class Diagnosis(Described):
         n_queries = with_noun(len(self.queries), 'query', 'queries')
         yield Heading(self.run, str(self.definition))
         n_losing = {
-            part: int((abs(losses) > ROUNDING_ERROR).sum()) for part, losses in self.parts.items()
+            part: int((abs(losses) > OWN_ROUNDING).sum()) for part, losses in self.parts.items()
         }
         has_parts = any(n_losing.values())
         yield f'M{ap} {self.map:.3f} over {n_queries}{loss_ahead(self.map, has_parts)}\n'
@@ -458,7 +457,7 @@ class Diagnosis(Described):
     def _costliest_grid(self, n: int) -> Grid:
         rows: list[list[Any]] = []
         for query_loss in self.costliest(n):
-            if 1 - query_loss.ap < ROUNDING_ERROR:
+            if 1 - query_loss.ap < OWN_ROUNDING:
                 break  # the other queries lost nothing
             part, loss = max(query_loss.parts.items(), key=lambda item: item[1])
             largest = [part, loss] if loss >= LEAST_PRINTED else ['', None]
@@ -805,8 +804,7 @@ def _lost_names(
 
 
 def _costliest_first(lost: ConfusedName) -> tuple[float, int, str, str]:
-    # Rounded, as losses that differ by rounding alone are equal.
-    return -round(lost.adds, 12), -lost.count, lost.query, lost.name
+    return -round(lost.adds, OWN_DECIMALS), -lost.count, lost.query, lost.name
 
 
 def letters_that_differ(query: str, name: str) -> tuple[str, ...]:

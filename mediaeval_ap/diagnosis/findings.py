@@ -14,8 +14,10 @@ from mediaeval_ap.diagnosis.other_definitions import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS
 from mediaeval_ap.errors import printable, with_noun
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
+from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, Described
 from mediaeval_ap.results.result_manifest import json_document
+from mediaeval_ap.results.rounding import OWN_ROUNDING
 
 DIAGNOSIS_SCHEMA = 'mediaeval-ap/diagnosis/1'
 TIE_LEVELS = {
@@ -33,7 +35,6 @@ HOW_RETURNED = {
 }
 N_LISTED = 10  # names of a table; first ranks of a query, besides its hits
 LEAST_PRINTED = 0.0005  # smaller parts would be printed as 0.000
-ROUNDING_ERROR = 1e-12  # smaller parts are rounding errors of 0
 
 
 def grid_of_loss(parts: Mapping[str, float], n_losing: Mapping[str, int] | None = None) -> Grid:
@@ -382,12 +383,12 @@ class Difference(Described):
     @property
     def map(self) -> float:
         """The mean of `ap`: MAP of b minus MAP of a."""
-        return math.fsum(self.ap) / len(self.ap)
+        return exact_mean(self.ap)
 
     @property
     def mean_parts(self) -> dict[str, float]:
         """The mean of each part, by its name."""
-        return {part: math.fsum(values) / len(values) for part, values in self.parts.items()}
+        return {part: exact_mean(values) for part, values in self.parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference, for JSON.
@@ -449,7 +450,7 @@ class Difference(Described):
             return
         for title, sign in ('BETTER QUERIES', 1), ('WORSE QUERIES', -1):
             order = (-sign * self.ap).argsort(kind='stable').tolist()
-            most_different = [row for row in order if sign * self.ap[row] > ROUNDING_ERROR]
+            most_different = [row for row in order if sign * self.ap[row] > OWN_ROUNDING]
             rows = []
             for row in most_different[:costliest]:
                 parts = {part: float(values[row]) for part, values in self.parts.items()}
@@ -472,4 +473,4 @@ class Difference(Described):
 
 
 def _better_and_worse(values: Floats) -> list[int]:
-    return [int((values > ROUNDING_ERROR).sum()), int((values < -ROUNDING_ERROR).sum())]
+    return [int((values > OWN_ROUNDING).sum()), int((values < -OWN_ROUNDING).sum())]

@@ -15,9 +15,9 @@ from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import with_noun
 from mediaeval_ap.evaluation.listing import RankingFacts
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
+from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.rounding import OWN_ROUNDING
 
-# Relative error of two sums of the same terms: rounding differs by some units in the last place.
-ROUNDING = 1e-12
 # Definitions differ in these.
 FIELDS = ('repeats', 'depth', 'denominator', 'precision', 'without_relevant')
 RULES = {
@@ -110,10 +110,9 @@ def _reconciled(
             rows.append(MapByDefinition(definition.name, None, None, lack))
             continue
         values = ap_by_name[definition.name]
-        is_same = np.isclose(values, values_in_use, rtol=ROUNDING, atol=0)
+        is_same = np.isclose(values, values_in_use, rtol=OWN_ROUNDING, atol=0)
         n_changed = int(np.count_nonzero(~is_same))
-        mean = math.fsum(values.tolist()) / len(values)
-        rows.append(MapByDefinition(definition.name, mean, n_changed))
+        rows.append(MapByDefinition(definition.name, exact_mean(values), n_changed))
     return rows
 
 
@@ -179,7 +178,7 @@ def causes(
     field_sets = (fields for n in range(len(FIELDS)) for fields in combinations(FIELDS, n))
     for fields in field_sets:
         changed = replace(in_use, **{field: getattr(other, field) for field in fields})
-        if math.isclose(_average_precision(facts, k, changed), goal, rel_tol=ROUNDING):
+        if math.isclose(_average_precision(facts, k, changed), goal, rel_tol=OWN_ROUNDING):
             return fields
     return FIELDS
 

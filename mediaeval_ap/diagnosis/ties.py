@@ -34,7 +34,6 @@ block adds its expected precision to the mean. With 9, 1, 2 and 3 for x, a, b an
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -47,6 +46,7 @@ from mediaeval_ap.definitions import Definition, Precision, Repeats
 from mediaeval_ap.errors import Note
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
+from mediaeval_ap.results.exact_means import exact_mean
 
 BOUND_KEYS = ('min', 'expected', 'max')  # of JSON and tables
 NO_SHOT = -1
@@ -96,7 +96,7 @@ class TieBounds:
             first_reason = self.reasons[min(self.reasons)]
             finding = f'have no known bounds: {first_reason}'
             reason = str(Note(finding, len(self.reasons), n_queries))
-        return self._by_name(lambda column: math.fsum(column) / n_queries, reason)
+        return self._by_name(exact_mean, reason)
 
     def _by_name(self, value_of: Callable[[Floats], float], reason: str | None) -> dict[str, Any]:
         if reason:

@@ -40,7 +40,8 @@ from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.judging.ranked_run import RankedRun, ShotIds
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.results.evaluation import judged_column
-from mediaeval_ap.results.result import mean, mean_average_precision
+from mediaeval_ap.results.exact_means import exact_mean, mean, mean_average_precision
+from mediaeval_ap.results.rounding import OWN_ROUNDING
 from mediaeval_ap.tables import REFERENCE, Provenance, Table
 from mediaeval_ap.tables.rows import from_rows
 
@@ -48,7 +49,6 @@ Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
 IsHit: TypeAlias = NDArray[np.bool_]  # by m (rows) and rank (columns)
 
 MOST_RANKS_AT_ONCE = 1 << 24  # of the rankings in one array
-LEAST_MARGIN = 1e-12  # of a mean: less may be rounding
 
 
 @dataclass(frozen=True)
@@ -253,9 +253,7 @@ class RunBounds:
         # Both runs need only have the same number of relevant shots, not the same shots, so the
         # true least lead may be larger.
         differences = self.low[:, -1] - other.high[:, -1]
-        least = mean(np.minimum.reduceat(differences, self.starts))
-        assert least is not None
-        return least
+        return exact_mean(np.minimum.reduceat(differences, self.starts))
 
 
 class UnjudgedPool:
@@ -349,6 +347,6 @@ def certain_orders(runs: Sequence[str], bounds: Mapping[str, RunBounds]) -> list
     certain = []
     for better, worse in combinations(runs, 2):
         margin = bounds[better].least_lead(bounds[worse])
-        if margin > LEAST_MARGIN:
+        if margin > OWN_ROUNDING:
             certain.append(CertainOrder(better, worse, margin))
     return certain

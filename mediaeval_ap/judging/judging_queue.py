@@ -18,10 +18,10 @@ from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceM
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.result import Described
 from mediaeval_ap.results.result_manifest import json_document, manifest_json
+from mediaeval_ap.results.rounding import OWN_DECIMALS
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 QUEUE_SCHEMA = 'mediaeval-ap/queue/1'
-SCORE_DECIMALS = 12  # of scores that are compared: the last bits depend on the order of sums
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Chooser:
         """Return the units of the n largest scores; equal ones in the order of their numbers."""
         open_units = np.flatnonzero(scores >= 0)
         relative = scores[open_units] / (scores.max(initial=0) or 1)
-        order = np.argsort(-relative.round(SCORE_DECIMALS), kind='stable')
+        order = np.argsort(-relative.round(OWN_DECIMALS), kind='stable')
         units: NDArray[np.int64] = open_units[order[:n]]
         return units
 

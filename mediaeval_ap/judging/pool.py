@@ -30,15 +30,16 @@ from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.evaluation import judged_column
-from mediaeval_ap.results.result import SKIPPED, Described, mean_average_precision
+from mediaeval_ap.results.exact_means import mean_average_precision
+from mediaeval_ap.results.result import SKIPPED, Described
 from mediaeval_ap.results.result_manifest import json_document, manifest_json
+from mediaeval_ap.results.rounding import competition_ranks
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 if TYPE_CHECKING:
     import altair
 
 POOL_SCHEMA = 'mediaeval-ap/pool/1'
-MEAN_DECIMALS = 12  # of means that are ranked: the last bits depend on the order of sums
 MOST_LISTED_PAIRS = 10  # of runs, in tables
 Judgement: TypeAlias = tuple[str, ...]  # corpus, video, shot and name
 
@@ -573,12 +574,3 @@ def pool_runs(pooled: PooledRuns) -> Pool:
 
 def _last_means(means: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {name: list(by_metric.values())[-1] for name, by_metric in means.items()}
-
-
-def competition_ranks(means: Mapping[str, float]) -> dict[str, int]:
-    """Return the rank of each run by its mean; equal means share the better rank."""
-    rounded = {name: round(mean, MEAN_DECIMALS) for name, mean in means.items()}
-    return {
-        name: 1 + sum(other > value for other in rounded.values())
-        for name, value in rounded.items()
-    }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
+from mediaeval_ap.results.exact_means import mean, mean_average_precision
 from mediaeval_ap.results.result import (
     N_QUERIES,
     NO_RELEVANT,
@@ -21,8 +22,6 @@ from mediaeval_ap.results.result import (
     Compared,
     NamedColumns,
     Result,
-    mean,
-    mean_average_precision,
     note_above_one,
     note_of_floor,
     notes_of,

@@ -24,6 +24,7 @@ from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import Result, kind_of_metric
 from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, read_inputs
+from mediaeval_ap.results.rounding import READ_ROUNDING
 from mediaeval_ap.results.score import SUMMED_COUNTS, Score
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
@@ -33,7 +34,6 @@ JsonObject = Mapping[str, Any]
 AS_WRITTEN = 'as a command writes it with --format json --per-query'
 
 LARGEST = sys.float_info.max
-ROUNDED = 1 + 1e-9  # of sums of precisions
 
 
 def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
@@ -140,7 +140,7 @@ class _Rows:
     def numbers(self, field: str, most: float = 1.0, *, null: bool = False) -> NDArray[np.float64]:
         """Return finite numbers, from 0 on if `most` is finite, and NaN for null."""
         expected = f'a number from 0 to {most:g}' if most < inf else 'a finite number'
-        least, limit = (0.0, most * ROUNDED) if most < inf else (-LARGEST, LARGEST)
+        least, limit = (0.0, most * (1 + READ_ROUNDING)) if most < inf else (-LARGEST, LARGEST)
         values = self.column(
             field,
             lambda x: (null and x is None) or (type(x) in (int, float) and least <= x <= limit),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -199,16 +198,6 @@ class Compared:
     n_relevant: NDArray[np.int64] | None
     floor: Mapping[str, float]
     left_out: Sequence[str] = ()
-
-
-def mean_average_precision(ap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over queries (rows) of each column."""
-    return np.array([mean(column) for column in ap.T], dtype=np.float64)
-
-
-def mean(values: NDArray[Any]) -> float | None:
-    """Return the mean, rounded once and independent of the order of the values; None if empty."""
-    return math.fsum(values.tolist()) / len(values) if len(values) else None
 
 
 def notes_of(count: int, n_queries: int, predicate: str) -> list[str]:

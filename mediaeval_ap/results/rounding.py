@@ -1,0 +1,44 @@
+"""Which numbers are equal: those that differ by rounding alone. It depends on their origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from mediaeval_ap.arrays import Floats
+
+Key = TypeVar('Key')
+
+# Figures of this package, such as AP, its parts and their means, are sums of terms of at most 1.
+# The order of the terms changes the last of 16 digits; other differences are larger than this.
+OWN_DECIMALS = 12
+OWN_ROUNDING = 1e-12
+# Values that any tool computed, as a share of the largest one: the tool may have summed in another
+# order, too, or in single precision.
+DOUBLE_ROUNDING = 2.0**-44
+SINGLE_ROUNDING = 2.0**-22
+# Values that were written as text, perhaps with fewer digits, and are compared with a limit.
+READ_ROUNDING = 1e-9
+
+
+def roundings_of(values: Floats) -> Floats:
+    """Return, for each run (row), the largest distance between values equal as fractions."""
+    with np.errstate(over='ignore', under='ignore'):
+        is_single = (values.astype(np.float32) == values).all(axis=1)
+    is_single &= (values % 2**-10 != 0).any(axis=1)  # others are exact, such as 0.5
+    largest: Floats = np.abs(values).max(axis=1)
+    return np.where(is_single, SINGLE_ROUNDING, DOUBLE_ROUNDING) * largest
+
+
+def competition_ranks(
+    values: Mapping[Key, float], rounding: Floats | float = OWN_ROUNDING
+) -> dict[Key, int]:
+    """Return the rank of each value, from 1 for the largest; equal values share the better rank.
+
+    `rounding` is the largest distance between equal values; of two numbers, the larger one counts.
+    """
+    numbers = np.array([*values.values()])
+    is_larger = np.subtract.outer(numbers, numbers) > np.maximum.outer(rounding, rounding)
+    return dict(zip(values, (1 + is_larger.sum(axis=0)).tolist(), strict=True))
