@@ -40,7 +40,7 @@ from mediaeval_ap.metrics import average_precision_of_hits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
-from mediaeval_ap.results.result import count_of_skipped
+from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Column, Table, layouts, read
 from mediaeval_ap.tables.reading import KINDS_WITH_ALL_FIELDS, InputKind, TableInput

@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -327,28 +327,6 @@ def printable(text: str) -> str:
 def with_noun(count: int, singular: str, plural: str) -> str:
     """Return a number with its noun, in the singular or the plural."""
     return f'{count:,} {singular if count == 1 else plural}'
-
-
-def across_runs(note_by_run: Mapping[str, str]) -> str:
-    """Merge notes of one kind about several runs into one text, such as "2 runs: … (a, b)"."""
-    merged = merge_notes(note_by_run.values())
-    return f'{len(note_by_run)} runs: {merged} ({abridged(list(note_by_run))})'
-
-
-def merge_notes(notes: Iterable[str]) -> str:
-    """Merge notes of one kind into one with ranges, such as "3 to 5 of 9 queries …"."""
-    first, *further = notes
-    if not isinstance(first, Note):
-        return first
-    numbered = [first, *(note for note in further if isinstance(note, Note))]
-    counts = [note.number for note in numbered], [note.of for note in numbered]
-    ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in counts)
-    return f'{" of ".join(ranges)} {first.kind}'
-
-
-def kind_of(note: str) -> str:
-    """Return the note without its numbers, which is equal for notes of one kind."""
-    return note.kind if isinstance(note, Note) else note
 
 
 def abridged(names: Sequence[str], most: int = NAMES_IN_MESSAGE) -> str:

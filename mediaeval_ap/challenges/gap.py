@@ -24,7 +24,7 @@ from mediaeval_ap.evaluation.data_warnings import IdPolicy
 from mediaeval_ap.metrics import GlobalAveragePrecision
 from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.result import notes_of
+from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.records import Records, parse_decimals
 from mediaeval_ap.tables.table import Frame

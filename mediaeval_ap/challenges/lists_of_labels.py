@@ -27,7 +27,7 @@ from mediaeval_ap.errors import DataWarning, FormatError, Note
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, scores_above_one
 from mediaeval_ap.metrics import MeanAveragePrecision, ReciprocalRank
 from mediaeval_ap.progress import shows_progress
-from mediaeval_ap.results.result import notes_of
+from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.text.line_rules import EXCHANGED

@@ -13,18 +13,11 @@ from typing import Any
 import click
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES, check_destination, write_whole
-from mediaeval_ap.errors import (
-    DataWarning,
-    ParameterError,
-    WriteError,
-    across_runs,
-    kind_of,
-    merge_notes,
-    printable,
-)
+from mediaeval_ap.errors import DataWarning, ParameterError, WriteError, printable
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, fill, render
+from mediaeval_ap.results.notes import across_runs, kind_of_note, merge_notes
 
 STANDARD_STREAM = '-'
 Output = str
@@ -164,7 +157,7 @@ def tell_waiting_warnings(below: str = '') -> None:
         return
     warnings_by_kind: dict[object, dict[str, DataWarning]] = {}
     for warning in ctx.meta.pop(WAITING_WARNINGS, []):
-        kind = warning.kind, kind_of(warning.note)
+        kind = warning.kind, kind_of_note(warning.note)
         warnings_by_kind.setdefault(kind, {})[warning.about] = warning
     texts = []
     below = ' '.join(below.split())  # undo folding

@@ -16,7 +16,7 @@ from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_tes
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p
-from mediaeval_ap.results.result import return_or_write
+from mediaeval_ap.results.described import return_or_write
 from mediaeval_ap.results.run_names import run_names
 
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
@@ -24,7 +24,6 @@ BETTER = 'better than'
 WORSE = 'worse than'
 ALIKE = 'not significantly different from'
 EQUAL_MEANS = 'Their means are equal.'
-MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
 class Paged(ABC):
@@ -248,7 +247,7 @@ class _Words(NamedTuple):
         bounds = bounds_of(interval)
         difference = short(pair['difference']) + f' {bounds}' * bool(bounds)
         by = ': difference ' if self.terms.lower_is_better else ' by '  # it is negative there
-        p = f'{self.p(pair["p_adjusted"])}, {self.correction}'
+        p = self.p(pair['p_adjusted'])
         if pair['p_adjusted'] <= self.alpha:
             return f'{pair["a"]} is {BETTER} {pair["b"]}{by}{difference}, {p}'
         alike = 'but they are not significantly different'
@@ -298,14 +297,11 @@ class _Words(NamedTuple):
         all_p = p_by_run.values()
         word, p = ('largest', max(all_p)) if max(all_p) <= self.alpha else ('smallest', min(all_p))
         word = f'{word} ' if len(all_p) > 1 else ''
-        return f'{words} ({word}{self.p(p)}, {self.correction})'
+        return f'{words} ({word}{self.p(p)})'
 
     def p(self, p: float) -> str:
-        """Write p with enough decimals that the rounded p is on the same side of alpha."""
-        for digits in range(4, MOST_DIGITS):
-            if (round(p, digits) <= self.alpha) == (p <= self.alpha):
-                return f'p {short_p(p, "< ", "= ")}' if digits == 4 else f'p = {p:.{digits}f}'
-        return f'p = {p!r}'
+        """Write p and its correction; the rounded p is on the same side of alpha."""
+        return f'{short_p(p, below="p < ", equal="p = ", limit=self.alpha)}, {self.correction}'
 
 
 def _test_sentence(comparison: Mapping[str, Any]) -> str:

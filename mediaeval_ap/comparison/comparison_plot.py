@@ -15,6 +15,7 @@ from mediaeval_ap.comparison.comparison_tables import ComparisonData
 from mediaeval_ap.comparison.testing import check_run
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.plot import Plot
+from mediaeval_ap.results.run_names import team_of
 
 if TYPE_CHECKING:
     import altair
@@ -53,7 +54,7 @@ class ComparisonPlot(Plot):
         self._figures = figures
         self._runs = comparison.runs
         self._values = comparison.values
-        self._teams = [run.partition('_')[0] or run for run in comparison.runs]
+        self._teams = [team_of(run) for run in comparison.runs]
         self.terms = comparison.terms
 
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:

@@ -10,7 +10,8 @@ from mediaeval_ap import definitions
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.measure_tables import has_measures
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS, kind_of_metric
+from mediaeval_ap.results.metric_kinds import kind_of_metric
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS
 from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import Records

@@ -32,7 +32,7 @@ from mediaeval_ap.errors import ParameterError, require, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.results.exact_means import exact_mean
-from mediaeval_ap.results.result import kind_of_metric
+from mediaeval_ap.results.metric_kinds import kind_of_metric
 from mediaeval_ap.results.rounding import competition_ranks
 
 SIGN_FLIPS = 'paired sign flips'

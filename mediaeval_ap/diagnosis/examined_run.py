@@ -39,7 +39,7 @@ from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.results.result import notes_of_judged
+from mediaeval_ap.results.notes import notes_of_judged
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 Reader: TypeAlias = Callable[[WholeListing], object]

@@ -36,7 +36,7 @@ from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.result import NO_RELEVANT, notes_of_skipped
+from mediaeval_ap.results.notes import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Provenance, Table, read
 from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import Names, Rows, consistent

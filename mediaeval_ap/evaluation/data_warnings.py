@@ -42,7 +42,7 @@ from mediaeval_ap.errors import (
     shown,
 )
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.result import note_above_one, note_of_floor
+from mediaeval_ap.results.notes import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows, StoredTexts, without_leading_zeros
 

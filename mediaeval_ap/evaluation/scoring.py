@@ -18,7 +18,7 @@ from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import SKIPPED, count_of_skipped
+from mediaeval_ap.results.notes import SKIPPED, count_of_skipped
 from mediaeval_ap.tables import Provenance
 
 

@@ -33,7 +33,7 @@ from mediaeval_ap.tables.sources import ByteSource, opening
 
 if TYPE_CHECKING:
     from mediaeval_ap.execute.worker_processes import Workers
-    from mediaeval_ap.results.result import Path
+    from mediaeval_ap.results.described import Path
 
 START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0.2
 PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per second

@@ -29,9 +29,10 @@ from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
+from mediaeval_ap.results.described import Described
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.exact_means import mean_average_precision
-from mediaeval_ap.results.result import SKIPPED, Described
+from mediaeval_ap.results.notes import SKIPPED
 from mediaeval_ap.results.result_manifest import json_document, manifest_json
 from mediaeval_ap.results.rounding import competition_ranks
 from mediaeval_ap.tables.layouts import SHOT_FIELDS

@@ -20,7 +20,9 @@ from mediaeval_ap.render.document import Captioned, Document, Grid, Heading, Mar
 BOLD = '\x1b[1m{}\x1b[0m'
 N_DECIMALS: ContextVar[int] = ContextVar('N_DECIMALS', default=3)  # for people
 fill = partial(textwrap.fill, break_on_hyphens=False, break_long_words=False)
+P_DECIMALS = 4
 MIN_P = 0.0001  # a smaller p is shown as <0.0001
+MOST_DIGITS = 17  # enough to distinguish any two doubles
 MOST_LINES = 3  # of a header or cell on a narrow terminal, where possible
 GAP = 2  # columns of the terminal between those of a table
 MIN_WIDTH = len('0.000')  # of the values in a stream, also under a shorter header
@@ -414,9 +416,19 @@ def short(value: Any) -> str:
     return str(len(value)) if isinstance(value, list) else str(value)
 
 
-def short_p(p: float, below: str = '<', equal: str = '') -> str:
-    """Return a p with four decimals; a smaller p as below 0.0001, because no p is 0."""
-    return f'{below}{MIN_P}' if p < MIN_P else f'{equal}{p:.4f}'
+def short_p(p: float, *, below: str = '<', equal: str = '', limit: float = 1.0) -> str:
+    """Return a p with four decimals; a smaller p as below 0.0001, because no p is 0.
+
+    It has more decimals where the rounded p would be on the other side of the limit.
+    """
+    for n_decimals in range(P_DECIMALS, MOST_DIGITS):
+        if (round(p, n_decimals) <= limit) == (p <= limit):
+            break
+    else:
+        return f'{equal}{p!r}'
+    if n_decimals == P_DECIMALS and p < MIN_P:
+        return f'{below}{MIN_P}'
+    return f'{equal}{p:.{n_decimals}f}'
 
 
 def shown_width(text: str) -> int:

@@ -180,7 +180,9 @@ def fixed_decimals(value: float | None, digits: int = 3) -> str:
 
 def p_value(p: float | None) -> str:
     """Return a p for a table; a dash for None."""
-    return fixed_decimals(p) if p is None else short_p(p, 'below ')
+    if p is None:
+        return fixed_decimals(p)
+    return short_p(p, below='below ')
 
 
 def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:

@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
 from mediaeval_ap.results.exact_means import mean, mean_average_precision
-from mediaeval_ap.results.result import (
-    N_QUERIES,
+from mediaeval_ap.results.notes import (
     NO_RELEVANT,
-    SHOWN_SETTINGS,
     SKIPPED,
-    Compared,
-    NamedColumns,
-    Result,
     note_above_one,
     note_of_floor,
     notes_of,
     notes_of_judged,
     notes_of_skipped,
+)
+from mediaeval_ap.results.result import (
+    N_QUERIES,
+    SHOWN_SETTINGS,
+    Compared,
+    NamedColumns,
+    Result,
     reorder,
     setting_in_words,
 )

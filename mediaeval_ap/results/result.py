@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
-from collections import defaultdict
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,20 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.atomic_files import write_whole
-from mediaeval_ap.choices import WithoutRelevant
 from mediaeval_ap.definitions import Definition
-from mediaeval_ap.errors import (
-    Note,
-    ParameterError,
-    across_runs,
-    kind_of,
-    printable,
-    shown,
-    with_noun,
-)
+from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
-from mediaeval_ap.render.formats import render, short, to_html
+from mediaeval_ap.render.formats import short
+from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.metric_kinds import MetricKind, kind_of_metric
+from mediaeval_ap.results.notes import merged_notes
 from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, json_document, manifest_json
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
@@ -46,136 +37,8 @@ ORDERS_OF_TIES = {
 }
 # Settings that stand beside the name of a definition, unless they have these defaults.
 SHOWN_SETTINGS = {'ties': 'trec_eval', 'relevance_level': 1, 'ignore': 'none', 'repeated': 'error'}
-SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
-NO_RELEVANT = 'have no relevant shot'
-NO_TRUE_LABEL = 'have no true label'
-Path = str | os.PathLike[str]
 MEANS_IN_REPR = 6  # so that it stays a few lines
 NamedColumns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
-
-
-class Described(ABC):
-    """A value that describes itself as a document, in each output format."""
-
-    @abstractmethod
-    def document(self, *args: Any, **kwargs: Any) -> Document:
-        """Describe the value for all output formats.
-
-        Returns
-        -------
-        Document
-            Blocks for people and for papers, an object for JSON, and a table for programs.
-        """
-
-    def __getitem__(self, key: object) -> NoReturn:
-        name = type(self).__name__
-        raise TypeError(f"'{name}' has no items: .to_frame() and .to_dict() have its values")
-
-    def _repr_html_(self) -> str:
-        return to_html(self.document())
-
-    def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return the rows as CSV with every digit, or write them to a file.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
-            ``.xz`` or ``.zst``.
-        per_query : bool
-            Of a result: begin with a row for each query. The last row, whose query is ``all``, has
-            the means and the number of queries in them, as in `to_frame`. A diagnosis always has a
-            row for each query; a `Comparison` and the diagnosis of one query refuse this.
-
-        Returns
-        -------
-        str or None
-            The text; None if it is written to a file.
-
-        Raises
-        ------
-        WriteError
-            When the file cannot be written.
-        ParameterError
-            With ``per_query=True``, if a `Score` holds no values by query.
-
-        Examples
-        --------
-        >>> from mediaeval_ap import AveragePrecision
-        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
-        ...     [('x', 'v', '1', 'ann', 0.5)]
-        ... )
-        >>> print(evaluation.to_csv(per_query=True), end='')
-        run,definition,query,AP@1,n_relevant,n_queries
-        <hypothesis>,mediaeval-2016,ann,1.0,1,
-        <hypothesis>,mediaeval-2016,all,1.0,1,1
-        """
-        return self._return_or_write('csv', path, per_query)
-
-    def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
-
-        Every command writes this shape with ``--format json``; of a result, `per_query` includes
-        the values of each query.
-        """
-        return self._return_or_write('json', path, per_query)
-
-    def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.
-
-        Of a diagnosis, `per_query` shows all queries, not only the costliest.
-        """
-        return self._return_or_write('markdown', path, per_query)
-
-    def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return tables of LaTeX (booktabs) with three decimals, as `to_markdown`."""
-        return self._return_or_write('latex', path, per_query)
-
-    def _return_or_write(self, format: str, path: Path | None, per_query: bool) -> str | None:
-        # Documents without queries do not take the option.
-        options = {'per_query': True} if per_query else {}
-        return return_or_write(render(self.document(**options), format), path)
-
-
-def return_or_write(text: str, path: Path | None) -> str | None:
-    """Return a text, or write it to the file and return None."""
-    if path is None:
-        return text
-    write_whole(path, text)
-    return None
-
-
-@dataclass(frozen=True)
-class MetricKind:
-    """The items that a metric averages over, and its traits that follow from them.
-
-    The default is a mean over queries with a true label, where a run without predictions gets 0;
-    such metrics need no entry in `METRIC_KINDS`.
-    """
-
-    unit: tuple[str, str] = ('query', 'queries')  # the nouns for one and for several
-    over: str = 'queries'  # their key in `Result.counts`
-    no_mean: str = ''  # the reason, if the value is not a mean over queries
-    is_one_list: bool = False  # ranks all predictions in one list; a table has a row for each
-    scores_all: bool = False  # the mean includes queries without a true label, which are not at 0
-    query: tuple[str, str] = ('query', 'queries')  # the nouns for the items that have values
-
-
-METRIC_KINDS: Mapping[str, MetricKind] = {
-    'GAP': MetricKind(
-        ('query with a true label', 'queries with a true label'),
-        no_mean='the rank of a prediction depends on those of all queries',
-        is_one_list=True,
-    ),
-    'LRAP': MetricKind(scores_all=True),
-    'lwlrap': MetricKind(('label', 'labels'), over='labels', no_mean='it is a mean over labels'),
-    'macro AP': MetricKind(('class', 'classes'), query=('class', 'classes')),
-}
-
-
-def kind_of_metric(metric: str) -> MetricKind:
-    """Return the kind of a metric by its name in results."""
-    return METRIC_KINDS.get(metric, MetricKind())
 
 
 def setting_in_words(name: str, value: Any) -> str:
@@ -198,53 +61,6 @@ class Compared:
     n_relevant: NDArray[np.int64] | None
     floor: Mapping[str, float]
     left_out: Sequence[str] = ()
-
-
-def notes_of(count: int, n_queries: int, predicate: str) -> list[str]:
-    """Return a note that the predicate is true of `count` queries; no note if that is 0."""
-    return [Note(predicate, count, n_queries)] if count else []
-
-
-def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
-    """Return a note that average precision exceeds 1 for some queries, if it does."""
-    predicate = f'have an AP above 1: {definition} counts a shot each time it is returned'
-    return notes_of(n_above, n_queries, predicate)
-
-
-def notes_of_skipped(n_skipped: int, n_scored: int, lack: str) -> list[str]:
-    """Return a note that some queries were left out of the mean, if any were."""
-    return notes_of(n_skipped, n_skipped + n_scored, f'{lack}, and are left out')
-
-
-def count_of_skipped(policy: WithoutRelevant, n_skipped: int) -> dict[str, int]:
-    """Return the entry of a manifest; no entry where the settings leave no query out."""
-    if policy == 'count':
-        return {}
-    return {SKIPPED: n_skipped}
-
-
-def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) -> list[str]:
-    """Return notes on unjudged shots, ignored documents, and dropped rows of the reference."""
-    note_by_policy = {
-        'nonrelevant': 'Returned shots that are not judged count as not relevant',
-        'skip': 'Returned shots that are not judged leave the ranking (condensed lists)',
-    }
-    policy = parameters.get('unjudged')
-    notes = [note_by_policy[policy]] if policy in note_by_policy else []
-    if n_dropped := counts.get('reference_rows_dropped', 0):
-        rows = with_noun(n_dropped, 'row', 'rows')
-        notes.append(f'{rows} of the reference about shots that are not judged: dropped')
-    if ignored := parameters.get('ignore'):
-        finding = f'are ignored (relevance {ignored.replace(",", ", ")})'
-        notes.append(Note(finding, counts['ignored'], counts['hypotheses'], 'returned documents'))
-    return notes
-
-
-def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
-    """Return the note on queries without a relevant shot, and on the MAP of an empty run."""
-    floor = n_without * counts_as / n_queries
-    empty_run = f', and an empty run has MAP {floor:.3f}' if floor else ''
-    return Note(f'{NO_RELEVANT}: each counts {counts_as:g}{empty_run}', n_without, n_queries)
 
 
 class Result(Described):
@@ -455,17 +271,6 @@ class Result(Described):
         return frame.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
 
 
-def distinct_run_names(results: Sequence[Result]) -> list[str]:
-    """Return the name of each run, with parent folders where names of files collide."""
-    names = []
-    for result in results:
-        path = result.source.name
-        paths = sorted({other.source.name for other in results if other.run == result.run})
-        name_by_path = dict(zip(paths, run_names(paths), strict=True))
-        names.append(name_by_path[path] if [result.run] == run_names([path]) else result.run)
-    return names
-
-
 def reorder(values: Any, order: NDArray[np.intp]) -> Any:
     """Return the values of queries in another order."""
     if isinstance(values, Mapping):
@@ -534,28 +339,12 @@ def _result_blocks(results: Sequence[Result], per_query: bool) -> Iterator[Block
         scope, grid = _scope_and_grid(results)
         yield ''.join(f'{line}\n' for line in [*_counts_notes(results), f'Over {scope}:'])
         yield grid
-    if are_several and are_means_alone and (lines := _merge_notes(results)):
+    if are_several and are_means_alone and (lines := _merged_notes(results)):
         yield ''.join(f'{line}\n' for line in dict.fromkeys(lines))
 
 
-def _merge_notes(results: Sequence[Result]) -> list[str]:
-    """Return the notes that all results share, then the others with the names of their runs."""
-    notes_of_results = [_notes_below_means(result) for result in results]
-    shared = [
-        note for note in notes_of_results[0] if all(note in notes for notes in notes_of_results)
-    ]
-    notes_by_kind: dict[object, dict[str, str]] = defaultdict(dict)  # then by run
-    for result, notes in zip(results, notes_of_results, strict=True):
-        for note in notes:
-            if note not in shared:
-                notes_by_kind[kind_of(note)][printable(result.run)] = note
-    lines = list(shared)
-    for notes_of_kind in notes_by_kind.values():
-        if len(notes_of_kind) > 1:
-            lines.append(f'In {across_runs(notes_of_kind)}')
-        else:
-            lines += map(': '.join, notes_of_kind.items())
-    return lines
+def _merged_notes(results: Sequence[Result]) -> list[str]:
+    return merged_notes([(result.run, _notes_below_means(result)) for result in results])
 
 
 def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Block]:
@@ -592,7 +381,7 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
     scope, grid = _scope_and_grid(results)
     means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
     best = ' Best in bold.' if len(results) > 1 else ''
-    notes = dict.fromkeys([*_counts_notes(results), *_merge_notes(results)])
+    notes = dict.fromkeys([*_counts_notes(results), *_merged_notes(results)])
     note = ' '.join(f'{note}.' for note in notes)
     yield Captioned(grid, f'{means} over {scope}.{best}', LABEL, note)
 

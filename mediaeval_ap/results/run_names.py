@@ -6,11 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
+
+if TYPE_CHECKING:
+    from mediaeval_ap.tables import Provenance
 
 STANDARD_INPUT_NAME = '<stdin>'
 FILE_SUFFIXES = {
@@ -19,6 +22,16 @@ FILE_SUFFIXES = {
 }
 
 PathParts = dict[PurePath, tuple[str, ...]]
+
+
+class NamedResult(Protocol):
+    """A result, with the name of its run and the source of it."""
+
+    @property
+    def run(self) -> str: ...
+
+    @property
+    def source(self) -> Provenance: ...
 
 
 def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str]:
@@ -55,6 +68,17 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     else:
         refuse_repeats(sorted([*user_names, *name_by_path.values()]))
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
+
+
+def distinct_run_names(results: Sequence[NamedResult]) -> list[str]:
+    """Return the name of each run, with parent folders where names of files collide."""
+    names = []
+    for result in results:
+        path = result.source.name
+        paths = sorted({other.source.name for other in results if other.run == result.run})
+        name_by_path = dict(zip(paths, run_names(paths), strict=True))
+        names.append(name_by_path[path] if [result.run] == run_names([path]) else result.run)
+    return names
 
 
 def name_with_seed(run: str, seed: str) -> str:

@@ -44,7 +44,7 @@ from mediaeval_ap.metrics.ap_of_hits import (
     precision_at_hits,
 )
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result import count_of_skipped
+from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput

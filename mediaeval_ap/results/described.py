@@ -1,0 +1,104 @@
+"""Values that describe themselves as a document, in each output format."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any, NoReturn
+
+from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.render.document import Document
+from mediaeval_ap.render.formats import render, to_html
+
+Path = str | os.PathLike[str]
+
+
+class Described(ABC):
+    """A value that describes itself as a document, in each output format."""
+
+    @abstractmethod
+    def document(self, *args: Any, **kwargs: Any) -> Document:
+        """Describe the value for all output formats.
+
+        Returns
+        -------
+        Document
+            Blocks for people and for papers, an object for JSON, and a table for programs.
+        """
+
+    def __getitem__(self, key: object) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"'{name}' has no items: .to_frame() and .to_dict() have its values")
+
+    def _repr_html_(self) -> str:
+        return to_html(self.document())
+
+    def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return the rows as CSV with every digit, or write them to a file.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write: whole or not at all, compressed if it ends in ``.gz``, ``.bz2``,
+            ``.xz`` or ``.zst``.
+        per_query : bool
+            Of a result: begin with a row for each query. The last row, whose query is ``all``, has
+            the means and the number of queries in them, as in `to_frame`. A diagnosis always has a
+            row for each query; a `Comparison` and the diagnosis of one query refuse this.
+
+        Returns
+        -------
+        str or None
+            The text; None if it is written to a file.
+
+        Raises
+        ------
+        WriteError
+            When the file cannot be written.
+        ParameterError
+            With ``per_query=True``, if a `Score` holds no values by query.
+
+        Examples
+        --------
+        >>> from mediaeval_ap import AveragePrecision
+        >>> evaluation = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate(
+        ...     [('x', 'v', '1', 'ann', 0.5)]
+        ... )
+        >>> print(evaluation.to_csv(per_query=True), end='')
+        run,definition,query,AP@1,n_relevant,n_queries
+        <hypothesis>,mediaeval-2016,ann,1.0,1,
+        <hypothesis>,mediaeval-2016,all,1.0,1,1
+        """
+        return self._return_or_write('csv', path, per_query)
+
+    def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
+
+        Every command writes this shape with ``--format json``; of a result, `per_query` includes
+        the values of each query.
+        """
+        return self._return_or_write('json', path, per_query)
+
+    def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.
+
+        Of a diagnosis, `per_query` shows all queries, not only the costliest.
+        """
+        return self._return_or_write('markdown', path, per_query)
+
+    def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+        """Return tables of LaTeX (booktabs) with three decimals, as `to_markdown`."""
+        return self._return_or_write('latex', path, per_query)
+
+    def _return_or_write(self, format: str, path: Path | None, per_query: bool) -> str | None:
+        # Documents without queries do not take the option.
+        options = {'per_query': True} if per_query else {}
+        return return_or_write(render(self.document(**options), format), path)
+
+
+def return_or_write(text: str, path: Path | None) -> str | None:
+    """Return a text, or write it to the file and return None."""
+    if path is None:
+        return text
+    write_whole(path, text)
+    return None
