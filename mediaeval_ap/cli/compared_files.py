@@ -121,7 +121,7 @@ def sort_files(
     The first argument holds results, too, if it looks like results; or if it cannot be read twice
     (standard input) and all others hold results.
     """
-    from mediaeval_ap.comparison.score_tables import columns_of_json_lines
+    from mediaeval_ap.comparison.score_files import columns_of_json_lines
     from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
@@ -151,7 +151,7 @@ def sort_files(
 
 def _are_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> bool:
     """Return True if all files are score tables, or have columns; raise if only some are."""
-    from mediaeval_ap.comparison.score_tables import SCORE_SHAPES
+    from mediaeval_ap.comparison.score_files import SCORE_SHAPES
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
     tables = [file for file in files if columns is not None or kind_of(file) is Kind.SCORES]
@@ -174,7 +174,7 @@ def naming_score_tables(path: RunFile) -> Iterator[None]:
         source = path.source
         may_be_table = len(columns_of(source)) != 1 or not source.start
         if may_be_table and error.place in ('', 'schema', 'line 1', 'line 2'):
-            from mediaeval_ap.comparison.score_tables import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
+            from mediaeval_ap.comparison.score_files import SCORE_COLUMNS_REMEDY, SCORE_SHAPES
 
             shapes = f'{SCORE_SHAPES}{SCORE_COLUMNS_REMEDY}'
             if path == '-':

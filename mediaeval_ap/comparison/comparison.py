@@ -33,6 +33,7 @@ from mediaeval_ap.comparison.comparison_tables import (
     requested_tables_on_page,
 )
 from mediaeval_ap.comparison.gate import Decisions
+from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import NO_LOSSES, read_scores, tables_in
 from mediaeval_ap.comparison.testing import (
     Settings,
@@ -231,9 +232,17 @@ def compare(
     by_name = plain_text(by)
     if more_results:
         results = [results, *more_results]  # type: ignore[list-item]
-    runs = _runs_of(
-        results, columns, missing, range, by_name, systems, macro, measures, lower_is_better
+    options = TableOptions(
+        columns=columns,
+        missing=missing,
+        range=range,
+        by=by_name,
+        systems=systems,
+        macro=macro,
+        measures=measures,
+        lower_is_better=lower_is_better,
     )
+    runs = _runs_of(results, options)
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'{actual}: {runs.no_mean}', 'by')
@@ -478,32 +487,23 @@ def _as_json(entry: Any) -> dict[str, Any]:
     }
 
 
-def _runs_of(
-    results: Any,
-    columns: Mapping[str, str] | None,
-    missing: str,
-    range: tuple[float, float] | None,
-    by: str | None,
-    systems: Sequence[str] | None,
-    macro: str | None,
-    measures: Sequence[str] | None,
-    lower_is_better: bool,
-) -> Runs:
-    """Read the runs from score tables, or from results, which take none of the other options."""
+def _runs_of(results: object, options: TableOptions) -> Runs:
+    """Read the runs from score tables, or from results, which take none of the options but `by`."""
     if (tables := tables_in(results)) is not None:
-        if lower_is_better and missing == 'zero':
-            expected = "'skip', as 0 would be the best loss"
-            raise ParameterError(f"found 'zero', expected {expected}", 'missing')
-        return read_scores(
-            tables, columns, missing, range, by, systems, macro, measures, lower_is_better
-        )
+        if options.lower_is_better and options.missing == 'zero':
+            raise ParameterError(
+                "found 'zero', expected 'skip', as 0 would be the best loss", 'missing'
+            )
+        return read_scores(tables, options)
     runs = read_runs(results)
-    if lower_is_better:
+    if options.lower_is_better:
         raise ParameterError(NO_LOSSES, 'lower_is_better')
-    table_settings = {'columns': columns, 'systems': systems, 'range': range, 'macro': macro}
-    table_settings |= {'measures': measures, 'missing': None if missing == 'error' else missing}
-    if names := [name for name, setting in table_settings.items() if setting is not None]:
-        raise ParameterError('found results, expected score tables', *names)
+    others = 'columns', 'systems', 'range', 'macro', 'measures'
+    given = [name for name in others if getattr(options, name) is not None]
+    if options.missing != 'error':
+        given.append('missing')
+    if given:
+        raise ParameterError('found results, expected score tables', *given)
     return runs
 
 

@@ -16,7 +16,7 @@ from mediaeval_ap.comparison.comparable_runs import Agreement
 from mediaeval_ap.comparison.comparison_page import bounds_of, join_names, percent, ranks
 from mediaeval_ap.comparison.gate import Gate, Power, Verdict
 from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
-from mediaeval_ap.comparison.score_tables import DATASET_COLUMNS
+from mediaeval_ap.comparison.score_files import DATASET_COLUMNS
 from mediaeval_ap.comparison.testing import (
     Pair,
     Standing,

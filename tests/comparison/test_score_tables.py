@@ -17,6 +17,7 @@ from compared_runs import several
 from scipy import stats
 
 from mediaeval_ap import compare
+from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
 from mediaeval_ap.tables.first_look import Kind, kind_of
@@ -735,7 +736,7 @@ def test_rows_of_an_item_name_the_column_that_differs(shape, tmp_path):
 
 def test_rows_with_ids_are_clusters_of_items():
     frame = repeated(VALUES[:2, :6]).assign(id=[*range(6), *range(6), *range(6, 12), *range(6, 12)])
-    runs = read_scores([('', '', frame)], {'item': 'id', 'cluster': 'item'})
+    runs = read_scores([('', '', frame)], TableOptions(columns={'item': 'id', 'cluster': 'item'}))
     assert (runs.names, len(runs.queries), sorted({*runs.clusters})) == (['a', 'b'], 12, ITEMS[:6])
 
 

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mediaeval_ap import definitions
-from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
-from mediaeval_ap.comparison.measure_tables import has_measures
-from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
-from mediaeval_ap.results.metric_kinds import kind_of_metric
+from mediaeval_ap.errors import FormatError, printable, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS
 from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -53,63 +50,21 @@ class OwnLayout(RecordLayout):
         return replace(self, texts=tuple(texts.values()), numbers=numbers, roles=roles)
 
 
-def metric_columns(
-    files: Sequence[Records], value: str, measures: Sequence[str] = ()
-) -> dict[str, str]:
-    """Return the column of each metric, the claimed one first; all files must have the same.
-
-    Tables by topic and measure have the name of a measure in place of a column. Other tables of
-    other tools have one metric: the column named `value`.
-    """
-    own_files = [records for records in files if isinstance(records.layout, OwnLayout)]
-    columns = [value]
-    for records in files:
-        earlier_columns = columns
-        layout = records.layout
-        names = layout.values if isinstance(layout, OwnLayout) else [value]
-        remedy = 'name one that all files have by --columns value=…, in Python columns='
-        if has_measures(records):
-            names = list(dict.fromkeys(records['measure'].to_pylist()))
-            remedy = 'name some that all files have by --measures, in Python measures='
-        columns = _chosen(measures, names)
-        if {*columns} == {*earlier_columns}:
-            columns = earlier_columns
-        elif records is not files[0]:
-            actual = f'values {", ".join(columns)}'
-            expected = f'{", ".join(earlier_columns)} as in {printable(files[0].source.name)}'
-            raise FormatError(records.source.name, '', '', actual, f'{expected}; {remedy}')
+def check_alike(files: Sequence[Records]) -> None:
+    """Raise FormatError unless each setting of these tables has one value."""
     for role in OWN_SETTINGS:
-        settings = [
-            {*map(shown, records[role].to_pylist())}
-            if role in records.layout.by_role
-            else {'the default'}
-            for records in own_files
-        ]
-        for records, texts in zip(own_files, settings, strict=True):
-            if texts != settings[0] or len(texts) > 1:
+        values = [_values_of_setting(records, role) for records in files]
+        for records, texts in zip(files, values, strict=True):
+            if texts != values[0] or len(texts) > 1:
                 actual = ', '.join(sorted(texts))
-                expected = f'{min(settings[0])} as in {printable(own_files[0].source.name)}'
-                raise FormatError(records.source.name, '', role, actual, expected)
-    groups_of_items(own_files, 'n_relevant', ())  # raises if an item differs between runs
-    has_metric = bool(own_files) and 'metric' in own_files[0].layout.by_role
-    metric = own_files[0]['metric'][0].as_py() if has_metric else value
-    if no_mean := (kind := kind_of_metric(metric)).no_mean:
-        remedy = '' if kind.is_one_list else '; give results of --format json --per-query'
-        expected = f'a metric with a value by query: {no_mean}{remedy}'
-        raise ParameterError(f'compare: found {metric}, expected {expected}')
-    counts = own_files[0].layout.numbers if own_files else ()
-    own_measures = [name for name in columns if f'{N_QUERIES}_{name}' in counts]
-    claimed = (*measures, *own_measures, columns[-1 if own_files else 0])[0]
-    columns.sort(key=claimed.__ne__)
-    return {metric if name == 'value' else name: name for name in columns}
+                expected = f'{min(values[0])} as in {printable(files[0].source.name)}'
+                raise FormatError(records.source.name, '', role, found=actual, expected=expected)
 
 
-def _chosen(measures: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the measures, which must be among the names; without them, names but counts."""
-    if lacking := [name for name in measures if name not in names]:
-        expected = f'some of {", ".join(names)}'
-        raise ParameterError(f'found {shown(lacking[0])}, expected {expected}', 'measures')
-    return [*measures] or [name for name in names if not name.startswith('num_')] or [*names]
+def _values_of_setting(records: Records, role: str) -> set[str]:
+    if role not in records.layout.by_role:
+        return {'the default'}
+    return {*map(shown, records[role].to_pylist())}
 
 
 def reason_without_videos(records: Records) -> str:
@@ -139,6 +94,6 @@ def without_means(records: Records) -> Records:
     if not are_read.any():
         options = '--per-query' if count_column else 'trec_eval -q'
         expected = f'values of queries: write it with {options}'
-        raise FormatError(records.source.name, '', '', 'means alone', expected)
+        raise FormatError(records.source.name, '', '', found='means alone', expected=expected)
     columns = records.columns.filter(pyarrow.array(are_read)).combine_chunks()
     return replace(records, columns=columns, lines=records.lines.select(are_read.to_numpy()))
