@@ -27,6 +27,7 @@ from simulated_runs import ALPHA, LEVEL, NEAR, SIZES, Population, listed, mean_a
 
 from mediaeval_ap.comparison.intervals import (
     FEWEST,
+    Variation,
     fewest_units,
     size_of_more_units,
     units_to_decide,
@@ -172,6 +173,6 @@ def units_for(pair: Pair, bound: float) -> tuple[int, int]:
     """Return the fewest units for any difference, and the number for that of a pair."""
     nonzero = float(np.mean(pair.sums != 0))
     m = size_of_more_units(pair.sums, pair.sizes)
-    sd = float(pair.sums.std())
-    n = units_to_decide(pair.difference, bound, sd, m, nonzero, LEVEL)
+    variation = Variation(float(pair.sums.std()), m, nonzero)
+    n = units_to_decide(pair.difference, bound, variation, LEVEL)
     return max(fewest_units(LEVEL), ceil(FEWEST / nonzero)), n or 0

@@ -19,8 +19,9 @@ from simulated_runs import (
     share_of,
 )
 
+from mediaeval_ap.comparison.pair_tests import adjust_p
+from mediaeval_ap.comparison.ranks_and_letters import rank_intervals
 from mediaeval_ap.comparison.sign_flips import flip_test
-from mediaeval_ap.comparison.testing import adjust_p, rank_intervals
 from mediaeval_ap.comparison.units import units_of
 
 CELLS, FLIPS, AT_ONCE = 1 << 18, 1_000_000, 10_000  # of the fine grid; of random flips

@@ -484,7 +484,7 @@ class AveragePrecision:
         MAP@100 0.121. There is no other run to compare it with.
         """
         from mediaeval_ap.campaign.collected import make_report
-        from mediaeval_ap.comparison.testing import check_run, check_settings
+        from mediaeval_ap.comparison.comparison_settings import check_run, check_settings
 
         if k is None:
             k = 100 if 100 in self.K else self.K[-1]

@@ -15,7 +15,7 @@ from mediaeval_ap.arrays import first_occurrences
 from mediaeval_ap.campaign.campaign_report import Alternatives, CampaignReport
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
-from mediaeval_ap.comparison.testing import Settings, check_run
+from mediaeval_ap.comparison.comparison_settings import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, printable, shown, warn_caller

@@ -100,7 +100,7 @@ def runs_by_name(
     runs: Sequence[RunFile], baseline: str | None, other_names: Sequence[str] = ()
 ) -> dict[str, RunFile]:
     """Return runs by their names; raise if a name repeats, or the baseline is not a name."""
-    from mediaeval_ap.comparison.testing import check_run
+    from mediaeval_ap.comparison.comparison_settings import check_run
 
     names = names_of_runs(runs)
     all_names = [*names, *other_names]

@@ -22,6 +22,12 @@ from mediaeval_ap.comparison.clusters_and_groups import (
 from mediaeval_ap.comparison.comparable_runs import Runs, agreements, read_runs
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, percent
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
+from mediaeval_ap.comparison.comparison_settings import (
+    Settings,
+    check_run,
+    check_settings,
+    terms_of,
+)
 from mediaeval_ap.comparison.comparison_tables import (
     TABLES,
     ComparisonData,
@@ -35,13 +41,7 @@ from mediaeval_ap.comparison.comparison_tables import (
 from mediaeval_ap.comparison.gate import Decisions
 from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import NO_LOSSES, read_scores, tables_in
-from mediaeval_ap.comparison.testing import (
-    Settings,
-    check_run,
-    check_settings,
-    terms_of,
-    tests_of,
-)
+from mediaeval_ap.comparison.testing import tests_of
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,

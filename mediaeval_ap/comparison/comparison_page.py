@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
-from mediaeval_ap.comparison.testing import CORRECTED_BY, terms_of, words_of_test
+from mediaeval_ap.comparison.comparison_settings import CORRECTED_BY, terms_of, words_of_test
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import Terms
 from mediaeval_ap.render.formats import short, short_p

@@ -11,8 +11,8 @@ import numpy as np
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.comparison.comparison_page import value_name
+from mediaeval_ap.comparison.comparison_settings import check_run
 from mediaeval_ap.comparison.comparison_tables import ComparisonData
-from mediaeval_ap.comparison.testing import check_run
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.run_names import team_of

@@ -14,17 +14,17 @@ from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.clusters_and_groups import GroupMean
 from mediaeval_ap.comparison.comparable_runs import Agreement
 from mediaeval_ap.comparison.comparison_page import bounds_of, join_names, percent, ranks
-from mediaeval_ap.comparison.gate import Gate, Power, Verdict
-from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
-from mediaeval_ap.comparison.score_files import DATASET_COLUMNS
-from mediaeval_ap.comparison.testing import (
-    Pair,
-    Standing,
+from mediaeval_ap.comparison.comparison_settings import (
     limit_of,
     names_of_units,
     terms_of,
     words_of_test,
 )
+from mediaeval_ap.comparison.gate import Gate, Power, Verdict
+from mediaeval_ap.comparison.intervals import FEWEST, DifferenceInterval, Interval
+from mediaeval_ap.comparison.leaderboard import Standing
+from mediaeval_ap.comparison.pair_tests import Pair
+from mediaeval_ap.comparison.score_files import DATASET_COLUMNS
 from mediaeval_ap.errors import DataWarning, printable, with_noun
 from mediaeval_ap.render.document import Block, Captioned, Grid, Heading, Marked, Terms
 from mediaeval_ap.render.formats import short, short_p

@@ -11,23 +11,23 @@ import numpy as np
 
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.comparison_page import join_names
-from mediaeval_ap.comparison.intervals import (
-    FEWEST,
-    MOST_UNITS,
-    DifferenceInterval,
-    size_of_more_units,
-    units_to_decide,
-)
-from mediaeval_ap.comparison.testing import (
-    Pair,
+from mediaeval_ap.comparison.comparison_settings import (
     Settings,
-    TestedRuns,
-    largest_difference,
     limit_of,
     names_of_units,
     units_phrase,
 )
-from mediaeval_ap.errors import ParameterError, printable, with_noun
+from mediaeval_ap.comparison.intervals import (
+    FEWEST,
+    MOST_UNITS,
+    DifferenceInterval,
+    Variation,
+    size_of_more_units,
+    units_to_decide,
+)
+from mediaeval_ap.comparison.pair_tests import Pair, largest_difference
+from mediaeval_ap.comparison.testing import TestedRuns
+from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.render.formats import short
 
 VerdictWord = Literal['worse', 'not better', 'undecided', 'not worse', 'better']
@@ -57,7 +57,9 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict, with the number of units that would decide it, or a reason."""
-        needs = f'needs {self.n_needed:,}' if self.n_needed else self.reason
+        needs = self.reason
+        if self.n_needed:
+            needs = f'needs {self.n_needed:,}'
         return f'{self.verdict} ({needs})' if needs else self.verdict
 
 
@@ -122,7 +124,7 @@ class Decisions:
                 needed = self._needed(pair, pair.difference, self._bound)
             compared = pair.metric, pair.a, pair.difference, pair.interval
             n_as_zero = self._runs.n_as_zero.get(pair.a, 0)
-            verdicts.append(Verdict(*compared, word, *needed, n_as_zero))
+            verdicts.append(Verdict(*compared, word, *needed, n_as_zero=n_as_zero))
         return verdicts
 
     def _side(self, pair: Pair, bound: float) -> int:
@@ -147,8 +149,8 @@ class Decisions:
             expected = f'less than {width:g}, the largest difference that there can be'
             raise ParameterError(f'found {self._limit:g}, expected {expected}', name)
         if pair.interval.reason:
-            numbers = len(self._units.sizes), FEWEST
-            actual, needed = (units_phrase(settings, number, self._runs) for number in numbers)
+            actual = units_phrase(settings, len(self._units.sizes), pair.metric)
+            needed = units_phrase(settings, FEWEST, pair.metric)
             raise ParameterError(
                 f'baseline: found {actual}, expected {needed} or more for a verdict; '
                 f'{printable(pair.a)} is not shown to be worse or better'
@@ -157,14 +159,16 @@ class Decisions:
     def gate(self, verdicts: Sequence[Verdict]) -> Gate:
         """Join the verdicts on all runs into one outcome."""
         settings = self._settings
-        names = {
-            word: join_names([one.run for one in verdicts if one.verdict == word])
-            for word in get_args(VerdictWord)
-            if any(one.verdict == word for one in verdicts)
-        }
+        runs_by_word: dict[VerdictWord, list[str]] = {word: [] for word in get_args(VerdictWord)}
+        for one in verdicts:
+            runs_by_word[one.verdict].append(one.run)
+        names = {word: join_names(runs) for word, runs in runs_by_word.items() if runs}
         outcome: Outcome = 'undecided' if 'undecided' in names else 'passed'
-        limit = f' by {self._limit:g} or more' if self._limit else ''
-        words = ': better' if settings.require_better else f': not worse{limit}'
+        words = ': not worse'
+        if settings.require_better:
+            words = ': better'
+        elif self._limit:
+            words += f' by {self._limit:g} or more'
         if outcome == 'undecided':
             words = f' ({names["undecided"]})'
         must_be_shown = outcome == 'undecided' and settings.require_not_worse is not None
@@ -172,19 +176,28 @@ class Decisions:
             outcome = 'failed'
             reasons = [f'{word}: {names[word]}' for word in names if word not in PASSING]
             words = f' ({"; ".join(reasons)})'
-        units = names_of_units(vars(settings), self._runs.metrics[0])
-        needs = [
-            f'{short(one.difference)} takes '
-            + (with_noun(one.n_needed, *units) if one.n_needed else one.reason)
-            for one in verdicts
-            if one.verdict == 'undecided'
-        ]
-        if needs:
-            all_units = units_phrase(settings, len(self._units.sizes), self._runs)
-            words += f': {all_units} do not tell a difference from the limit of {self._bound:g}'
-            words += f'; for a power of 80 %, {join_names(needs)}'
-        words += f'; {self._runs.missing}' * bool(self._runs.missing)
+        words += self._why_undecided(verdicts)
+        if self._runs.missing:
+            words += f'; {self._runs.missing}'
         return Gate(outcome, f'Gate {outcome}{words}')
+
+    def _why_undecided(self, verdicts: Sequence[Verdict]) -> str:
+        """Return the clause on undecided verdicts, with the units that each needs, or ''."""
+        metric = self._runs.metrics[0]
+        needs = []
+        for one in verdicts:
+            if one.verdict == 'undecided':
+                needed = one.reason
+                if one.n_needed:
+                    needed = units_phrase(self._settings, one.n_needed, metric)
+                needs.append(f'{short(one.difference)} takes {needed}')
+        if not needs:
+            return ''
+        units = units_phrase(self._settings, len(self._units.sizes), metric)
+        return (
+            f': {units} do not tell a difference from the limit of {self._bound:g}; '
+            f'for a power of 80 %, {join_names(needs)}'
+        )
 
     def powers(self) -> list[Power]:
         """Return how many units would show a difference of `settings.power`, for each pair."""
@@ -213,20 +226,25 @@ class Decisions:
             return None, f'one {unit} has no standard deviation'
         if abs(difference - bound) <= self._units.rounding(a, b):
             return None, f'infinitely many {plural}'
-        m = size_of_more_units(differences, self._units.sizes)
-        share = np.count_nonzero(differences) / len(differences)
-        seeds = [*self._units.seeds[a], *self._units.seeds[b]]
-        level = self._settings.level
-        n_units = units_to_decide(difference, bound, sd, m, share, level, seeds)
+        variation = Variation(
+            sd,
+            m=size_of_more_units(differences, self._units.sizes),
+            share=np.count_nonzero(differences) / len(differences),
+            seeds=[*self._units.seeds[a], *self._units.seeds[b]],
+        )
+        n_units = units_to_decide(difference, bound, variation, self._settings.level)
         if n_units is None:
             return None, 'more seeds'
-        too_many = f'more than {MOST_UNITS:,} {plural}'
-        return (n_units, '') if n_units < MOST_UNITS else (None, too_many)
+        if n_units >= MOST_UNITS:
+            return None, f'more than {MOST_UNITS:,} {plural}'
+        return n_units, ''
 
     def _deviation(self, pair: Pair) -> float | None:
         """Return the standard deviation of differences, as if all units were of mean size."""
         sizes = self._units.sizes
+        if len(sizes) == 1:
+            return None
         differences = self._units.differences(*self._rows(pair))
         deviations = differences - differences.sum() / sizes.sum() * sizes
         sum_of_squares = float(np.square(deviations / sizes.mean()).sum())
-        return math.sqrt(sum_of_squares / (len(sizes) - 1)) if len(sizes) > 1 else None
+        return math.sqrt(sum_of_squares / (len(sizes) - 1))

@@ -190,20 +190,23 @@ def fewest_units(level: float) -> int:
     return max(FEWEST, math.ceil(1 - math.log2(alpha_of(level))))
 
 
+class Variation(NamedTuple):
+    """How the differences of two runs vary between units, and between seeds."""
+
+    sd: float  # the standard deviation
+    m: float  # the usual size of differences other than 0
+    share: float  # of differences other than 0
+    seeds: Sequence[Spread] = ()
+
+
 def units_to_decide(
-    difference: float,
-    bound: float,
-    sd: float,
-    m: float,
-    share: float,
-    level: float,
-    seeds: Sequence[Spread] = (),
+    difference: float, bound: float, variation: Variation, level: float
 ) -> int | None:
     """Return the fewest units that tell a difference from a bound with a power of 80 %.
 
-    Differences of units have the standard deviation `sd` and the usual size `m`, and a `share` of
-    them is not 0. Return None where the spread between seeds alone is too large.
+    Return None where the spread between seeds alone is too large.
     """
+    sd, m, share, seeds = variation
     special = require('scipy.special', 'compare', 'compare')
     z = float(special.ndtri(POWER))
 

@@ -12,6 +12,7 @@ from scipy import stats
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.intervals import (
     Spread,
+    Variation,
     difference_interval,
     mean_interval,
     size_of_more_units,
@@ -114,8 +115,9 @@ def test_numbers_of_units_computed_elsewhere(differences, n):
     """By other authors, for a limit of .01."""
     differences = np.array(differences)
     nonzero = differences[differences != 0]
-    arguments = differences.mean(), -0.01, differences.std(ddof=1), abs(nonzero).max()
-    assert units_to_decide(*arguments, len(nonzero) / len(differences), 0.95) == n
+    share = len(nonzero) / len(differences)
+    variation = Variation(differences.std(ddof=1), m=abs(nonzero).max(), share=share)
+    assert units_to_decide(differences.mean(), -0.01, variation, 0.95) == n
 
 
 @given(
@@ -129,7 +131,7 @@ def test_numbers_of_units_computed_elsewhere(differences, n):
 def test_numbers_of_units_are_the_least(difference, bound, sd, m, level, seeds):
     """By the definition; below the returned number only rules of p and of few differences hold."""
     assume(abs(difference - bound) > 0.01)
-    n = units_to_decide(difference, bound, sd, m, 1, level, seeds)
+    n = units_to_decide(difference, bound, Variation(sd, m, 1, seeds), level)
     if n is None:
         assert not oracle.decides(10**7, difference, bound, sd, m, level, seeds)
         return

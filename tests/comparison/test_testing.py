@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.comparison_page import lead_of
-from mediaeval_ap.comparison.testing import adjust_p, group_letters
+from mediaeval_ap.comparison.pair_tests import adjust_p
+from mediaeval_ap.comparison.ranks_and_letters import group_letters
 
 # A product or quotient of doubles.
 CLOSE = {'rel': 1e-14}

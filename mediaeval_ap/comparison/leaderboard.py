@@ -1,0 +1,144 @@
+"""The leaderboard of a metric: means, intervals, ranks and letters of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap.arrays import Floats
+from mediaeval_ap.choices import alpha_of
+from mediaeval_ap.comparison.intervals import DifferenceInterval, Interval, mean_interval
+from mediaeval_ap.comparison.pair_tests import Pair, PairTests, range_of_values
+from mediaeval_ap.comparison.ranks_and_letters import group_letters, rank_intervals
+from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.rounding import competition_ranks
+
+# The fields that a standing takes from the pair of its run and the baseline.
+PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 'reason')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A run on the leaderboard of a metric.
+
+    The difference to the baseline, and its p and counts, are None without a baseline, and for the
+    baseline itself. `rank_interval` and `group`, its letters in the compact letter display, come
+    from the tests of all pairs in any case. `floor` is the mean of a run without any hypothesis.
+    Each mean is followed by its number of queries, and is over all seeds.
+    """
+
+    metric: str
+    exploratory: bool
+    run: str
+    map: float
+    n_queries: int
+    n_seeds: int
+    interval: Interval
+    rank: int
+    rank_interval: tuple[int, int]
+    difference: float | None = None
+    difference_interval: DifferenceInterval | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    dz: float | None = None
+    reason: str
+    group: str
+    floor: float | None
+    floor_reason: str
+    map_without_floor: float | None
+    n_queries_without_floor: int
+    map_without_floor_reason: str
+
+
+def leaderboard_of(
+    tests: PairTests,
+    means: Sequence[float],
+    best_first: Sequence[int],
+    pairs: Sequence[Pair],
+    against_baseline: Sequence[Pair],
+) -> list[Standing]:
+    """Return the standing of each run by one metric, best first."""
+    runs = tests.runs
+    n_runs = len(best_first)
+    is_better = np.zeros((n_runs, n_runs), dtype=bool)  # significantly; runs are best first
+    is_small = np.array([pair.p_adjusted for pair in pairs]) <= alpha_of(tests.settings.level)
+    is_better[np.triu_indices(n_runs, 1)] = is_small
+    rank_ranges = rank_intervals(is_better)
+    letters = group_letters(is_better | is_better.T)
+    scores = {run: runs.sign * mean for run, mean in enumerate(means)}
+    ranks = competition_ranks(scores, tests.units.roundings)
+    fields_by_run = {pair.a: _fields_of_pair(pair) for pair in against_baseline}
+    floor = runs.floor.get(tests.metric)
+    floor_reason = ''
+    if floor is None:
+        floor_reason = 'the mean of an empty run is not known'
+    standings = []
+    for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
+        name = runs.names[run]
+        fields = fields_by_run.get(name, {'reason': 'no baseline'})
+        if name == tests.settings.baseline:
+            fields = {'reason': 'the baseline itself'}
+        mean, n_queries, why_no_mean = _mean_without_floor(tests.values[run], runs.n_relevant)
+        standings.append(
+            Standing(
+                metric=tests.metric,
+                exploratory=tests.metric_number > 0,
+                run=name,
+                map=means[run],
+                n_queries=len(runs.queries),
+                n_seeds=runs.n_seeds(name),
+                interval=_interval_of_mean(tests, run),
+                rank=ranks[run],
+                rank_interval=rank_interval,
+                **fields,
+                group=group,
+                floor=floor,
+                floor_reason=floor_reason,
+                map_without_floor=mean,
+                n_queries_without_floor=n_queries,
+                map_without_floor_reason=runs.no_mean or why_no_mean,
+            )
+        )
+    return standings
+
+
+def _fields_of_pair(pair: Pair) -> dict[str, Any]:
+    fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
+    return {**fields, 'difference_interval': pair.interval}
+
+
+def _interval_of_mean(tests: PairTests, run: int) -> Interval:
+    units = tests.units
+    values = tests.values[run]
+    seeds = [spread for spread in units.seeds[run] if spread.variance]
+    if np.ptp(values) <= units.rounding(run, run) and not seeds:
+        return Interval(None, None, f'all values are {values[0]:g}')
+    if tests.why_no_interval:
+        return Interval(None, None, tests.why_no_interval)
+    return mean_interval(
+        units.sums[:, run],
+        units.sizes,
+        tests.settings.level,
+        bounds=range_of_values(tests.runs, values),
+        seeds=seeds,
+        n_effective=units.n_effective,
+    )
+
+
+def _mean_without_floor(
+    values: Floats, n_relevant: NDArray[np.int64] | None
+) -> tuple[float | None, int, str]:
+    """Return the mean over queries with a relevant shot, and their number, or why there is none."""
+    if n_relevant is None:
+        return None, 0, 'numbers of relevant items are not known'
+    with_relevant = values[n_relevant > 0]
+    if not len(with_relevant):
+        return None, 0, 'no query has a relevant shot'
+    return exact_mean(with_relevant), len(with_relevant), ''
