@@ -88,7 +88,10 @@ def population_of(
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', reference, subset)
     n_videos = len({videos.video(query) for query in runs.queries} - {None})
-    numbers = {'queries': np.arange(len(runs.queries)), 'clusters': cluster_numbers(runs, videos)}
+    numbers = {
+        'queries': np.arange(len(runs.queries)),
+        'clusters': cluster_numbers(runs, 'video', videos),
+    }
     # AP@K is above 0 from the rank of the first relevant shot on.
     reciprocal_ranks = np.array([each.any(axis=1) / (1 + each.argmax(axis=1)) for each in deep])
     by_cutoff = runs.values[[runs.metrics.index(f'MAP@{k}') for k in K]]

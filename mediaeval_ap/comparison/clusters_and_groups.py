@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.choices import Cluster
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, with_noun
 from mediaeval_ap.results.exact_means import exact_mean
@@ -77,15 +78,17 @@ def _largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:
 
 
 def cluster_numbers(
-    runs: Runs, videos: VideosOfQueries | None, clusters: Sequence[str] | None = None
+    runs: Runs, cluster: Cluster | Literal['column'] | None, videos: VideosOfQueries | None = None
 ) -> NDArray[np.intp]:
-    """Return the number of each query's cluster: its video, else its given cluster, else itself."""
-    if videos is None and clusters is None:
+    """Return the number of each query's cluster: its video, or its given cluster, or itself."""
+    keys: Iterable[object]
+    if cluster == 'column':
+        keys = runs.clusters or []
+    elif cluster == 'video' and videos is not None:  # a video is a pair, so equal to no query
+        keys = [videos.video(query) or query for query in runs.queries]
+    else:
         return np.arange(len(runs.queries))
-    numbers: dict[object, int] = {}  # by first occurrence; a video is a pair, so equal to no query
-    keys: Iterable[object] = clusters or []
-    if videos is not None:
-        keys = (videos.video(query) or query for query in runs.queries)
+    numbers: dict[object, int] = {}  # by first occurrence
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 

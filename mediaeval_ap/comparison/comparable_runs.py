@@ -28,7 +28,7 @@ from mediaeval_ap.results.notes import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.results.result import Compared, Result
+from mediaeval_ap.results.result import SKIPPED, Compared, Result, reorder
 from mediaeval_ap.results.run_names import distinct_run_names, name_with_seed
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of
@@ -160,7 +160,11 @@ def read_runs(results: object) -> Runs:
     ]
     # Claims are about the metric put first: the measure that the user named first, if any.
     claimed = next(iter(getattr(result, 'measures', ())), metrics[-1])
-    metrics.sort(key=claimed.__ne__)
+    dropped_claim = claimed
+    if claimed in metrics:
+        dropped_claim = ''
+        metrics.remove(claimed)
+        metrics.insert(0, claimed)
     n_as_zero = _n_as_zero(runs)
     seeds = {name: list(group) for name, group in groupby(runs, attrgetter('run'))}
     values_by_seed = {
@@ -169,6 +173,9 @@ def read_runs(results: object) -> Runs:
     }
     manifest = result.manifest_settings()
     no_mean = kind_of_metric(metrics[0]).no_mean
+    n_relevant, n_labels = compared.n_relevant, None
+    if no_mean:
+        n_relevant, n_labels = None, compared.n_relevant
     known_rows = (getattr(run.results[0], 'reference_rows', None) for run in runs)
     definition = manifest['parameters'].get('definition')  # of a score that was read from JSON
     if 'definition' in manifest:
@@ -181,17 +188,17 @@ def read_runs(results: object) -> Runs:
         sources={run.name: run.results[0].source for run in runs},
         notes=_notes_on_runs(runs),
         kind=result.kind,
-        n_relevant=None if no_mean else compared.n_relevant,
+        n_relevant=n_relevant,
         floor=compared.floor,
         definition=None if definition is None else str(definition),
         inputs={role: source for role, source in result.inputs.items() if role in SHARED_INPUTS},
-        dropped_claim='' if claimed in metrics else claimed,
+        dropped_claim=dropped_claim,
         n_skipped=result.counts.get(SKIPPED),
         no_mean=no_mean,
         whole_values=[
             exact_mean([run.results[0].sort_value() for run in group]) for group in seeds.values()
         ],
-        n_labels=compared.n_relevant if no_mean else None,
+        n_labels=n_labels,
         ties=manifest['parameters'].get('ties'),
         reference=next((rows for rows in known_rows if rows is not None), None),
         values_by_seed={run: by_seed for run, by_seed in values_by_seed.items() if seeds[run][1:]},
@@ -225,7 +232,9 @@ def mean_of_seeds(values: Floats) -> Floats:
 
 def run_and_seed(key: object) -> tuple[str, str]:
     """Return the name of a run, and its seed or '', from a key of a mapping."""
-    run, seed = key if isinstance(key, tuple) and len(key) == 2 else (key, '')
+    run, seed = key, ''
+    if isinstance(key, tuple) and len(key) == 2:
+        run, seed = key
     if (name := plain_text(run)) is None or not is_text(name):
         expected = f'{TEXT}, or a pair of a name and a seed'
         raise ParameterError(
@@ -239,7 +248,9 @@ def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
     results_by_name: dict[tuple[str, str], list[Result]] = {}
     if isinstance(results, Mapping):
         for key, run_results in results.items():
-            columns = ['item'] if isinstance(run_results, Iterable) else ['item', 'value']
+            columns = ['item', 'value']
+            if isinstance(run_results, Iterable):
+                columns = ['item']
             remedy = remedy_of(results, columns)
             results_by_name[run_and_seed(key)] = _as_list(run_results, remedy)
     else:
@@ -255,8 +266,9 @@ def _results_by_name(results: object) -> dict[tuple[str, str], list[Result]]:
 
 
 def _as_list(results: object, remedy: str) -> list[Result]:
-    is_list = isinstance(results, Iterable) and not isinstance(results, Result | Mapping)
-    values: list[Any] = list(results) if is_list else [results]  # type: ignore[call-overload]
+    values: list[Any] = [results]
+    if isinstance(results, Iterable) and not isinstance(results, Result | Mapping):
+        values = list(results)
     if wrong := [value for value in values if not isinstance(value, Result)]:
         actual = shown(type(wrong[0]))
         remedy = remedy_of(wrong[0]) or remedy or remedy_of(wrong[0], ['item', 'value'])
@@ -279,13 +291,13 @@ def _join_results(run: str, seed: str, results: Sequence[Result]) -> _ScoredRun:
             raise _repeated_run(name)
         values |= compared.values
         floor |= compared.floor
-    order = sorted(range(len(first.queries)), key=first.queries.__getitem__)
+    order = np.array(sorted(range(len(first.queries)), key=first.queries.__getitem__), np.intp)
     joined = Compared(
-        [first.queries[row] for row in order],
-        {metric: column[order] for metric, column in values.items()},
-        None if first.n_relevant is None else first.n_relevant[order],
-        floor,
-        first.left_out,
+        queries=reorder(list(first.queries), order),
+        values=reorder(values, order),
+        n_relevant=reorder(first.n_relevant, order),
+        floor=floor,
+        left_out=first.left_out,
     )
     return _ScoredRun(run, seed, results, joined)
 
@@ -330,7 +342,7 @@ def _check_alike(first: _ScoredRun, other: _ScoredRun) -> None:
             )
     for role in SHARED_INPUTS:
         sources = [run.results[0].inputs.get(role) for run in pair]
-        names = ['none' if source is None else printable(source.name) for source in sources]
+        names = [printable(source.name) if source else 'none' for source in sources]
         if sources.count(None) == 1:
             check_equal(role, *names)
         hashes = {source.sha256 for source in sources if source is not None}
@@ -356,9 +368,10 @@ def _check_queries(first: _ScoredRun, other: _ScoredRun) -> None:
         only_first = {*queries} - {*other_queries}
         only_other = {*other_queries} - {*queries}
         difference = 'some queries more than once'
-        if only_first or only_other:
-            owner = first.name if only_first else other.name
-            difference = f'{shown(min(only_first or only_other))} only for {shown(owner)}'
+        if only_first:
+            difference = f'{shown(min(only_first))} only for {shown(first.name)}'
+        elif only_other:
+            difference = f'{shown(min(only_other))} only for {shown(other.name)}'
         raise ParameterError(
             f'compare: queries: found {len(other_queries)} for {shown(other.name)} and '
             f'{len(queries)} for {shown(first.name)} ({difference}), expected the same; score all '
@@ -387,7 +400,9 @@ def _notes_on_runs(runs: Sequence[_ScoredRun]) -> list[str]:
     notes = []
     if left_out := sorted({metric for run in runs for metric in run.compared.left_out}):
         notes.append(f'{", ".join(left_out)}: left out, as some queries have no value')
-    lack = NO_RELEVANT if isinstance(result, ResultByQuery) else NO_TRUE_LABEL
+    lack = NO_TRUE_LABEL
+    if isinstance(result, ResultByQuery):
+        lack = NO_RELEVANT
     notes += notes_of_skipped(result.counts.get(SKIPPED, 0), len(compared.queries), lack)
     notes_by_run = [
         notes_of_judged(result.manifest_settings()['parameters'], result.counts)
@@ -431,8 +446,9 @@ def agreements(runs: Runs, also: Mapping[str, object] | None) -> list[Agreement]
             ('queries', runs.queries, other.queries),
         ):
             if actual != expected:
-                differing = min({*actual} ^ {*expected}, default=None)
-                which = '' if differing is None else f' ({shown(differing)} is only in one of them)'
+                which = ''
+                if differing := {*actual} ^ {*expected}:
+                    which = f' ({shown(min(differing))} is only in one of them)'
                 raise ParameterError(
                     f'also: {shown(name)}: found other {kind} than those that are compared{which}, '
                     'expected the same; a mapping names runs'

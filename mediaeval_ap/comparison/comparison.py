@@ -247,27 +247,33 @@ def compare(
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'{actual}: {runs.no_mean}', 'by')
     groups, groups_source = _groups_of_queries(runs, by, by_name)
-    by_setting = groups_source.name if groups_source else by_name
+    inputs = dict(runs.inputs)
+    by_setting = by_name
+    if groups_source is not None:
+        inputs['groups'] = groups_source
+        by_setting = groups_source.name
     settings = replace(settings, by=by_setting, range=runs.range)
     _check_baseline(settings, runs)
     is_by_corpus = groups is None and by_name == 'corpus'
-    known_reference = runs.reference if reference is None else reference
-    videos = _videos(settings, runs, is_by_corpus, known_reference, subset)
-    why_no_videos = _why_no_videos(runs, videos) if settings.cluster is None else ''
-    default: choices.Cluster | Literal['column'] = 'none' if why_no_videos else 'video'
-    default = 'column' if runs.clusters else default
-    settings = replace(settings, cluster=settings.cluster or default)
-    clusters = cluster_numbers(
-        runs,
-        videos if settings.cluster == 'video' else None,
-        runs.clusters if settings.cluster == 'column' else None,
-    )
+    if reference is None:
+        reference = runs.reference
+    videos = None
+    if _needs_videos(settings, runs, is_by_corpus, reference):
+        option = 'by' if is_by_corpus else 'cluster'
+        videos = VideosOfQueries(runs, option, reference, subset)
+    why_no_videos = ''
+    if settings.cluster is None:
+        why_no_videos = _why_no_videos(runs, videos)
+        settings = replace(settings, cluster=_default_cluster(runs, why_no_videos))
+    clusters = cluster_numbers(runs, settings.cluster, videos)
     orders = agreements(runs, also)
     members = members_of_groups(runs, by_name, videos, groups)  # may raise: before the tests
     tested = tests_of(settings, runs, clusters, members)
     decisions = Decisions(settings, runs, tested)
     verdicts = decisions.verdicts()
-    direction = {'lower_is_better': True} if runs.lower_is_better else {}
+    parameters = {**vars(settings), 'definition': runs.definition}
+    if runs.lower_is_better:
+        parameters['lower_is_better'] = True
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
         metrics=runs.metrics,
@@ -282,11 +288,11 @@ def compare(
         orders=orders,
         groups_by=group_means(runs, members),
         group_pairs=tested.group_pairs,
-        parameters={**vars(settings), 'definition': runs.definition, **direction},
+        parameters=parameters,
         counts=_counts_of(runs, tested.units),
         notes=[*runs.notes, *_notes_on_tests(runs, why_no_videos)],
         sources=runs.sources,
-        inputs={**runs.inputs, **({'groups': groups_source} if groups_source else {})},
+        inputs=inputs,
         power=decisions.powers(),
         verdicts=verdicts,
         gate=decisions.gate(verdicts) if verdicts else None,
@@ -351,8 +357,9 @@ class Comparison(ComparisonData, Described, Paged):
     @property
     def _headline(self) -> str:
         lead = str(lead_of(self.to_dict())['headline'])
-        mean = mean_of_groups(self.parameters, self.counts) if self.parameters['macro'] else ''
-        return f'{mean.capitalize()}: {lead}' if mean else lead
+        if not self.parameters['macro']:
+            return lead
+        return f'{mean_of_groups(self.parameters, self.counts).capitalize()}: {lead}'
 
     def _size_phrase(self, separator: str = ', ') -> str:
         run, runs, query, queries, *_ = self.terms
@@ -481,10 +488,9 @@ class Comparison(ComparisonData, Described, Paged):
 
 def _as_json(entry: Any) -> dict[str, Any]:
     """Return an entry for JSON, which has lists for tuples."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(entry).items()
-    }
+    fields = asdict(entry)
+    tuples = {name: value for name, value in fields.items() if isinstance(value, tuple)}
+    return fields | {name: list(value) for name, value in tuples.items()}
 
 
 def _runs_of(results: object, options: TableOptions) -> Runs:
@@ -534,7 +540,9 @@ def _groups_of_queries(
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None
     if name is not None and name != STANDARD_INPUT and not os.path.exists(name):
-        allowed = 'a column of all score tables' if runs.kind == 'scores' else ', '.join(GROUPINGS)
+        allowed = ', '.join(GROUPINGS)
+        if runs.kind == 'scores':
+            allowed = 'a column of all score tables'
         raise ParameterError(
             f'found {shown(name)}, expected one of {allowed}, or a file of item,group',
             'by',
@@ -542,14 +550,13 @@ def _groups_of_queries(
     return groups_in_file(by, runs.queries)
 
 
-def _videos(
-    settings: Settings, runs: Runs, is_by_corpus: bool, reference: Any, subset: Any
-) -> VideosOfQueries | None:
-    """Return the videos of the queries where they are needed, or may be the default clusters."""
-    is_default = settings.cluster is None and reference is not None and runs.has_videos
-    if not is_by_corpus and settings.cluster != 'video' and not is_default:
-        return None
-    return VideosOfQueries(runs, 'by' if is_by_corpus else 'cluster', reference, subset)
+def _needs_videos(
+    settings: Settings, runs: Runs, is_by_corpus: bool, reference: Rows | None
+) -> bool:
+    """Return True if videos are the clusters, or may be by default, or tell corpora."""
+    if is_by_corpus or settings.cluster == 'video':
+        return True
+    return settings.cluster is None and reference is not None and runs.has_videos
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
@@ -562,6 +569,12 @@ def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
         counted_videos = with_noun(n_videos, 'video', 'videos')
         return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
     return ''
+
+
+def _default_cluster(runs: Runs, why_no_videos: str) -> choices.Cluster | Literal['column']:
+    if runs.clusters:
+        return 'column'
+    return 'none' if why_no_videos else 'video'
 
 
 def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
@@ -587,8 +600,8 @@ def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
     if why_no_videos and (runs.has_videos or runs.no_videos):
         notes.append(f'Queries are taken as independent, not by video: {why_no_videos}')
     if single := [name for name in runs.names if runs.values_by_seed and runs.n_seeds(name) == 1]:
-        verb = 'has' if len(single) == 1 else 'have'
-        notes.append(f'{join_names(single)} {verb} one seed: tests are about this very seed')
+        have = 'has' if len(single) == 1 else 'have'
+        notes.append(f'{join_names(single)} {have} one seed: tests are about this very seed')
     sizes = Counter(runs.macro or ())
     if small := [f'{name} ({n})' for name, n in sizes.items() if n < FEWEST_OF_GROUP]:
         few = f'Fewer than {FEWEST_OF_GROUP} items in {join_names(small)}'

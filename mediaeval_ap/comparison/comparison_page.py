@@ -6,7 +6,7 @@ import math
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -74,7 +74,8 @@ class Paged(ABC):
         if title is not None and not is_text(title):
             raise ParameterError(f'found {shown(title)}, expected {TEXT}', 'title')
         data, context = self._page()
-        data['title'] = data['title'] if title is None else title
+        if title is not None:
+            data['title'] = title
         text: str = page(
             'campaign.html.j2',
             title=data['title'],
@@ -98,11 +99,14 @@ def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) 
     inputs = data['manifest']['inputs']
     file_names = run_names([*(row['name'] for row in inputs), ''])  # '' shares no suffix: all stay
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
+    common_name = 'value'
+    if len(value_names) == 1:
+        (common_name,) = value_names
     return {
         **{name: data[name] for name in ('lead', 'runs', 'metrics')},
         **{name: parameters[name] for name in ('baseline', 'cluster')},
         'terms': terms_of(parameters, claimed),
-        'value': value_names.pop() if len(value_names) == 1 else 'value',
+        'value': common_name,
         'claimed_values': value_name(claimed),
         'facts': facts,
         'level': percent(parameters['level']),
@@ -184,54 +188,63 @@ def _distribution(
 def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str, Any]:
     """Return a headline and sentences about the first metric, which claim no more than the test."""
     counts = comparison['manifest']['counts']
-    parameters = comparison['manifest']['parameters']
-    terms = terms_of(parameters, comparison['metrics'][0])
+    metric = comparison['metrics'][0]
+    terms = terms_of(comparison['manifest']['parameters'], metric)
     if is_partial:  # a missing run may be better than all
         terms = terms._replace(run='scored run', runs='scored runs')
-    if counts.get('queries_without_relevant') == counts['queries']:
-        return _lead(
-            'No query has a relevant shot, so the runs cannot be compared',
-            'Whatever a run returns, it scores the same.',
-        )
-    metric = comparison['metrics'][0]
     board = [row for row in comparison['leaderboard'] if row['metric'] == metric]
-    leaders = [row['run'] for row in board if row['rank'] == 1]
-    runs_below = [row['run'] for row in board if row['rank'] > 1]
-    first = board[0]['run']
-    interval = board[0]['interval']
     score = f'{metric} {short(board[0]["map"])}'
-    bounds = ''
-    if interval['low'] is not None:
-        ends = f'{short(interval["low"])} to {short(interval["high"])}'
-        bounds = f' ({percent(parameters["level"])} interval {ends})'
-    if len(board) == 1:
+    if counts.get('queries_without_relevant') == counts['queries']:
+        headline = 'No query has a relevant shot, so the runs cannot be compared'
+        sentences = ['Whatever a run returns, it scores the same.']
+    elif len(board) == 1:
+        headline = f'{board[0]["run"]} scores {score}'
         no_other = f'There is no other {terms.run} to compare it with.'
-        return _lead(f'{first} scores {score}', f'{score}{bounds}. {no_other}')
-    if not runs_below:
-        return _lead(f'{join_names(leaders)} score the same: {score}', EQUAL_MEANS)
+        sentences = [f'{score}{_interval_of_first(comparison)}. {no_other}']
+    elif all(row['rank'] == 1 for row in board):
+        headline = f'{join_names([row["run"] for row in board])} score the same: {score}'
+        sentences = [EQUAL_MEANS]
+    else:
+        headline, sentences = _lead_by_tests(comparison, board, score, terms)
+    return {'headline': headline, 'sentences': sentences}
+
+
+def _lead_by_tests(
+    comparison: Mapping[str, Any], board: Sequence[Mapping[str, Any]], score: str, terms: Terms
+) -> tuple[str, list[str]]:
+    """Return the headline and the sentences about runs with different means."""
+    parameters = comparison['manifest']['parameters']
     words = _Words(alpha_of(parameters['level']), CORRECTED_BY[parameters['correction']], terms)
-    about_first = f'{first}: {score}{bounds}.'
+    pairs = [pair for pair in comparison['pairs'] if pair['metric'] == comparison['metrics'][0]]
+    leaders = [row['run'] for row in board if row['rank'] == 1]
+    first = board[0]['run']
+    about_first = f'{first}: {score}{_interval_of_first(comparison)}.'
     test_sentence = _test_sentence(comparison)
-    pairs = [pair for pair in comparison['pairs'] if pair['metric'] == metric]
     if len(pairs) == 1:
-        return _lead(words.pair(pairs[0]), about_first, test_sentence)
-    if (baseline := parameters['baseline']) is not None:
-        return _lead(words.against_baseline(board, baseline), about_first, test_sentence)
+        return words.pair(pairs[0]), [about_first, test_sentence]
+    if parameters['baseline'] is not None:
+        headline = words.against_baseline(board, parameters['baseline'])
+        return headline, [about_first, test_sentence]
     phrases = []
     for leader in leaders[:NAMES_IN_SENTENCE]:
-        pairs_below = [pair for pair in pairs if pair['a'] == leader and pair['b'] in runs_below]
+        pairs_below = [pair for pair in pairs if pair['a'] == leader and pair['b'] not in leaders]
         p_by_run = {pair['b']: pair['p_adjusted'] for pair in pairs_below}
         phrases.append(words.leader(leader, p_by_run, leads_alone=len(leaders) == 1))
     if len(leaders) == 1:
         ((headline, count),) = phrases
-        return _lead(headline, about_first, f'{test_sentence}{count}')
-    headline = f'{join_names(leaders)} lead together: {score}'
+        return headline, [about_first, f'{test_sentence}{count}']
     about_leaders = [f'{phrase}.{count}' for phrase, count in phrases]
-    return _lead(headline, EQUAL_MEANS, test_sentence, *about_leaders)
+    headline = f'{join_names(leaders)} lead together: {score}'
+    return headline, [EQUAL_MEANS, test_sentence, *about_leaders]
 
 
-def _lead(headline: str, *sentences: str) -> dict[str, Any]:
-    return {'headline': headline, 'sentences': list(sentences)}
+def _interval_of_first(comparison: Mapping[str, Any]) -> str:
+    """Return the interval of the best run in parentheses, or ''."""
+    interval = comparison['leaderboard'][0]['interval']
+    if interval['low'] is None:
+        return ''
+    level = percent(comparison['manifest']['parameters']['level'])
+    return f' ({level} interval {short(interval["low"])} to {short(interval["high"])})'
 
 
 class _Words(NamedTuple):
@@ -244,9 +257,10 @@ class _Words(NamedTuple):
     def pair(self, pair: Mapping[str, Any]) -> str:
         """Compare the only two runs: difference, interval and corrected p."""
         interval = pair['interval']
-        bounds = bounds_of(interval)
-        difference = short(pair['difference']) + f' {bounds}' * bool(bounds)
-        by = ': difference ' if self.terms.lower_is_better else ' by '  # it is negative there
+        difference = f'{short(pair["difference"])} {bounds_of(interval)}'.rstrip()
+        by = ' by '
+        if self.terms.lower_is_better:  # the difference of the better run is negative
+            by = ': difference '
         p = self.p(pair['p_adjusted'])
         if pair['p_adjusted'] <= self.alpha:
             return f'{pair["a"]} is {BETTER} {pair["b"]}{by}{difference}, {p}'
@@ -266,9 +280,10 @@ class _Words(NamedTuple):
         phrases: list[str] = []
         for relation, p in p_by_relation.items():
             if p:
-                words = relation.rpartition(' ')[0] if phrases else f'{relation} {baseline}'
-                verb = 'is' if len(p) == 1 else 'are'
-                phrases.append(f'{join_names([*p])} {verb} {self.clause(words, p)}')
+                words = f'{relation} {baseline}'
+                if phrases:  # the baseline is named in the first one
+                    words = relation.rpartition(' ')[0]
+                phrases.append(f'{join_names([*p])} {be(p)} {self.clause(words, p)}')
         return '; '.join(phrases)
 
     def leader(
@@ -278,8 +293,11 @@ class _Words(NamedTuple):
         run = self.terms.run
         alike = {name: p for name, p in p_by_run.items() if p > self.alpha}
         if not alike:
-            all_runs = f'every other {run}' if leads_alone else f'every {run} below'
-            worse = all_runs if len(p_by_run) > 1 else join_names([*p_by_run])
+            worse = f'every other {run}'
+            if len(p_by_run) == 1:
+                worse = join_names([*p_by_run])
+            elif not leads_alone:
+                worse = f'every {run} below'
             return f'{leader} is {self.clause(f"{BETTER} {worse}", p_by_run)}', ''
         phrase = f'{leader} is '
         next_run, p = next(iter(p_by_run.items()))
@@ -288,15 +306,19 @@ class _Words(NamedTuple):
         if leads_alone and p <= self.alpha:
             phrase = f'{leader} leads: {self.clause(f"{BETTER} {next_run}", {next_run: p})}, but '
         n_worse = len(p_by_run) - len(alike)
-        worse = with_noun(n_worse, f'other {run}', f'other {self.terms.runs}')
-        count = f' {leader} is {BETTER} {worse}.' if n_worse else ''
+        count = ''
+        if n_worse:
+            worse = with_noun(n_worse, f'other {run}', f'other {self.terms.runs}')
+            count = f' {leader} is {BETTER} {worse}.'
         return phrase + self.clause(f'{ALIKE} {join_names([*alike])}', alike), count
 
     def clause(self, words: str, p_by_run: Mapping[str, float]) -> str:
         """Add the p that is closest to the limit, and its correction, to some words."""
-        all_p = p_by_run.values()
-        word, p = ('largest', max(all_p)) if max(all_p) <= self.alpha else ('smallest', min(all_p))
-        word = f'{word} ' if len(all_p) > 1 else ''
+        word, p = 'smallest ', min(p_by_run.values())
+        if max(p_by_run.values()) <= self.alpha:
+            word, p = 'largest ', max(p_by_run.values())
+        if len(p_by_run) == 1:
+            word = ''
         return f'{words} ({word}{self.p(p)})'
 
     def p(self, p: float) -> str:
@@ -310,9 +332,11 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     counts = comparison['manifest']['counts']
     terms = terms_of(parameters, comparison['metrics'][0])
     n_pairs = sum(pair['metric'] == comparison['metrics'][0] for pair in comparison['pairs'])
-    family = f' over all {n_pairs} pairs of {terms.runs}' if n_pairs > 1 else ''
+    family = ''
     if n_pairs > 1 and parameters['baseline'] is not None:
         family = f' over the {counts["runs"] - 1} pairs with {parameters["baseline"]}'
+    elif n_pairs > 1:
+        family = f' over all {n_pairs} pairs of {terms.runs}'
     units = with_noun(counts['queries'], terms.query, terms.queries)
     if parameters['cluster'] != 'none':
         clusters = with_noun(counts['units'], 'cluster', 'clusters')
@@ -328,9 +352,17 @@ def bounds_of(interval: Mapping[str, Any], comma: str = ', ') -> str:
     low, high = interval['low'], interval['high']
     if low is None:
         return ''
-    is_open = interval.get('excludes_zero')
-    begin, end = '(' if is_open and low == 0 else '[', ')' if is_open and high == 0 else ']'
+    begin, end = '[', ']'
+    if interval.get('excludes_zero') and low == 0:
+        begin = '('
+    if interval.get('excludes_zero') and high == 0:
+        end = ')'
     return f'{begin}{short(low)}{comma}{short(high)}{end}'
+
+
+def be(names: Collection[str]) -> str:
+    """Return the verb for one name, or for several."""
+    return 'is' if len(names) == 1 else 'are'
 
 
 def percent(share: float) -> str:

@@ -103,14 +103,22 @@ class ComparisonPlot(Plot):
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
             raise ParameterError(f'found one {self.terms.run}, expected two or more', 'scatter')
-        a = self._runs[0] if a is None else a
-        b = self._runs[1] if b is None else b
+        if a is None:
+            a = self._runs[0]
+        if b is None:
+            b = self._runs[1]
         for run in a, b:
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
-        queries = self._comparison.queries
-        name = value_name(metric)
-        return self._figures.scatter(a, b, queries, first, second, metric=name, terms=self.terms)
+        return self._figures.scatter(
+            a,
+            b,
+            self._comparison.queries,
+            a=first,
+            b=second,
+            metric=value_name(metric),
+            terms=self.terms,
+        )
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
         """Draw how many queries of each run have a value of 0, of 1, and between them.
@@ -178,4 +186,6 @@ class ComparisonPlot(Plot):
         if not metrics:
             (no_mean,) = self._comparison.metrics
             raise ParameterError(f'found {no_mean}, expected a mean over queries', 'metric')
-        return metrics[0] if metric is None else check_policy('metric', metric, metrics)
+        if metric is None:
+            return metrics[0]
+        return check_policy('metric', metric, metrics)

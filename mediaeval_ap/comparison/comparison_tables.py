@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.clusters_and_groups import GroupMean
 from mediaeval_ap.comparison.comparable_runs import Agreement
-from mediaeval_ap.comparison.comparison_page import bounds_of, join_names, percent, ranks
+from mediaeval_ap.comparison.comparison_page import be, bounds_of, join_names, percent, ranks
 from mediaeval_ap.comparison.comparison_settings import (
     limit_of,
     names_of_units,
@@ -81,17 +81,21 @@ def grid_of(comparison: ComparisonData, table: str) -> Grid:
     for name in columns:
         if name == 'rank_interval':
             columns[name] = ['rank_low', 'rank_high']
+        elif (table, name) == ('leaderboard', 'interval'):
+            columns[name] = [f'interval_{part.name}' for part in fields(Interval)]
         elif name.endswith('interval'):
-            is_mean = (table, name) == ('leaderboard', 'interval')
-            parts = fields(Interval if is_mean else DifferenceInterval)
-            columns[name] = [f'{name}_{part.name}' for part in parts]
+            columns[name] = [f'{name}_{part.name}' for part in fields(DifferenceInterval)]
     rows = []
     for entry in map(asdict, getattr(comparison, field_name)):
         row: list[Any] = []
         for name, names in columns.items():
             value = entry[name]
-            bounds = value.values() if isinstance(value, dict) else value
-            row += [value] if names == [name] else bounds or [None] * len(names)
+            if names == [name]:
+                row.append(value)
+            elif isinstance(value, dict):
+                row += value.values()
+            else:
+                row += value or [None] * len(names)
         rows.append(row)
     return Grid(list(chain(*columns.values())), rows)
 
@@ -100,38 +104,54 @@ def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> 
     """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
-    unit, units = names_of_units(settings, comparison.metrics[0])
-    subject = 'Means over' if comparison.values else f'{comparison.metrics[0]} of'
-    if settings['macro']:
-        subject = f'{mean_of_groups(settings, comparison.counts).capitalize()} over'
-    subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
-    if settings['cluster'] != 'none':
-        subject += f' in {with_noun(comparison.counts["units"], unit, units)}'
-        subject += ', by video' if settings['cluster'] == 'video' else ''
-    if settings['definition']:
-        subject += f' ({settings["definition"]})'
+    subject = _subject_of_means(comparison)
     methods = 'expanded ABC'
     if comparison.pairs and shows_differences:
         methods += ', t of differences'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
+        _, units = names_of_units(settings, comparison.metrics[0])
         intervals = f'without intervals, which need {FEWEST} {units}'
     if settings['range']:
         intervals += f'; values from {terms.low:g} to {terms.high:g}, {terms.direction}'
     if not comparison.pairs:
         return [f'{subject}, {intervals}.']
-    has_baseline = settings['baseline'] is not None
-    family = 'pairs with the baseline' if has_baseline else f'all pairs of {terms.runs}'
-    family += ' for each metric' if len(comparison.metrics) > 1 else ''
+    family = f'all pairs of {terms.runs}'
+    if settings['baseline'] is not None:
+        family = 'pairs with the baseline'
+    if len(comparison.metrics) > 1:
+        family += ' for each metric'
     tests = f'{words_of_test(settings, comparison.counts, comparison.metrics[0])} over {family}'
     return [f'{subject}, {intervals}.', f'Tests: {tests}.']
+
+
+def _subject_of_means(comparison: ComparisonData) -> str:
+    """Describe means: by their queries, clusters and definition."""
+    settings = comparison.parameters
+    terms = comparison.terms
+    subject = 'Means over'
+    if settings['macro']:
+        subject = f'{mean_of_groups(settings, comparison.counts).capitalize()} over'
+    elif not comparison.values:
+        subject = f'{comparison.metrics[0]} of'
+    subject += f' {with_noun(len(comparison.queries), terms.query, terms.queries)}'
+    if settings['cluster'] != 'none':
+        subject += f' in {with_noun(comparison.counts["units"], "cluster", "clusters")}'
+        if settings['cluster'] == 'video':
+            subject += ', by video'
+    if settings['definition']:
+        subject += f' ({settings["definition"]})'
+    return subject
 
 
 def mean_of_groups(settings: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """Describe a macro mean, for example: mean of 3 datasets."""
     column = settings['macro']
-    plural = 'corpora' if column == 'corpus' else f'{column}s'
-    groups = plural if column in DATASET_COLUMNS else f'groups by {column}'
+    groups = f'groups by {column}'
+    if column == 'corpus':
+        groups = 'corpora'
+    elif column in DATASET_COLUMNS:
+        groups = f'{column}s'
     return f'mean of {with_noun(counts["groups"], f"group by {column}", groups)}'
 
 
@@ -149,7 +169,11 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     has_baseline = comparison.parameters['baseline'] is not None
     n_runs = len(comparison.runs)
     metrics = comparison.metrics
-    n_shown = len(metrics) if pairs else int(not has_baseline and n_runs <= MOST_RUNS)
+    n_shown = int(not has_baseline and n_runs <= MOST_RUNS)
+    compared_metrics = metrics[:1]
+    if pairs:
+        n_shown = len(metrics)
+        compared_metrics = metrics
     yield f'{headline}\n'
     if comparison.gate:
         yield f'{comparison.gate.words}\n'
@@ -157,7 +181,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     if explanations := _explanations(comparison):
         yield '\n'.join([*explanations, ''])
     for table in (
-        *_against_baseline(comparison, metrics if pairs else metrics[:1]),
+        *_against_baseline(comparison, compared_metrics),
         *_differences_of_pairs(comparison, metrics[:n_shown]),
         *_power(comparison),
         *_means_without_floor(comparison),
@@ -182,7 +206,9 @@ def _explanations(comparison: ComparisonData) -> list[str]:
     """Explain the marks and ranks of the board, and which of its metrics claims are about."""
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
-    sentences = ['Lower is better.'] * comparison.terms.lower_is_better
+    sentences = []
+    if comparison.terms.lower_is_better:
+        sentences.append('Lower is better.')
     if comparison.pairs:
         alike = f'{comparison.terms.runs.capitalize()} that share a letter are not'
         mark = f'{alike} significantly different (corrected p > {alpha:g}).'
@@ -195,10 +221,8 @@ def _explanations(comparison: ComparisonData) -> list[str]:
         mean = mean_of_groups(comparison.parameters, comparison.counts)
         sentences.append(f'{claimed}: {mean}, each counts the same.')
     if exploratory:
-        verb = 'is' if len(exploratory) == 1 else 'are'
-        sentences.append(
-            f'Claims are about {claimed}; {join_names(exploratory)} {verb} exploratory.'
-        )
+        others = f'{join_names(exploratory)} {be(exploratory)}'
+        sentences.append(f'Claims are about {claimed}; {others} exploratory.')
     return sentences
 
 
@@ -216,13 +240,13 @@ def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) ->
     pair_tables = _differences_of_pairs(comparison, comparison.metrics if pairs else [])
     by_group = [*_means_by_group(comparison), *_differences_by_group(comparison, pairs)]
     for table in *_requested_tables(comparison), *pair_tables, *by_group:
-        text = f'{table.title}, {table.note}.' if table.note else f'{table.title}.'
+        text = f'{", ".join(filter(None, [table.title, table.note]))}.'
         yield _captioned(table.grid, text, f'{LABEL}-{table.label}')
 
 
 def _captioned(grid: Grid, caption: str, label: str, note: str = '') -> Captioned:
     is_wide = len(grid.headers) > MOST_COLUMNS or 'second' in grid.headers
-    return Captioned(grid, caption, label, note, is_wide)
+    return Captioned(grid, caption, label, note=note, is_wide=is_wide)
 
 
 def _board(comparison: ComparisonData) -> Grid:
@@ -234,13 +258,15 @@ def _board(comparison: ComparisonData) -> Grid:
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
 
+    def mark_of(standing: Standing) -> str:
+        if baseline is None:
+            return standing.group if comparison.pairs else ''
+        is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
+        return DAGGER if is_different else ''
+
     def cell_of(standing: Standing) -> Marked:
-        mark = standing.group if comparison.pairs else ''
-        if baseline is not None:
-            is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
-            mark = DAGGER if is_different else ''
         detail = '' if standing.exploratory else _bounds(standing.interval)
-        return Marked(standing.map, standing.rank == 1, mark, detail)
+        return Marked(standing.map, standing.rank == 1, mark_of(standing), detail)
 
     grid = _grid_of_runs(comparison, cell_of)
     standings = [row for row in comparison.leaderboard if not row.exploratory]  # best first, too
@@ -277,15 +303,21 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
         rules += [f'worse: all {lower} {bound}', f'not worse: all {higher} {bound}']
     if settings['require_better']:
         rules.append(f'better: all {higher} 0')
-    for metric in metrics if settings['baseline'] is not None else ():
+    if settings['baseline'] is None:
+        return
+    for metric in metrics:
         verdicts = words if metric == comparison.metrics[0] else {}
         rows = [
             ([row.run, *verdicts.get(row.run, [])], row, row.difference_interval)
             for row in comparison.leaderboard
             if row.metric == metric and row.difference is not None
         ]
-        headers = [comparison.terms.run, *(['verdict'] if verdicts else [])]
-        note = '; '.join([*(rules if verdicts else []), *_notes_on_pairs(comparison, rows)])
+        headers = [comparison.terms.run]
+        notes = [*_notes_on_pairs(comparison, rows)]
+        if verdicts:
+            headers.append('verdict')
+            notes = [*rules, *notes]
+        note = '; '.join(notes)
         title = f'{metric}: difference to {printable(settings["baseline"])}'
         yield TitledTable('verdicts', title, note, _grid_of_differences(comparison, headers, rows))
 
@@ -297,7 +329,9 @@ def _differences_of_pairs(
     notes = [f'first {comparison.terms.run} minus second']
     if comparison.parameters['baseline'] is not None:
         notes.append('corrected over all pairs')
-    for number, metric in enumerate(metrics if comparison.pairs else (), 1):
+    if not comparison.pairs:
+        return
+    for number, metric in enumerate(metrics, 1):
         pairs = [pair for pair in comparison.pairs if pair.metric == metric]
         rows = [([pair.a, pair.b], pair, pair.interval) for pair in pairs]
         note = '; '.join([*notes, *_notes_on_pairs(comparison, rows)])
@@ -312,7 +346,8 @@ def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Ite
     """Name the unit of counts, and the pairs that only their correction makes not significant."""
     alpha = alpha_of(comparison.parameters['level'])
     sign = '<' if comparison.terms.lower_is_better else '>'
-    yield from ['lower is better'] * comparison.terms.lower_is_better
+    if comparison.terms.lower_is_better:
+        yield 'lower is better'
     if comparison.values and comparison.parameters['cluster'] != 'none':
         yield f'win/tie/loss and dz by {comparison.terms.query}'
     if alone := [
@@ -336,8 +371,9 @@ def _grid_of_differences(
         p = Marked('' if compared.p_adjusted is None else short_p(compared.p_adjusted))
         counts = Marked(f'{compared.wins}/{compared.ties}/{compared.losses}')
         cells.append([*names, difference, p, counts, compared.dz])
-    end = None if comparison.values else -2
-    return Grid(headers[:end], [row[:end] for row in cells])
+    if not comparison.values:
+        return Grid(headers[:-2], [row[:-2] for row in cells])
+    return Grid(headers, cells)
 
 
 def _bounds(interval: Interval | None) -> str:
@@ -382,7 +418,9 @@ def _means_by_group(comparison: ComparisonData) -> Iterator[TitledTable]:
     headers = [comparison.terms.run, *(f'{group} ({size})' for group, size in sizes.items())]
     means = {(mean.metric, mean.run, mean.group): mean.map for mean in group_means}
     note = f'with the number of {comparison.terms.queries}'
-    for number, metric in enumerate(comparison.metrics if sizes else (), 1):
+    if not sizes:
+        return
+    for number, metric in enumerate(comparison.metrics, 1):
         rows = [
             [run, *(means.get((metric, run, group)) for group in sizes)] for run in comparison.runs
         ]
@@ -418,7 +456,8 @@ def _power(comparison: ComparisonData) -> Iterator[TitledTable]:
         difference = f'a difference of {comparison.parameters["power"]:g}'
         title = f'{comparison.metrics[0]}: {units} that show {difference}'
         note = 'with a power of 80 %, by the test of one pair, not corrected'
-        note += '; gate: that tell such a loss from its limit' if limit is not None else ''
+        if limit is not None:
+            note += '; gate: that tell such a loss from its limit'
         yield TitledTable('power', title, note, Grid(headers, rows))
 
 

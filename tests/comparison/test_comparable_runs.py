@@ -222,8 +222,8 @@ def test_queries_without_relevant_shots_are_clusters_of_their_own():
     runs = read_runs(results)
     videos = VideosOfQueries(runs, 'cluster', REFERENCE, None)
     assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
-    assert cluster_numbers(runs, videos).tolist() == [0, 0, 1, 2, 3]
-    assert cluster_numbers(runs, None).tolist() == [0, 1, 2, 3, 4]
+    assert cluster_numbers(runs, 'video', videos).tolist() == [0, 0, 1, 2, 3]
+    assert cluster_numbers(runs, 'none', videos).tolist() == [0, 1, 2, 3, 4]
     with pytest.warns(DataWarning, match='^4 clusters count as 3.6 of equal size, '):  # 5² / 7
         comparison = compare(results, cluster='video', reference=REFERENCE)
     assert comparison.counts['units'] == 4
