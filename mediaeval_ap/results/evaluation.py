@@ -258,7 +258,7 @@ class Evaluation(ResultByQuery):
     @property
     def notes(self) -> list[str]:
         return [
-            *([self._counts_note] if self._counts_note else []),
+            *filter(None, [self._counts_note]),
             *super().notes,
             *notes_of_judged(self.parameters, self.counts),
             *self._notes_on_official_score(),
@@ -272,11 +272,12 @@ class Evaluation(ResultByQuery):
         n_in_reference = self.counts.get('videos_in_reference', 0)
         has_queries = 'queries' in self.inputs
         if 'subset' not in self.inputs and 0 < n_in_reference < n_videos:
-            and_queries = '' if has_queries else ', and its queries by --queries FILE'
             predicate = (
                 'are not in the reference, so all that the run returns there is wrong. If the '
-                f'campaign judged only some videos, give their list by --subset FILE{and_queries}'
+                'campaign judged only some videos, give their list by --subset FILE'
             )
+            if not has_queries:
+                predicate += ', and its queries by --queries FILE'
             yield Note(predicate, n_videos - n_in_reference, n_videos, 'videos of the run')
         elif 'subset' in self.inputs and not has_queries:
             yield (

@@ -72,18 +72,22 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     file = ByteSource.of(source)
     with file.open() as stream:
         document = parsed_json(read_all(stream, file.name), file.name, f'JSON, {AS_WRITTEN}')
-    if not isinstance(document, dict) or document.get('schema') != RESULTS_SCHEMA:
-        actual = shown(document.get('schema') if isinstance(document, dict) else document)
-        raise FormatError(file.name, 'schema', '', actual, f'{RESULTS_SCHEMA!r}, {AS_WRITTEN}')
+    schema = document
+    if isinstance(document, dict):
+        schema = document.get('schema')
+    if schema != RESULTS_SCHEMA:
+        expected = f'{RESULTS_SCHEMA!r}, {AS_WRITTEN}'
+        raise FormatError(file.name, 'schema', '', found=shown(schema), expected=expected)
     objects = document.get('results') or [{}]
     if not isinstance(objects, list):
-        raise FormatError(file.name, 'results', '', shown(objects), f'a list, {AS_WRITTEN}')
+        expected = f'a list, {AS_WRITTEN}'
+        raise FormatError(file.name, 'results', '', found=shown(objects), expected=expected)
     results: list[Result] = []
     for number, result in enumerate(objects, 1):
         where = f'result {number}'
         if isinstance(result, dict) and 'manifest' in result and 'queries' not in result:
             expected = 'the values of each query: write the file with --format json --per-query'
-            raise FormatError(file.name, where, 'queries', 'nothing', expected)
+            raise FormatError(file.name, where, 'queries', found='nothing', expected=expected)
         try:
             manifest = result['manifest']
             about_run = _Rows(file.name, where, [result])
@@ -102,7 +106,8 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
             raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             reason = f'{type(error).__name__}: {error}'
-            raise FormatError(file.name, where, '', reason, f'one {AS_WRITTEN}') from error
+            expected = f'one {AS_WRITTEN}'
+            raise FormatError(file.name, where, '', found=reason, expected=expected) from error
     return results
 
 
@@ -123,8 +128,10 @@ class _Rows:
                 source, place = self._where
                 if field != 'query' and 'query' in row:
                     place += f', query {shown(row["query"])}'
-                actual = shown(row[field]) if field in row else 'nothing'
-                raise FormatError(source, place, field, actual, expected)
+                actual = 'nothing'
+                if field in row:
+                    actual = shown(row[field])
+                raise FormatError(source, place, field, found=actual, expected=expected)
         return [row[field] for row in self._rows]
 
     def texts(self, field: str) -> list[str]:
@@ -140,12 +147,17 @@ class _Rows:
 
     def numbers(self, field: str, most: float = 1.0, *, null: bool = False) -> NDArray[np.float64]:
         """Return finite numbers, from 0 on if `most` is finite, and NaN for null."""
-        expected = f'a number from 0 to {most:g}' if most < inf else 'a finite number'
-        least, limit = (0.0, most * (1 + READ_ROUNDING)) if most < inf else (-LARGEST, LARGEST)
+        expected = 'a finite number'
+        least, limit = -LARGEST, LARGEST
+        if most < inf:
+            expected = f'a number from 0 to {most:g}'
+            least, limit = 0.0, most * (1 + READ_ROUNDING)
+        if null:
+            expected += ' or null'
         values = self.column(
             field,
             lambda x: (null and x is None) or (type(x) in (int, float) and least <= x <= limit),
-            expected + ' or null' * null,
+            expected,
         )
         return np.array(values, np.float64)
 
@@ -205,7 +217,8 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
     is_of_classes = kind.query[0] == 'class'
     counts = {name: rows.integers(name) for name in SUMMED_COUNTS if name in rows.fields}
     names = [name for name in rows.fields if name not in ('query', 'label', *counts)]
-    names = names if len(means.fields) > 1 else ['value']
+    if len(means.fields) == 1:
+        names = ['value']
     if described := result['manifest'].get('definition'):
         definition = Definition.from_dict(described)
         cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
@@ -214,9 +227,8 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         if is_of_classes:  # those without a positive have no value, but all others have
             rows.of([row for row in result['queries'] if row['n_relevant']]).numbers('value')
         ap = {name: rows.numbers(name, null=is_of_classes) for name in names}
-    counts_of_score = {
-        name: counts[name] for name in counts if kind.no_mean or name == 'n_relevant'
-    }
+    if not kind.no_mean:
+        counts = {name: column for name, column in counts.items() if name == 'n_relevant'}
     return Score(
         metric=metric,
         value=float(means.numbers(metric, inf)[0]),
@@ -224,7 +236,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         table=pandas.DataFrame(result['queries']),
         notes=result['notes'],
         queries=pyarrow.array(rows.texts('query')),
-        values={**ap, **counts_of_score},
+        values={**ap, **counts},
         **manifest,
     )
 

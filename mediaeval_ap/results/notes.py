@@ -45,7 +45,9 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
         'skip': 'Returned shots that are not judged leave the ranking (condensed lists)',
     }
     policy = parameters.get('unjudged')
-    notes = [note_by_policy[policy]] if policy in note_by_policy else []
+    notes = []
+    if policy in note_by_policy:
+        notes.append(note_by_policy[policy])
     if n_dropped := counts.get('reference_rows_dropped', 0):
         rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')
@@ -58,8 +60,10 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
 def note_of_floor(n_without: int, n_queries: int, counts_as: float) -> str:
     """Return the note on queries without a relevant shot, and on the MAP of an empty run."""
     floor = n_without * counts_as / n_queries
-    empty_run = f', and an empty run has MAP {floor:.3f}' if floor else ''
-    return Note(f'{NO_RELEVANT}: each counts {counts_as:g}{empty_run}', n_without, n_queries)
+    predicate = f'{NO_RELEVANT}: each counts {counts_as:g}'
+    if floor:
+        predicate += f', and an empty run has MAP {floor:.3f}'
+    return Note(predicate, n_without, n_queries)
 
 
 def merged_notes(notes_by_run: Sequence[tuple[str, Sequence[str]]]) -> list[str]:

@@ -41,9 +41,11 @@ class OwnLayout(RecordLayout):
         texts |= {name: name for name in OWN_TEXT_COLUMNS if name in header}
 
         def is_read(name: str) -> bool:
-            is_measure = f'{N_QUERIES}_{name}' in header
-            is_value = name == self.value if self.value else is_measure or _is_value_name(name)
-            return bool(is_value) or name.startswith(OWN_COUNTS)
+            if name.startswith(OWN_COUNTS):
+                return True
+            if self.value:
+                return name == self.value
+            return f'{N_QUERIES}_{name}' in header or bool(_is_value_name(name))
 
         numbers = tuple(filter(is_read, header))
         roles = (*texts, *numbers)
@@ -92,8 +94,9 @@ def without_means(records: Records) -> Records:
         are_fewer = n_queries < runs.map(runs[are_read].value_counts())
         are_read &= ~(are_fewer & records['n_relevant'].to_pandas().eq('0'))
     if not are_read.any():
-        options = '--per-query' if count_column else 'trec_eval -q'
-        expected = f'values of queries: write it with {options}'
+        expected = 'values of queries: write it with trec_eval -q'
+        if count_column:
+            expected = 'values of queries: write it with --per-query'
         raise FormatError(records.source.name, '', '', found='means alone', expected=expected)
     columns = records.columns.filter(pyarrow.array(are_read)).combine_chunks()
     return replace(records, columns=columns, lines=records.lines.select(are_read.to_numpy()))

@@ -43,8 +43,10 @@ NamedColumns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 
 def setting_in_words(name: str, value: Any) -> str:
     """Return a setting as people read it beside a result."""
-    is_setting = name in SHOWN_SETTINGS
-    return f'{name.replace("_", " ")}: {ORDERS_OF_TIES.get(value, value)}' if is_setting else value
+    if name not in SHOWN_SETTINGS:
+        text: str = value
+        return text
+    return f'{name.replace("_", " ")}: {ORDERS_OF_TIES.get(value, value)}'
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,9 @@ class Result(Described):
         }
 
     def __repr__(self) -> str:
-        settings = f' ({self._subtitle()})' if self._subtitle() else ''
+        settings = ''
+        if self._subtitle():
+            settings = f' ({self._subtitle()})'
         n_queries = with_noun(self.counts['queries'], *self.metric_kind.query)
         means = self._means()
         counts = self.mean_counts
@@ -222,10 +226,14 @@ class Result(Described):
         lines = [f'{type(self).__name__} of {shown(self.run)}{settings}, {n_queries}']
         for name, value in islice(means.items(), MEANS_IN_REPR):
             n_items = with_noun(counts[name], *self.metric_kind.unit)
-            over = '' if n_items == n_queries else f' over {n_items}'
-            lines.append(f'  {name:{width}}  {"none" if value is None else short(value)}{over}')
+            line = f'  {name:{width}}  {"none" if value is None else short(value)}'
+            if n_items != n_queries:
+                line += f' over {n_items}'
+            lines.append(line)
         n_more = len(means) - MEANS_IN_REPR
-        return '\n'.join([*lines, f'  … and {n_more} more'] if n_more > 0 else lines)
+        if n_more > 0:
+            lines.append(f'  … and {n_more} more')
+        return '\n'.join(lines)
 
     def document(self, per_query: bool = False) -> Document:
         return results_document([self], per_query=per_query)
@@ -355,8 +363,9 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
         yield f'{result._counts_note}\n'
     means = result._means()
     counts = result.mean_counts
-    is_map = all(name.startswith('MAP') for name in means)
-    title = 'MEAN AVERAGE PRECISION' if is_map else 'METRIC'
+    title = 'METRIC'
+    if all(name.startswith('MAP') for name in means):
+        title = 'MEAN AVERAGE PRECISION'
     if len(set(counts.values())) == 1:
         n_items = with_noun(next(iter(counts.values())), *result.metric_kind.unit)
         yield Grid([title, n_items], list(means.items()))
@@ -380,10 +389,12 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
             yield _exact_grid(detail, result.metric_kind.query[0])
     scope, grid = _scope_and_grid(results)
     means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
-    best = ' Best in bold.' if len(results) > 1 else ''
+    caption = f'{means} over {scope}.'
+    if len(results) > 1:
+        caption += ' Best in bold.'
     notes = dict.fromkeys([*_counts_notes(results), *_merged_notes(results)])
     note = ' '.join(f'{note}.' for note in notes)
-    yield Captioned(grid, f'{means} over {scope}.{best}', LABEL, note)
+    yield Captioned(grid, caption, LABEL, note)
 
 
 def _counts_notes(results: Sequence[Result]) -> list[str]:
@@ -405,8 +416,10 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
         for result in results
         for n in result.mean_counts.values()
     }
-    scope = n_items.pop() if len(n_items) == 1 else f'different {results[0].metric_kind.query[1]}'
-    if n_items and not (_counts_notes(results) and shared.keys() >= {*counts}):
+    scope = f'different {results[0].metric_kind.query[1]}'
+    if len(n_items) == 1:
+        (scope,) = n_items
+    elif not (_counts_notes(results) and shared.keys() >= {*counts}):
         counts = []
     if words := [setting_in_words(name, shared[name]) for name in settings if name != 'metric']:
         scope += f' ({", ".join(words)})'
@@ -467,13 +480,16 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
     """
     import pandas
 
-    names = list(results) if isinstance(results, Mapping) else None
-    results = results.values() if isinstance(results, Mapping) else results
-    result_list = list(results) if isinstance(results, Iterable) else []
-    wrong = [result for result in result_list if not isinstance(result, Result)]
-    if wrong or not isinstance(results, Iterable):
-        wrong_type = shown(type(wrong[0] if wrong else results))
+    names = None
+    if isinstance(results, Mapping):
+        names = pandas.Index([*results], name='run')
+        results = results.values()
+    is_list = isinstance(results, Iterable)
+    values: list[Any] = list(results) if is_list else [results]
+    wrong = [value for value in values if not is_list or not isinstance(value, Result)]
+    if wrong:
+        wrong_type = shown(type(wrong[0]))
         raise ParameterError(f'summary: found {wrong_type}, expected a list of results')
-    grid = _summary_grid(result_list)
+    grid = _summary_grid(values)
     frame = pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')
-    return frame if names is None else frame.set_axis(pandas.Index(names, name='run'))
+    return frame if names is None else frame.set_axis(names)

@@ -137,8 +137,9 @@ def refuse_repeats(names: Iterable[str]) -> None:
 def _without_suffixes(paths: PathParts) -> PathParts:
     """Remove the suffixes that all last parts share, as long as they begin with a letter."""
     while True:
-        suffixes = {os.path.splitext(last)[1] for *_, last in paths.values()}
-        suffix = suffixes.pop() if len(suffixes) == 1 else ''
+        suffix, *others = {os.path.splitext(last)[1] for *_, last in paths.values()} or {''}
+        if others:
+            return paths
         if not suffix[1:2].isalpha() or (len(paths) == 1 and suffix.lower() not in FILE_SUFFIXES):
             return paths
         paths = {

@@ -99,9 +99,10 @@ class Score(Result):
     def mean_counts(self) -> dict[str, int]:
         """The number of items in each mean: queries, queries with a true label (GAP), or labels."""
         kind = self.metric_kind
-        leaves_out_queries = kind.over == 'queries' and not kind.scores_all
-        n_without = self.counts.get('without_truth', 0) if leaves_out_queries else 0
-        return dict.fromkeys(self._means(), self.counts[kind.over] - n_without)
+        count = self.counts[kind.over]
+        if kind.over == 'queries' and not kind.scores_all:
+            count -= self.counts.get('without_truth', 0)
+        return dict.fromkeys(self._means(), count)
 
     def _count_columns(self) -> dict[str, int]:
         return {f'n_{self.metric_kind.over}': self.mean_counts[self.metric]}
@@ -112,9 +113,10 @@ class Score(Result):
         return self.table is not None and self.table.columns[0] == 'class'
 
     def _subtitle(self) -> str:
-        settings = (setting_in_words(*setting) for setting in self._order_setting.items())
-        metric = [self.metric] if 'k' in self.parameters and not self._has_several_cutoffs else []
-        return ', '.join([*metric, *settings])
+        words = [setting_in_words(*setting) for setting in self._order_setting.items()]
+        if 'k' in self.parameters and not self._has_several_cutoffs:
+            words = [self.metric, *words]
+        return ', '.join(words)
 
     @property
     def _order_setting(self) -> dict[str, str | int]:
@@ -123,8 +125,9 @@ class Score(Result):
         return {name: value for name, value in self.parameters.items() if name in names}
 
     def _settings(self) -> dict[str, Any]:
-        metric = {} if self._has_several_cutoffs else {'metric': self.metric}
-        return {**metric, **self._order_setting}
+        if self._has_several_cutoffs:
+            return self._order_setting
+        return {'metric': self.metric, **self._order_setting}
 
     def _own_entries(self) -> dict[str, str]:
         return {'metric': self.metric}
@@ -136,8 +139,10 @@ class Score(Result):
         return _columns_of(self.table.rename(columns={'precision': 'value'}))
 
     def _columns(self) -> NamedColumns:
-        renamed = {'term' if self.metric_kind.is_one_list else next(iter(self.values), ''): 'value'}
-        if self._has_several_cutoffs:
+        renamed = {next(iter(self.values), ''): 'value'}
+        if self.metric_kind.is_one_list:
+            renamed = {'term': 'value'}
+        elif self._has_several_cutoffs:
             renamed = {}
         if self.table is not None and not self._is_of_classes:
             table = self.table.rename(columns={self.table.columns[0]: 'query', **renamed})
@@ -176,10 +181,13 @@ class Score(Result):
         return Compared(list(map(str, queries)), values, n_relevant, floor)
 
     def _mean_row(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {} if self.table is None else dict(self.table)
-        columns |= self.values
+        columns: dict[str, Any] = dict(self.values)
+        if self.table is not None:
+            columns = {**self.table, **columns}
         totals = {name: int(np.sum(columns[name])) for name in SUMMED_COUNTS if name in columns}
-        names = list(self.values) if self._has_several_cutoffs else ['value']
+        names = ['value']
+        if self._has_several_cutoffs:
+            names = list(self.values)
         return {**dict(zip(names, self._means().values(), strict=False)), **totals}
 
     def _means(self) -> dict[str, float | None]:
@@ -202,10 +210,10 @@ class Score(Result):
 
 def _columns_of(table: pandas.DataFrame) -> NamedColumns:
     """Return the columns of a table, columns of numbers as arrays."""
-    names: list[str] = table.columns.tolist()
-    return {
-        name: table[name].to_numpy()
-        if table[name].dtype.kind in 'fiu'
-        else [value for (value,) in Grid.from_frame(table[[name]]).rows]
-        for name in names
-    }
+    columns: dict[str, NDArray[Any] | Sequence[Any]] = {}
+    for name, column in table.items():
+        if column.dtype.kind in 'fiu':
+            columns[str(name)] = column.to_numpy()
+        else:
+            columns[str(name)] = [value for (value,) in Grid.from_frame(column.to_frame()).rows]
+    return columns
