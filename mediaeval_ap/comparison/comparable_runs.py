@@ -28,7 +28,7 @@ from mediaeval_ap.results.notes import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.results.result import SKIPPED, Compared, Result, reorder
+from mediaeval_ap.results.result import Compared, Result, reorder
 from mediaeval_ap.results.run_names import distinct_run_names, name_with_seed
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of
