@@ -408,7 +408,7 @@ class AveragePrecision:
         >>> [(diagnosis.k, round(diagnosis.map, 3)) for diagnosis in diagnoses]
         [(10, 0.299), (100, 0.213)]
         """
-        from mediaeval_ap.diagnosis.diagnosis import diagnose
+        from mediaeval_ap.diagnosis.diagnosing import diagnose
 
         criteria = self.criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
@@ -558,7 +558,7 @@ class AveragePrecision:
         >>> pool.means['hypothesis']['MAP@100'] > pool.without[0].means['hypothesis']['MAP@100']
         True
         """
-        from mediaeval_ap.judging.pool import pool_runs
+        from mediaeval_ap.judging.pooling import pool_runs
 
         if depth is None:
             depth = max(definitions.depths(self.K))

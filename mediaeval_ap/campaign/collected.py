@@ -17,14 +17,15 @@ from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.comparison.comparison import compare
 from mediaeval_ap.comparison.comparison_settings import Settings, check_run
 from mediaeval_ap.definitions import Cutoff, ap_column, depths
-from mediaeval_ap.diagnosis.diagnosis import Diagnosis, diagnose
+from mediaeval_ap.diagnosis.diagnosing import diagnose
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.errors import DataWarning, Error, ParameterError, printable, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.listing import Listing, WholeListing
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.scoring import Scores, evaluate_run
 from mediaeval_ap.judging.candidates import PooledRuns
-from mediaeval_ap.judging.pool import Pooling
+from mediaeval_ap.judging.pooling import Pooling
 from mediaeval_ap.judging.ranked_run import RankedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation

@@ -6,18 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import Levenshtein
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import Floats, run_starts
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import Cutoff, Definition, ap_column, check_cutoff, depths
 from mediaeval_ap.diagnosis.examined_run import (
-    ExaminedQueries,
     ExaminedRun,
-    Reader,
     notes_of_query,
     ranked_hypotheses,
     relevant_shots,
@@ -35,16 +32,11 @@ from mediaeval_ap.diagnosis.findings import (
     json_value,
     loss_ahead,
 )
-from mediaeval_ap.diagnosis.loss import CONFUSED, SPELLING, ap_by_state, gains, loss_parts
-from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile, reconcile_run
-from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds, tie_bounds
+from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile
+from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown, with_noun
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.listing import WholeListing
-from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries
-from mediaeval_ap.evaluation.scoring import Scores, evaluate_run
-from mediaeval_ap.metrics.ap_of_hits import RankedHits
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
@@ -54,7 +46,7 @@ from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
 from mediaeval_ap.results.result_manifest import manifest_json
-from mediaeval_ap.results.rounding import OWN_DECIMALS, OWN_ROUNDING
+from mediaeval_ap.results.rounding import OWN_ROUNDING
 from mediaeval_ap.results.run_names import distinct_run_names
 from mediaeval_ap.tables import Provenance
 
@@ -681,139 +673,3 @@ class DiagnosisPlot(Plot):
         return self._figures.precision_recall(
             [diagnosis.run], [ranks], query_diagnosis.n_relevant, query, [repeats]
         )
-
-
-def diagnose(
-    run: PreparedRun,
-    selected: SelectedQueries,
-    K: Sequence[Cutoff],
-    near: float,
-    reader: Reader | None = None,
-) -> list[Diagnosis]:
-    """Diagnose a run on the queries at each cutoff; `reader` reads the listing of each, too."""
-    number_of = {query: number for number, query in enumerate(dict.fromkeys(selected.names))}
-    names = list(number_of)  # distinct
-    rows = np.array([number_of[query] for query in selected.names])
-    definition = run.criteria.definition
-    cutoffs = depths(K)
-    examined_run = ExaminedRun(run, names, near)
-    examined = examined_run.examine(names, max(cutoffs), reader)
-    n_relevant = examined.counts.relevant
-    n_ranked = examined.counts.ranked
-    shots = examined.shots
-    values = ap_by_state(shots, examined.ranks, examined.counts, cutoffs, definition)
-    shot_gains = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
-    ap = values[0][rows]
-    evaluation = evaluate_run(run, selected, Scores(ap, n_relevant[rows]))
-    alone = _gains_alone(examined, values[0], cutoffs, definition)
-    ties = [
-        tie_bounds(hits, n_relevant, n_ranked, cutoffs, definition, examined_run.shot_id)
-        for hits in examined.ties
-    ]
-    facts = [examined.facts[row] for row in rows.tolist()]
-    definitions = reconcile_run(facts, K, definition)
-    diagnoses = []
-    for column, k in enumerate(K):
-        confused, near_misses = (
-            _lost_names(kind, examined, shot_gains[:, column], names, run.ranking)
-            for kind in (CONFUSED, SPELLING)
-        )
-        parts = loss_parts(values[:, :, column], n_relevant)
-        levels = zip(('equal_confidence', 'arbitrary'), ties, strict=True)
-        diagnoses.append(
-            Diagnosis(
-                replace(evaluation, K=[k], ap=ap[:, [column]]),
-                near,
-                {part: losses[rows] for part, losses in parts.items()},
-                {level: bounds[column].of(rows) for level, bounds in levels},
-                [lost.confused for lost in confused],
-                [
-                    NearMiss(
-                        n_hypotheses=int(run.ranking.name_counts[lost.name]),
-                        alone=alone[lost.query, lost.name][column],
-                        **vars(lost.confused),
-                    )
-                    for lost in near_misses
-                ],
-                definitions[column],
-                examined_run,
-            )
-        )
-    return diagnoses
-
-
-def _gains_alone(
-    examined: ExaminedQueries, ap: Floats, K: Sequence[int], definition: Definition
-) -> dict[tuple[int, int], list[float]]:
-    """Return the gain in AP at each cutoff if a name is corrected, by numbers of query and name."""
-    query = np.array([query for query, _ in examined.corrected], dtype=np.int64)
-    sizes = examined.counts.relevant[query], examined.counts.ranked[query]
-    corrected_ap = RankedHits.of(list(examined.corrected.values()), *sizes).ap(K, definition)
-    return dict(zip(examined.corrected, (corrected_ap - ap[query]).tolist(), strict=True))
-
-
-class _LostName(NamedTuple):
-    """A name under which shots of a query were lost, and the numbers of both."""
-
-    query: int
-    name: int
-    confused: ConfusedName
-
-
-def _lost_names(
-    kind: int,
-    examined: ExaminedQueries,
-    shot_gains: Floats,
-    queries: Sequence[str],
-    ranking: Ranking,
-) -> list[_LostName]:
-    """Return the names under which shots of a kind were returned, the costliest first.
-
-    `shot_gains` is the AP that the repair of each shot adds.
-    """
-    hypotheses = examined.hypotheses
-    shots = examined.shots
-    n_of_shot = np.diff(
-        run_starts([hypotheses.query, hypotheses.shot]), append=len(hypotheses.shot)
-    )
-    shot_row = np.lexsort((shots.shot, shots.query)).repeat(n_of_shot)  # of each hypothesis
-    rows = ((examined.kinds == kind) & (shots.kind[shot_row] == kind)).nonzero()[0]
-    keys = (hypotheses.query, hypotheses.name, hypotheses.shot)
-    rows = rows[np.lexsort([column[rows] for column in reversed(keys)])]
-    # A shot counts once, however often it is returned.
-    rows = rows[run_starts([column[rows] for column in keys])]
-    begins = run_starts([hypotheses.query[rows], hypotheses.name[rows]])
-    n_shots = np.diff(begins, append=len(rows)).tolist()
-    gain = np.add.reduceat(shot_gains[shot_row[rows]], begins).tolist()
-    rows = rows[begins]
-    columns = (hypotheses.query[rows], hypotheses.name[rows], hypotheses.distance[rows])
-    lost = []
-    for count, adds, query_number, name_number, distance in zip(
-        n_shots, gain, *(column.tolist() for column in columns), strict=True
-    ):
-        query_text = queries[query_number]
-        name_text = ranking.names.values[name_number]
-        letters = letters_that_differ(query_text, name_text)
-        confused = ConfusedName(name_text, query_text, count, distance, letters, adds)
-        lost.append(_LostName(query_number, name_number, confused))
-    lost.sort(key=lambda row: _costliest_first(row.confused))
-    return lost
-
-
-def _costliest_first(lost: ConfusedName) -> tuple[float, int, str, str]:
-    return -round(lost.adds, OWN_DECIMALS), -lost.count, lost.query, lost.name
-
-
-def letters_that_differ(query: str, name: str) -> tuple[str, ...]:
-    """Return the edits that make a name of a query, with positions in the query, from 1.
-
-    >>> letters_that_differ('jon', 'joan')
-    ('+a at 3',)
-    """
-    edits = []
-    for operation, in_query, in_name in Levenshtein.editops(query, name):
-        old = query[in_query : in_query + 1]
-        new = name[in_name : in_name + 1]
-        edit = {'replace': f'{old}→{new}', 'insert': f'+{new}', 'delete': f'-{old}'}[operation]
-        edits.append(printable(f'{edit} at {in_query + 1}'))
-    return tuple(edits)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.diagnosis.diagnosis import letters_that_differ
+from mediaeval_ap.diagnosis.diagnosing import letters_that_differ
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss, QueryLoss
 from mediaeval_ap.errors import NoOverlapWarning, ParameterError
 from mediaeval_ap.ranking.frozen_ranking import Ranking

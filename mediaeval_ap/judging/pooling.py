@@ -1,0 +1,204 @@
+"""Make the pool of a campaign from one listing of each query and run.
+
+References are made from the shots that teams returned, so a shot that only one team returned
+favours its own runs. Leaving these shots out shows their effect on the order (J. Zobel, "How
+reliable are the results of large-scale information retrieval experiments?", SIGIR 1998).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mediaeval_ap.comparison.comparable_runs import agreement
+from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, ap_column, depths
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
+from mediaeval_ap.evaluation.relevance import Reference, Relevance
+from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
+from mediaeval_ap.judging.candidates import PooledRuns
+from mediaeval_ap.judging.pool import Judgement, Pool, WithoutTeam
+from mediaeval_ap.judging.ranked_run import RankedRun
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
+from mediaeval_ap.progress import tracked
+from mediaeval_ap.results.exact_means import mean_average_precision
+from mediaeval_ap.results.notes import SKIPPED
+from mediaeval_ap.results.rounding import competition_ranks
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
+
+
+def _metrics(K: Sequence[Cutoff]) -> list[str]:
+    return [f'M{ap_column(k)}' for k in K]
+
+
+def _map_by_metric(
+    ranked: RankedRun, queries: Sequence[str], reference: Reference
+) -> dict[str, float]:
+    """Return MAP of a run at each cutoff by another reference, which has some of the rows."""
+    criteria = ranked.run.criteria
+    relevance = Relevance(reference, ranked.run.ranking.shots)
+    ranks = []
+    for query in queries:
+        hits = ranked.hits_by_query[query]
+        ranks.append(hits.ranks[relevance.hits(query, hits.shots)])
+    n_relevant = [reference.n_relevant(query) for query in queries]
+    hits_of_queries = RankedHits.of(ranks, n_relevant, np.full(len(queries), ranked.n_ranked))
+    ap = hits_of_queries.ap(depths(criteria.K), criteria.definition)
+    return dict(zip(_metrics(criteria.K), mean_average_precision(ap).tolist(), strict=True))
+
+
+class Pooling:
+    """Collects runs one after another, and makes a pool of them."""
+
+    def __init__(self, pooled: PooledRuns) -> None:
+        criteria = pooled.criteria
+        if criteria.parameters.get('unjudged') == 'skip':
+            raise ParameterError("pool: found unjudged='skip', but bounds need 'nonrelevant'")
+        self._runs = pooled
+        self.queries = pooled.queries.names
+        self.deepest = max(pooled.depth, *depths(criteria.K))
+        self._ranked_runs: dict[str, RankedRun] = {}
+        self._warning_by_text = {str(warning): warning for warning in pooled.queries.warnings}
+        self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
+        self._unjudged = None
+        if criteria.judgements is not None:
+            self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
+
+    def reader(self, run: PreparedRun) -> RankedRun:
+        """Return a run that is to read the listings of all queries, down to `deepest`."""
+        return RankedRun(run, self._runs.depth, self._runs.near)
+
+    def add(self, name: str, ranked: RankedRun) -> None:
+        """Add a run that has read its listings."""
+        for query, hits in ranked.hits_by_query.items():
+            for shot in hits.found:
+                self._finders[(*shot, query)].add(self._runs.teams[name])
+        self._ranked_runs[name] = ranked
+        if self._unjudged is not None:
+            self._unjudged.add(name, ranked)
+        about_run = ranked.run.warnings_with([])
+        self._warning_by_text |= {str(warning): warning for warning in about_run}
+
+    def result(self) -> Pool:
+        """Return the pool of all runs that were added."""
+        criteria = self._runs.criteria
+        queries = self.queries
+        ranked_runs = self._ranked_runs
+        reference = criteria.reference
+        rows = list(zip(*map(reference.table.texts, (*SHOT_FIELDS, 'person_name')), strict=True))
+        scored = set(queries)
+        n_teams_counts = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
+        teams = {run: self._runs.teams[run] for run in ranked_runs}
+        every_team = sorted(set(teams.values()))
+        means = {
+            name: _map_by_metric(ranked, queries, reference) for name, ranked in ranked_runs.items()
+        }
+        ranks = competition_ranks(_last_means(means))
+        runs = sorted(means, key=lambda name: (ranks[name], name))
+        bounds, certain, counts = self._bounds(runs)
+        sources = criteria.sources(self._runs.queries.source)
+        n_skipped = self._runs.queries.n_skipped
+        pool = Pool(
+            runs=runs,
+            teams=teams,
+            means=means,
+            ranks=ranks,
+            returned_by={
+                n_teams: n_teams_counts[n_teams] for n_teams in range(len(every_team) + 1)
+            },
+            without=list(self._without(every_team, rows, means)),
+            definition=criteria.definition,
+            parameters={
+                'K': list(criteria.K),
+                'depth': ALL if self._runs.depth == LARGEST_CUTOFF else self._runs.depth,
+                'near': self._runs.near,
+                **criteria.parameters,
+            },
+            counts={
+                'queries': len(queries),
+                'runs': len(ranked_runs),
+                'teams': len(every_team),
+                **({SKIPPED: n_skipped} if n_skipped else {}),
+                **counts,
+            },
+            inputs={
+                **{role: asdict(source) for role, source in sources.items()},
+                'runs': {
+                    name: asdict(ranked.run.ranking.source) for name, ranked in ranked_runs.items()
+                },
+            },
+            bounds=bounds,
+            certain=certain,
+        )
+        about_order = pool._warnings_about_order()
+        return replace(pool, warnings=(*self._warning_by_text.values(), *about_order))
+
+    def _without(
+        self,
+        teams: Sequence[str],
+        rows: Sequence[Judgement],
+        means: Mapping[str, Mapping[str, float]],
+    ) -> Iterator[WithoutTeam]:
+        """Yield, for each team, the runs without the relevant shots that only it returned."""
+        reference = self._runs.criteria.reference
+        queries = self.queries
+        with_relevant = [query for query in queries if reference.n_relevant(query)]
+        names = [*reference.names, *reference.elsewhere]
+        whole = list(_last_means(means).values())
+        for team in tracked(teams, 'leaving out', ' teams'):
+            alone = {row for row, finders in self._finders.items() if finders == {team}}
+            is_kept = np.array([row not in alone for row in rows], np.bool_)
+            table = reference.table.select(is_kept)
+            reduced = Reference(table, reference.counts_again, names)
+            reduced_means = {
+                name: _map_by_metric(ranked, queries, reduced)
+                for name, ranked in self._ranked_runs.items()
+            }
+            last = _last_means(reduced_means)
+            ranks = competition_ranks(last)
+            without = f'that without {team}'
+            order = agreement('the whole reference', whole, without, list(last.values()))
+            n_emptied = sum(not reduced.n_relevant(query) for query in with_relevant)
+            yield WithoutTeam(
+                team, len(alone), n_emptied, reduced_means, ranks, order.tau, order.reason
+            )
+
+    def _bounds(self, runs: Sequence[str]) -> _PoolBounds:
+        """Return the bounds of runs, best first; empty without judgements."""
+        if self._unjudged is None:
+            return _PoolBounds({}, [], {})
+        unjudged = self._unjudged
+        reference = unjudged.reference
+        by_number = {
+            name: unjudged.bounds_of(self._ranked_runs[name], reference)
+            for name in tracked(runs, 'bounding', ' runs')
+        }
+        metrics = _metrics(self._runs.criteria.K)
+        bounds = {name: unjudged.summary(name, by_number[name], metrics) for name in runs}
+        return _PoolBounds(bounds, certain_orders(runs, by_number), unjudged.counts)
+
+
+class _PoolBounds(NamedTuple):
+    bounds: dict[str, Bounds]
+    certain: list[CertainOrder]
+    counts: dict[str, int]
+
+
+def pool_runs(pooled: PooledRuns) -> Pool:
+    """Read runs, and return their pool."""
+    pooling = Pooling(pooled)
+    for name, hypothesis in tracked(pooled.runs.items(), 'pooling', ' runs'):
+        run = prepare_run(pooled.criteria, hypothesis)
+        ranked = pooling.reader(run)
+        for listing in run.lister.listings(pooling.queries, pooling.deepest):
+            ranked.read(listing)
+        pooling.add(name, ranked)
+    return pooling.result()
+
+
+def _last_means(means: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {name: list(by_metric.values())[-1] for name, by_metric in means.items()}
