@@ -28,8 +28,7 @@ from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.records import Records, parse_decimals
 from mediaeval_ap.tables.table import Frame
-from mediaeval_ap.tables.text.csv_text import expected_number
-from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
+from mediaeval_ap.tables.values import EXACT_NUMBER, expected_number
 
 if TYPE_CHECKING:
     import pyarrow
@@ -149,7 +148,7 @@ def _labels_and_confidence(predictions: Records) -> tuple[pyarrow.Array, NDArray
     if len(wrong_rows):
         first_words = lists[wrong_rows[0]].as_py()
         field = shown(predictions['label'][wrong_rows[0]].as_py())
-        if len(first_words) == 2 and expected_number(first_words[1].encode()) == EXACT_NUMBER:
+        if len(first_words) == 2 and expected_number(first_words[1]) == EXACT_NUMBER:
             raise predictions.error(wrong_rows, 'label', field, f'a label and {EXACT_NUMBER}')
         remedy = OWN_COLUMN if len(first_words) == 1 else ''
         raise predictions.error(

@@ -30,7 +30,7 @@ from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.table import Frame
-from mediaeval_ap.tables.text.line_rules import EXCHANGED
+from mediaeval_ap.tables.text.wrong_lines import EXCHANGED
 
 LISTS = {'id': 'customer_id', 'labels': 'prediction'}
 MAP = Task(

@@ -26,7 +26,7 @@ from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records
 from mediaeval_ap.tables.table import Frame
-from mediaeval_ap.tables.text.line_rules import EXCHANGED
+from mediaeval_ap.tables.text.wrong_lines import EXCHANGED
 
 if TYPE_CHECKING:
     import pandas

@@ -44,7 +44,8 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.notes import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.table import NumberedRows, StoredTexts, without_leading_zeros
+from mediaeval_ap.tables.table import NumberedRows, StoredTexts
+from mediaeval_ap.tables.values import without_leading_zeros
 
 REMEDY_OF_NAMES = 'name people as the reference does'
 QUERIES_IN_WARNING = 5  # enough examples for one line

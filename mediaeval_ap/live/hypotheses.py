@@ -20,8 +20,8 @@ from mediaeval_ap.ranking.edit_distances import DistinctNames
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
 from mediaeval_ap.tables import HYPOTHESIS, Column, Provenance, Table
+from mediaeval_ap.tables.faults import explain_row
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.rows import explain_row
 from mediaeval_ap.tables.table import column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there

@@ -14,7 +14,7 @@ from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics.label_lists import tensor_error
 from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow, remedy_of
-from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.values import EXACT_NUMBER, LARGEST_INTEGER
 
 
 def with_classes(truth: Any) -> Any:

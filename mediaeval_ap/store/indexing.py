@@ -22,7 +22,7 @@ from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Provenance, 
 from mediaeval_ap.tables.reading import TableInput, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
 from mediaeval_ap.tables.table import Rows, column_of
-from mediaeval_ap.tables.text.line_rules import AS_TEXT
+from mediaeval_ap.tables.values import AS_TEXT
 
 __all__ = ['index']
 

@@ -18,7 +18,7 @@ from mediaeval_ap.tables.sources import STANDARD_INPUT
 from mediaeval_ap.tables.table import Column as Column
 from mediaeval_ap.tables.table import Provenance as Provenance
 from mediaeval_ap.tables.table import Table
-from mediaeval_ap.tables.text.line_rules import parse_line as parse_line
+from mediaeval_ap.tables.text.reader import parse_line as parse_line
 
 # The other imports are for modules of this package.
 __all__ = ['HYPOTHESIS', 'QUERIES', 'REFERENCE', 'STANDARD_INPUT', 'SUBSET', 'Table', 'read']

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shortened, shown
 from mediaeval_ap.progress import tracked
+from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
     NOT_A_REGULAR_FILE,
@@ -24,7 +25,7 @@ from mediaeval_ap.tables.sources import (
 )
 from mediaeval_ap.tables.table import Provenance, Table
 from mediaeval_ap.tables.text.arrow_reader import text_column
-from mediaeval_ap.tables.text.line_rules import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL, no_rows
+from mediaeval_ap.tables.values import AS_INTEGERS, EXACT_NUMBER, FINITE_DECIMAL
 
 if TYPE_CHECKING:
     import pandas

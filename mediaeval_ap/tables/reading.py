@@ -14,6 +14,7 @@ import numpy as np
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.tables.faults import Faults
 from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
@@ -29,8 +30,8 @@ from mediaeval_ap.tables.sources import (
 )
 from mediaeval_ap.tables.table import Names, NumberedRows, Provenance, Rows, Table
 from mediaeval_ap.tables.text import line_rules
-from mediaeval_ap.tables.text.line_rules import Faults
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
+from mediaeval_ap.tables.text.wrong_lines import explain_endless_line
 
 # For 4 MiB, pyarrow with its import takes as long as Python. For 8 MiB, it takes a quarter less
 # time, but twice the memory (138 MiB instead of 69).
@@ -349,7 +350,7 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
         arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
         for block in line_rules.whole_lines(decompressed(name, arriving).read1):
             if block is None:
-                raise line_rules.explain_endless_line().error(name, f'line {n_lines + 1}')
+                raise explain_endless_line().error(name, f'line {n_lines + 1}')
             lines = line_rules.split_lines(block)
             yield from enumerate(lines, n_lines + 1)
             n_lines += len(lines)

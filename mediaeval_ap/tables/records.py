@@ -30,25 +30,26 @@ from mediaeval_ap.tables.columnar import (
     read_columns,
     text_array,
 )
+from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource, read_all
 from mediaeval_ap.tables.table import (
-    PADDED,
     ROW_BY_ROW,
     LineNumbers,
     NumberedRows,
     Provenance,
     not_padded,
 )
-from mediaeval_ap.tables.text.csv_text import expected_number, parse_csv
-from mediaeval_ap.tables.text.line_rules import (
-    BYTE_ORDER_MARK,
+from mediaeval_ap.tables.text.csv_text import parse_csv
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
+from mediaeval_ap.tables.values import (
     FINITE_DECIMAL,
     LARGEST_INTEGER,
+    PADDED,
+    expected_number,
     is_finite_decimal,
-    no_rows,
 )
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     numbers[filled_rows] = parse_decimals(texts.take(pyarrow.array(filled_rows)))
     if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
         text = texts[wrong[0]].as_py()
-        expected = expected_number(text.strip(BETWEEN_WORDS).encode())
+        expected = expected_number(text)
         raise records.error(wrong, role, shown(text), expected or FINITE_DECIMAL)
     return numbers
 
@@ -363,6 +364,6 @@ def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
             [float(field) if is_finite_decimal(field) else np.nan for field in fields]
         )
     for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
-        if expected_number(texts[row].as_py().strip(BETWEEN_WORDS).encode()):
+        if expected_number(texts[row].as_py()):
             numbers[row] = np.nan
     return numbers

@@ -5,30 +5,20 @@ The fast path proves columns right as a whole; on any doubt the slow path explai
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import TEXT, is_text, plain_text
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.choices import is_text, plain_text
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.columnar import check_names
+from mediaeval_ap.tables.faults import Faults, explain_number, explain_row, is_row, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineNumbers, Provenance, Table
-from mediaeval_ap.tables.text.line_rules import (
-    AS_INTEGERS,
-    AS_TEXT,
-    EXACT_NUMBER,
-    Fault,
-    Faults,
-    explain_number,
-    no_rows,
-)
+from mediaeval_ap.tables.values import as_double, integer_as_text
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +30,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
     if not rows:
         raise no_rows(name, layout)
     table = None
-    if all(_is_row(row) and len(row) == len(layout.fields) for row in rows):
+    if all(is_row(row) and len(row) == len(layout.fields) for row in rows):
         table = _prove_columns(list(zip(*rows, strict=True)), layout, name)
     if table is None:
         _refuse_rows(rows, layout, name)
@@ -79,7 +69,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:
     for field in layout.fields:
         values = frame.iloc[:, names.index(field)].tolist()
         if type(values[0]) is int and field != layout.number and str not in set(map(type, values)):
-            values = [str(value) if type(value) is int else value for value in values]
+            values = list(map(integer_as_text, values))
             integer_fields.add(field)
         columns.append(values)
     table = _prove_columns(columns, layout, name)
@@ -119,23 +109,6 @@ def column_names(frame: pandas.DataFrame) -> list[str]:
     return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
 
 
-def explain_row(row: object, layout: Layout) -> Fault | None:
-    """Return the first fault of a row of values; None if the row is right."""
-    if not _is_row(row):
-        return Fault('', _described(row), layout.expected)
-    if len(row) != len(layout.fields):
-        return Fault('', f'{len(row)} fields in {shown(row)}', layout.expected)
-    for field, value in zip(layout.fields, row, strict=True):
-        if field == layout.number:
-            if as_double(value, layout.integers) is None:
-                return Fault(field, _described(value), EXACT_NUMBER)
-        elif not is_text(value):
-            remedy = AS_INTEGERS if isinstance(value, float) else AS_TEXT
-            remedy *= isinstance(value, Real)
-            return Fault(field, _described(value), f'{TEXT}{remedy}')
-    return None
-
-
 def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
     faults = Faults('row')
     faults.add_all(explain_row(row, layout) for row in rows)
@@ -161,11 +134,6 @@ def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str
     return Table(layout, texts, numbers, Provenance(source))
 
 
-def _is_row(row: object) -> TypeGuard[Sequence[Any]]:
-    # Most rows are tuples; isinstance with the abstract class takes ten times as long.
-    return type(row) is tuple or (isinstance(row, Sequence) and not isinstance(row, str))
-
-
 def _text_column(values: Sequence[Any]) -> Column | None:
     if set(map(type, values)) != {str}:  # subclasses of str may compare and hash as they like
         values = [plain_text(value) for value in values]
@@ -177,26 +145,3 @@ def _text_column(values: Sequence[Any]) -> Column | None:
         return None
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, list(code_of))
-
-
-def as_double(value: object, allow_boolean: bool = False) -> float | None:
-    """Return a number as a finite double; None for other values and for inexact integers."""
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if isinstance(value, bool | np.bool_):
-        return float(value) if allow_boolean else None
-    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
-        value = int(value)
-    if not isinstance(value, Real | Decimal):
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):  # a large integer, or a signaling NaN
-        return None
-    if not math.isfinite(number) or (isinstance(value, Integral) and int(number) != int(value)):
-        return None
-    return number
-
-
-def _described(value: object) -> str:
-    return f'{shown(value)} ({type(value).__name__})'

@@ -27,11 +27,8 @@ from mediaeval_ap.choices import BYTE_ORDER_MARK, plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.table import Provenance
-from mediaeval_ap.tables.text.line_rules import (
-    MAX_LINE_BYTES,
-    explain_endless_line,
-    remedy_of_foreign,
-)
+from mediaeval_ap.tables.text.line_rules import MAX_LINE_BYTES
+from mediaeval_ap.tables.text.wrong_lines import explain_endless_line, remedy_of_foreign
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

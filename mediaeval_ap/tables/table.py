@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mediaeval_ap.arrays import combine, ranges
 from mediaeval_ap.errors import FormatError, printable, shown, with_noun
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.text.line_rules import AS_TEXT
+from mediaeval_ap.tables.values import AS_TEXT, is_padded
 
 if TYPE_CHECKING:
     import pandas
@@ -26,9 +25,6 @@ DAMAGED = 'backslashreplace'  # the text of a damaged store, which only `Store.c
 MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
-PADDED = r'(?:[+][0-9]+|-?0[0-9]+|-0)'  # integers spelled otherwise than by `str`
-_is_padded = re.compile(PADDED).fullmatch
-without_leading_zeros = partial(re.compile(r'(?<![0-9])(?<![0-9]\.)0+(?=[0-9])').sub, '')
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
 Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'
@@ -407,7 +403,7 @@ def consistent(one: Numbered, other: NumberedRows) -> Numbered:
         integer_fields = with_integers.integers - with_text.integers
         for field in integer_fields.intersection(with_text.layout.texts):
             texts = with_text.texts(field)
-            if padded_rows := [row for row, text in enumerate(texts) if _is_padded(text)]:
+            if padded_rows := [row for row, text in enumerate(texts) if is_padded(text)]:
                 text = shown(texts[padded_rows[0]])
                 raise with_text.error(padded_rows, field, text, not_padded(with_integers.source))
     return one

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown, with_noun
+from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, shape_of
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
 from mediaeval_ap.tables.reading import is_series
@@ -23,7 +24,8 @@ from mediaeval_ap.tables.rows import from_located_rows, from_numbered_rows
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.csv_text import delimiter_of, read_csv_rows
-from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, no_rows
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
+from mediaeval_ap.tables.values import integer_as_text
 
 EntryTuples: TypeAlias = list[tuple[Any, ...]]  # topic, document, number
 Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
@@ -133,16 +135,9 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         lines += [number] * len(ranked)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
     integers = frozenset(field for field, ids in fields if int in map(type, ids))
-    rows = [
-        (_integer_text(query), _integer_text(document), score) for query, document, score in rows
-    ]
+    rows = [(integer_as_text(topic), integer_as_text(id), score) for topic, id, score in rows]
     table = from_numbered_rows(rows, LineNumbers(unit, np.array(lines)), layout, name)
     return replace(table, integers=integers)
-
-
-def _integer_text(value: Any) -> Any:
-    """Return an integer as text; other values unchanged."""
-    return str(value) if type(value) is int else value
 
 
 def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:

@@ -15,17 +15,12 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import combine, first_equal, first_occurrences, run_starts
 from mediaeval_ap.choices import Campaign
 from mediaeval_ap.errors import printable, shown, with_noun
+from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.table import Column, Table, without_leading_zeros
-from mediaeval_ap.tables.text.line_rules import (
-    EXCHANGED,
-    FINITE_DECIMAL,
-    Cause,
-    is_finite_decimal,
-    no_rows_in_text,
-    with_article,
-)
+from mediaeval_ap.tables.table import Column, Table
 from mediaeval_ap.tables.text.reader import LenientTable
+from mediaeval_ap.tables.text.wrong_lines import EXCHANGED, no_rows_in_text, with_article
+from mediaeval_ap.tables.values import FINITE_DECIMAL, is_finite_decimal, without_leading_zeros
 from mediaeval_ap.validation.problems import (
     PROBLEM_KINDS,
     Detail,

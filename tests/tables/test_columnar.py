@@ -12,7 +12,7 @@ from mediaeval_ap import AveragePrecision, evaluate_trec
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, Provenance, read
 from mediaeval_ap.tables.columnar import number_array
-from mediaeval_ap.tables.rows import as_double
+from mediaeval_ap.tables.values import as_double
 
 SOURCE = Provenance('decimals')
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
-from mediaeval_ap.tables.text.line_rules import Piece, holds_text, is_number
+from mediaeval_ap.tables.text.line_rules import Piece, holds_text
+from mediaeval_ap.tables.values import is_number
 
 if TYPE_CHECKING:
     import pyarrow
@@ -133,7 +134,7 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
         doubles: NDArray[Any] = np.from_dlpack(column)
     else:
         fields = column.dictionary.to_pylist()  # few distinct numbers
-        if not all(is_number(field, layout) for field in fields):
+        if not all(is_number(field, layout.integers) for field in fields):
             return None
         doubles = np.array(list(map(float, fields)), np.float64)[np.from_dlpack(column.indices)]
     return doubles if np.isfinite(doubles).all() else None

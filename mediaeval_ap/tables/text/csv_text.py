@@ -13,6 +13,7 @@ import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
 from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import (
     Layout,
@@ -24,21 +25,13 @@ from mediaeval_ap.tables.layouts import (
 from mediaeval_ap.tables.rows import from_numbered_rows
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.arrow_reader import read_csv
-from mediaeval_ap.tables.text.line_rules import (
-    BYTE_ORDER_MARK,
-    EXACT_NUMBER,
-    FINITE_DECIMAL,
-    LARGEST_INTEGER,
-    Fault,
-    Faults,
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, holds_text
+from mediaeval_ap.tables.text.wrong_lines import (
     explain_bytes,
-    explain_number,
-    holds_text,
-    is_finite_decimal,
-    no_rows,
     remedy_of_foreign,
     warn_of_cut_line,
 )
+from mediaeval_ap.tables.values import LARGEST_INTEGER, expected_number
 
 if TYPE_CHECKING:
     import pyarrow
@@ -183,23 +176,8 @@ def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayo
         for name, value in zip(header, record, strict=True):
             if name in layout.texts:
                 continue
-            if expected := expected_number(value.strip(BETWEEN_WORDS).encode()):
+            if expected := expected_number(value):
                 return Fault(name, shown(value), expected)
-    return None
-
-
-def expected_number(field: bytes) -> str | None:
-    """Return the kind of number that a wrong field should hold; None if the field is right.
-
-    >>> expected_number(b'1e400'), expected_number(b'9007199254740993'), expected_number(b'0.1')
-    ('a finite decimal number', 'a finite number that a double can hold', None)
-    """
-    if not is_finite_decimal(field):
-        return FINITE_DECIMAL
-    # Integers must be exact, as in tables; any other decimal is rounded to the nearest double.
-    digits = field.lstrip(b'+-').lstrip(b'0')  # few, as the number is finite
-    if digits.isdigit() and int(digits) != int(float(digits)):
-        return EXACT_NUMBER
     return None
 
 

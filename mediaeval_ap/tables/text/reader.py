@@ -8,6 +8,7 @@ reads that block line by line with `line_rules`, which defines the format and ex
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.cores import own_cores
+from mediaeval_ap.tables.faults import Cause, Fault, Faults
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
-from mediaeval_ap.tables.text import line_rules
-from mediaeval_ap.tables.text.line_rules import Cause, ColumnFields, Fault, Faults, Piece
+from mediaeval_ap.tables.text import line_rules, wrong_lines
+from mediaeval_ap.tables.text.line_rules import ColumnFields, Piece
+from mediaeval_ap.tables.values import INTEGER_BYTES, NUMBER_BYTES
 
 # Text files of campaign size need no pyarrow, so only functions that use it import it.
 if TYPE_CHECKING:
@@ -94,9 +97,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
     numbers = array('d')
     if columns and layout.number is not None:
         fields = columns.pop(layout.number_at)
-        if b''.join(fields).translate(
-            None, line_rules.INTEGER_BYTES if layout.integers else line_rules.NUMBER_BYTES
-        ):
+        if b''.join(fields).translate(None, INTEGER_BYTES if layout.integers else NUMBER_BYTES):
             return None
         try:
             numbers.extend(map(float, fields))
@@ -202,10 +203,10 @@ class _TableBuilder:
             self._numbers.append(np.asarray(piece.numbers, np.float64))
 
     def _explain(self, line: bytes, cause: Cause) -> Fault:
-        fault = line_rules.explain(line, cause, self.layout)
+        fault = wrong_lines.explain(line, cause, self.layout)
         better = self._better_layout_of_wrong
-        if better and not fault.remedy and line_rules.better_layout(line, self.layout) == better:
-            return replace(fault, remedy=line_rules.explain_better_layout(better, self.layout))
+        if better and not fault.remedy and wrong_lines.better_layout(line, self.layout) == better:
+            return replace(fault, remedy=wrong_lines.explain_better_layout(better, self.layout))
         return fault
 
     def _begin(self, piece: Piece) -> Piece:
@@ -217,10 +218,10 @@ class _TableBuilder:
         self._has_begun = True
         if first in piece.wrong:
             _, line = piece.wrong[first]
-            self._better_layout_of_wrong = line_rules.better_layout(line, self.layout)
+            self._better_layout_of_wrong = wrong_lines.better_layout(line, self.layout)
             return piece
         line = line_rules.split_lines(piece.block)[first]
-        self.better_layout = line_rules.better_layout(line, self.layout)
+        self.better_layout = wrong_lines.better_layout(line, self.layout)
         if not line_rules.is_header(line.decode(), self.layout):
             return piece
         texts = piece.texts
@@ -288,15 +289,16 @@ def parse(
     for piece in pieces(blocks, layout, python_bytes):
         is_cut = not piece.block.endswith(b'\n')
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
-            raise line_rules.explain_endless_line().error(source, f'line {builder.lines.next_line}')
+            number = builder.lines.next_line
+            raise wrong_lines.explain_endless_line().error(source, f'line {number}')
         builder.add(
             piece._replace(rows=[], texts=[], numbers=()) if builder.faults.counts else piece
         )
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
-        raise line_rules.no_rows_in_text(source, layout, builder.lines.next_line - 1)
+        raise wrong_lines.no_rows_in_text(source, layout, builder.lines.next_line - 1)
     if is_cut and layout.ends_in_decimal:
-        line_rules.warn_of_cut_line(source, builder.lines.next_line - 1, layout)
+        wrong_lines.warn_of_cut_line(source, builder.lines.next_line - 1, layout)
     return builder.table(Provenance(source))
 
 
@@ -310,3 +312,18 @@ def parse_leniently(
     table = builder.table(Provenance(''))
     n_lines = builder.lines.next_line - 1
     return LenientTable(table, builder.faults, n_lines, builder.better_layout)
+
+
+def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:
+    r"""Split a line of a stream into its fields; None for a blank line or a comment.
+
+    >>> from mediaeval_ap.tables import QUERIES
+    >>> parse_line(b'alain_juppe\r\n', QUERIES, '<stdin>', 1)
+    ('alain_juppe',)
+    """
+    text = re.sub(rb'\r?\n\Z', b'', line)
+    if (cause := line_rules.cause_of(text, layout)) is not None:
+        raise wrong_lines.explain(text, cause, layout).error(source, f'line {number}')
+    if line_rules.holds_no_row(text, layout):
+        return None
+    return tuple(field.decode() for field in line_rules.find_fields(text))

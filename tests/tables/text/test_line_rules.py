@@ -11,6 +11,7 @@ from line_files import as_rows, causes_and_lines, layouts_and_files, parse, read
 from mediaeval_ap import validate
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import (
     EVIDENCE,
     EVIDENCE_2015,
@@ -21,7 +22,9 @@ from mediaeval_ap.tables.layouts import (
     SHOTS_2015,
 )
 from mediaeval_ap.tables.text import arrow_reader, line_rules, reader
-from mediaeval_ap.tables.text.line_rules import Cause, better_layout, parse_line, whole_lines
+from mediaeval_ap.tables.text.line_rules import whole_lines
+from mediaeval_ap.tables.text.reader import parse_line
+from mediaeval_ap.tables.text.wrong_lines import better_layout
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about cut last lines

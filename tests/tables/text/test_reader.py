@@ -14,10 +14,11 @@ from line_files import LAYOUTS, causes_and_lines, parse, parse_in_bulk, parse_in
 from mediaeval_ap import errors
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently
 from mediaeval_ap.tables.text import line_rules, reader
-from mediaeval_ap.tables.text.line_rules import Cause, cause_of, split_lines, whole_lines
+from mediaeval_ap.tables.text.line_rules import cause_of, split_lines, whole_lines
 
 
 @pytest.mark.parametrize(
