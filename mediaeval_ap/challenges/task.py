@@ -17,11 +17,11 @@ from mediaeval_ap import errors
 from mediaeval_ap.choices import BETWEEN_LABELS, plain_text, turned_round
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap, overlap
-from mediaeval_ap.metrics.label_lists import on_cpu
+from mediaeval_ap.metrics.arguments import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.columnar import holds_any, is_list
+from mediaeval_ap.tables.arrow_columns import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records

@@ -11,9 +11,8 @@ from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.choices import TIES, Ties, check_policy
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_lists import arrow_array, label_array, same_kind
+from mediaeval_ap.metrics.arguments import label_array, optional_numbers, same_kind
 from mediaeval_ap.metrics.tie_blocks import ap_of_list, mean_precisions
-from mediaeval_ap.tables.columnar import name_of_type
 from mediaeval_ap.tables.table import OptionalLabels, OptionalNumbers
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ class GlobalAveragePrecision(Accumulator):
         predicted, truth = same_kind(
             label_array(y_pred, 'y_pred'), label_array(y_true, 'y_true'), 'y_pred', 'y_true'
         )
-        numbers = _numbers(confidence)
+        numbers = optional_numbers(confidence, 'confidence')
         if not len(predicted) == len(numbers) == len(truth):
             actual = f'{len(truth)} y_true, {len(predicted)} y_pred and {len(numbers)} confidence'
             raise ParameterError(f'found {actual}, expected equal lengths')
@@ -211,22 +210,6 @@ class GlobalAveragePrecision(Accumulator):
         confidence = np.concatenate(self._confidence)
         correct = np.concatenate(self._correct)
         return ap_of_list(confidence, correct, self.ties, self.n_true)
-
-
-def _numbers(confidence: OptionalNumbers) -> NDArray[np.float64]:
-    """Return confidences as doubles; missing ones are NaN."""
-    import pyarrow
-
-    array = arrow_array(confidence, 'confidence')
-    is_number = pyarrow.types.is_floating(array.type) or pyarrow.types.is_integer(array.type)
-    if not (is_number or pyarrow.types.is_null(array.type)):
-        raise ParameterError(f'confidence: found {name_of_type(array.type)}, expected numbers')
-    try:
-        numbers: NDArray[np.float64] = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
-    except pyarrow.ArrowInvalid:
-        problem = 'found integers beyond 2**53, expected numbers that a double can hold'
-        raise ParameterError(f'confidence: {problem}') from None
-    return numbers
 
 
 def in_rank_order(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:

@@ -27,16 +27,14 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
-from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.columnar import name_of_type
-from mediaeval_ap.tables.reading import remedy_of
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.metrics.arguments import ORDERED, flat_labels, kinds_of, same_kind
 
 if TYPE_CHECKING:
-    import pyarrow
+    pass
 
 BlockScore = TypeVar('BlockScore')
 
-ORDERED: frozenset[type] = frozenset({list, tuple})
 NUL = '\0'
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads bits
 # Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_), and the system then maps each
@@ -75,26 +73,6 @@ class LabelLists:
         return np.diff(self.offsets)
 
 
-def on_cpu(values: Any, name: str) -> Any:
-    """Return a tensor of another library as an array; other values unchanged."""
-    is_arrow = hasattr(values, '__arrow_c_array__')
-    if is_arrow or isinstance(values, np.ndarray) or not hasattr(values, '__dlpack__'):
-        return values
-    try:
-        return np.asarray(values)
-    except (TypeError, RuntimeError) as error:
-        raise tensor_error(error, name) from None
-
-
-def tensor_error(error: Exception, name: str) -> ParameterError:
-    """Make the error about a tensor that numpy cannot read, with the reason of its library."""
-    reason = str(error).split('\n')[0].partition('. ')[0]
-    call = '.float()' if 'ScalarType' in reason else '.detach().cpu()'  # torch and bfloat16
-    remedy = 'call this outside of jit' if 'traced' in reason else f'give it as {call}'
-    expected = f'one that numpy can read: {remedy}'
-    return ParameterError(f'{name}: found a tensor ({reason}), expected {expected}')
-
-
 def reusable(lists: Any) -> Any:
     """Return lists in a container that can be read twice."""
     if hasattr(lists, 'iloc') or hasattr(lists, 'to_arrow'):  # a frame, or a column of lists
@@ -104,10 +82,10 @@ def reusable(lists: Any) -> Any:
 
 def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
     """Read true and predicted lists of `reusable` containers; both get the same codes."""
-    if any(issubclass(kind, Set) for kind in _kinds(y_pred)):
+    if any(issubclass(kind, Set) for kind in kinds_of(y_pred)):
         raise ParameterError('y_pred: found a set, expected labels in an order')
-    truth, truth_offsets = _flattened(y_true, 'y_true')
-    predictions, offsets = _flattened(y_pred, 'y_pred')
+    truth, truth_offsets = flat_labels(y_true, 'y_true')
+    predictions, offsets = flat_labels(y_pred, 'y_pred')
     if len(truth_offsets) != len(offsets):
         expected = f'{len(truth_offsets) - 1} as in y_true'
         raise ParameterError(f'y_pred: found {len(offsets) - 1} lists, expected {expected}')
@@ -122,126 +100,6 @@ def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
         true_codes = truth.to_numpy()
         predicted_codes = predictions.to_numpy()
     return LabelLists(true_codes, truth_offsets), LabelLists(predicted_codes, offsets)
-
-
-def arrow_array(values: Any, name: str) -> pyarrow.Array:
-    """Convert a sequence to one pyarrow array; ``None``, ``NaN`` and ``NA`` become null."""
-    import pyarrow
-
-    values = on_cpu(values, name)
-    if not _is_sequence(values):
-        remedy = remedy_of(values)
-        raise ParameterError(f'{name}: found {shown(values)}, expected a sequence{remedy}')
-    if not isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
-        try:
-            sized = values if hasattr(values, '__len__') else list(values)
-            values = pyarrow.array(sized, from_pandas=True)
-        except MemoryError:
-            raise
-        except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
-            reason = str(error).splitlines()[0]
-            raise ParameterError(f'{name}: {reason}, expected values of one kind') from None
-    return values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
-
-
-def label_array(values: Any, name: str) -> pyarrow.Array:
-    """Convert labels to one pyarrow array of large strings or integers; missing ones are null."""
-    import pyarrow
-
-    array = arrow_array(values, name)
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if array.null_count == len(array):
-        return pyarrow.nulls(len(array))
-    kind = array.type
-    if pyarrow.types.is_floating(kind):
-        return _integers(array, name)
-    if pyarrow.types.is_integer(kind):
-        try:
-            return array if kind.bit_width < 64 else array.cast(pyarrow.int64())
-        except pyarrow.ArrowInvalid:
-            raise ParameterError(f'{name}: found a number beyond 2**63, expected less') from None
-    if kind in (pyarrow.string(), pyarrow.large_string()):
-        return array.cast(pyarrow.large_string())
-    raise ParameterError(f'{name}: found {name_of_type(kind)}, expected text or integers')
-
-
-def same_kind(
-    one: pyarrow.Array, other: pyarrow.Array, one_name: str, other_name: str
-) -> tuple[pyarrow.Array, pyarrow.Array]:
-    """Return two arrays of labels, both text or both integers; refuse text beside integers."""
-    import pyarrow
-
-    # An array of nulls alone has no kind: it is cast to the kind of the other array.
-    null = pyarrow.null()
-    text = pyarrow.large_string()
-    kind = next((labels.type for labels in (one, other) if labels.type != null), pyarrow.int64())
-    one, other = (labels.cast(kind) if labels.type == null else labels for labels in (one, other))
-    expected, actual = ('text' if labels.type == text else 'integers' for labels in (one, other))
-    if actual != expected:
-        raise ParameterError(f'{other_name}: found {actual}, expected {expected} as in {one_name}')
-    return one, other
-
-
-def _integers(array: pyarrow.Array, name: str) -> pyarrow.Array:
-    """Convert floats back to integers: pandas stores integers as floats if some are missing."""
-    import pyarrow
-
-    floats = array.to_numpy(zero_copy_only=False)
-    # From here up, a float may be a rounded integer.
-    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
-    missing = np.isnan(floats)
-    numbers = np.where(missing, 0, floats).astype(np.float64)
-    if not ((np.abs(numbers) < limit) & (np.trunc(numbers) == numbers)).all():
-        raise ParameterError(f'{name}: found floats, expected text or integers')
-    return pyarrow.array(numbers.astype(np.int64), mask=missing)
-
-
-def _is_sequence(values: Any) -> bool:
-    return hasattr(values, '__iter__') and not isinstance(values, str | bytes | dict | Set)
-
-
-def _kinds(lists: Any) -> set[type]:
-    """Return the types of the elements of a container of Python objects; else an empty set."""
-    import pyarrow
-
-    if isinstance(lists, pyarrow.Array | pyarrow.ChunkedArray) or not _is_sequence(lists):
-        return set()
-    if isinstance(lists, np.ndarray) and (lists.dtype != object or lists.ndim != 1):
-        return set()
-    return set(map(type, lists))
-
-
-def _flattened(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
-    """Return the labels of all lists, one list after another, and the offsets of the lists."""
-    import pyarrow
-
-    lists = on_cpu(lists, name)
-    if isinstance(lists, np.ndarray) and lists.ndim == 2:
-        n_lists, length = lists.shape
-        labels = label_array(lists.ravel(), name)
-        offsets = np.arange(n_lists + 1) * length
-    else:
-        if type(lists) in ORDERED and any(hasattr(kind, 'to_numpy') for kind in _kinds(lists)):
-            lists = [row.tolist() if hasattr(row, 'to_numpy') else row for row in lists]
-        elif type(lists) in ORDERED and any(hasattr(kind, '__dlpack__') for kind in _kinds(lists)):
-            lists = [on_cpu(row, name) for row in lists]
-        array = arrow_array(lists, name)
-        if pyarrow.types.is_null(array.type) and not len(array):
-            array = array.cast(pyarrow.list_(pyarrow.null()))
-        if pyarrow.types.is_fixed_size_list(array.type):
-            array = array.cast(pyarrow.large_list(array.type.value_type))
-        if not (pyarrow.types.is_list(array.type) or pyarrow.types.is_large_list(array.type)):
-            actual = name_of_type(array.type)
-            raise ParameterError(f'{name}: found {actual}, expected lists of labels')
-        if array.null_count:
-            raise ParameterError(f'{name}: found a missing list, expected lists of labels')
-        labels = label_array(array.flatten(), name)
-        offsets = array.offsets.to_numpy().astype(np.int64)
-        offsets -= offsets[0]  # the offsets of a slice do not begin at 0
-    if labels.null_count:
-        raise ParameterError(f'{name}: found a missing label, expected text or integers')
-    return labels, offsets
 
 
 class Unproved(Exception):

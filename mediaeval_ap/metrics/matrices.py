@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.metrics.label_lists import tensor_error
-from mediaeval_ap.tables.columnar import is_list, to_arrow
+from mediaeval_ap.metrics.arguments import tensor_error
+from mediaeval_ap.tables.arrow_columns import is_list
+from mediaeval_ap.tables.columnar import to_arrow
 from mediaeval_ap.tables.reading import is_arrow, remedy_of
-from mediaeval_ap.tables.values import EXACT_NUMBER, LARGEST_INTEGER
+from mediaeval_ap.tables.values import EXACT_NUMBER, LARGEST_INTEGER, is_rounded
 
 
 def with_classes(truth: Any) -> Any:
@@ -134,7 +134,7 @@ def _refuse_rounded(
 ) -> None:
     """Raise ParameterError for an integer that was rounded; the suffix tells the cause."""
     for number, double in zip(unconverted.tolist(), converted.tolist(), strict=True):
-        if isinstance(number, Integral) and math.isfinite(double) and int(number) != int(double):
+        if math.isfinite(double) and is_rounded(number, double):
             raise ParameterError(f'{name}: found {int(number)}{suffix}, expected {EXACT_NUMBER}')
 
 

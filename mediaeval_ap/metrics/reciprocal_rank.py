@@ -12,7 +12,8 @@ from mediaeval_ap.choices import FIRST_HIT_CUTOFF
 from mediaeval_ap.definitions import Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator
-from mediaeval_ap.metrics.label_lists import LabelLists, label_array, map_blocks, match
+from mediaeval_ap.metrics.arguments import label_array
+from mediaeval_ap.metrics.label_lists import LabelLists, map_blocks, match
 from mediaeval_ap.tables.table import Labels, Lists
 
 

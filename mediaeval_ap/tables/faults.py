@@ -132,5 +132,10 @@ def explain_number(field: bytes, layout: Layout) -> Fault | None:
     return Fault(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 
+def invalid_utf8(error: UnicodeDecodeError) -> str:
+    """Name the first byte that is not UTF-8."""
+    return f'invalid UTF-8 at byte {error.start + 1} (0x{error.object[error.start]:02x})'
+
+
 def _described(value: object) -> str:
     return f'{shown(value)} ({type(value).__name__})'

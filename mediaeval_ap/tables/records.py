@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shortened, shown
-from mediaeval_ap.tables.columnar import (
+from mediaeval_ap.tables.arrow_columns import (
+    array_of_values,
     holds_any,
     holds_integers,
-    index_remedy,
     is_list,
     list_array,
     number_array,
-    read_columns,
+    parse_decimals,
     text_array,
 )
+from mediaeval_ap.tables.columnar import index_remedy, read_columns
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput
@@ -46,10 +47,8 @@ from mediaeval_ap.tables.text.csv_text import parse_csv
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
 from mediaeval_ap.tables.values import (
     FINITE_DECIMAL,
-    LARGEST_INTEGER,
     PADDED,
     expected_number,
-    is_finite_decimal,
 )
 
 if TYPE_CHECKING:
@@ -300,15 +299,15 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
         if layout.allow_na and column in layout.numbers and cells.dtype == object:
             cells = cells.mask(cells.astype(str).str.match(NA))
         try:
-            columns[column] = pyarrow.array(cells, from_pandas=True)
-            are_sets = (issubclass(type(cell), Set) for cell in cells)
-            if is_list(columns[column]) and any(are_sets):
-                raise FormatError(source.name, '', column, 'a set', 'an ordered list of labels')
-        except MemoryError:
-            raise
-        except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
-            reason = str(error).splitlines()[0]
-            raise FormatError(source.name, '', column, reason, 'one kind of value') from None
+            columns[column] = array_of_values(cells)
+        except ValueError as error:
+            raise FormatError(
+                source.name, '', column, found=str(error), expected='one kind of value'
+            ) from None
+        if is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
+            raise FormatError(
+                source.name, '', column, found='a set', expected='an ordered list of labels'
+            )
     return _with_unread(from_table(pyarrow.table(columns), layouts, source), layout)
 
 
@@ -350,20 +349,3 @@ def from_table(
             raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)
-
-
-def parse_decimals(texts: pyarrow.Array) -> NDArray[np.float64]:
-    """Parse texts as doubles; a text that `expected_number` refuses becomes NaN or infinite."""
-    import pyarrow
-
-    try:
-        numbers = np.array(texts.cast(pyarrow.float64()))
-    except pyarrow.ArrowInvalid:  # a wrong text, or a number that pyarrow cannot parse
-        fields = [text.strip(BETWEEN_WORDS).encode() for text in texts.to_pylist()]
-        numbers = np.array(
-            [float(field) if is_finite_decimal(field) else np.nan for field in fields]
-        )
-    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER):
-        if expected_number(texts[row].as_py()):
-            numbers[row] = np.nan
-    return numbers

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import DataWarning, FormatError, printable, shown, warn_caller
-from mediaeval_ap.tables.faults import Cause, Fault, explain_number, no_rows
+from mediaeval_ap.tables.faults import Cause, Fault, explain_number, invalid_utf8, no_rows
 from mediaeval_ap.tables.layouts import (
     FAMILIES,
     HYPOTHESIS,
@@ -126,8 +126,7 @@ def explain_bytes(line: bytes) -> Fault | None:
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        problem = f'invalid UTF-8 at byte {error.start + 1} (0x{line[error.start]:02x})'
-        faults.append((error.start, problem, 'UTF-8'))
+        faults.append((error.start, invalid_utf8(error), 'UTF-8'))
     if not faults:
         return None
     position, problem, expected = min(faults)
