@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -24,7 +23,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.evaluation.scoring import finish_evaluation
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import run_names
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.digests import digest_of
 from mediaeval_ap.tables.sources import opening, parsed_json
 
 __all__ = ['collect']
@@ -42,7 +41,7 @@ class BlockFolder:
     def __init__(self, path: str, plan: Mapping[str, Any]) -> None:
         self.path = path
         self.plan = plan
-        self._key = _digest({**plan, 'names': []})[:16]
+        self._key = digest_of({**plan, 'names': []})[:16]
         self.n_blocks = -(-plan['n_queries'] // plan['block_queries'])
 
     @classmethod
@@ -67,7 +66,7 @@ class BlockFolder:
                 actual = _format_value(older_plan.get(field))
                 raise FormatError(file, '', field, actual, expected=expected)
         if not older_plan or (any(plan['names']) and older_plan['names'] != plan['names']):
-            content = json.dumps({**plan, 'sha256': _digest(plan)}, indent=2)
+            content = json.dumps({**plan, 'sha256': digest_of(plan)}, indent=2)
             write_whole(file, f'{content}\n')
         return folder
 
@@ -84,7 +83,7 @@ class BlockFolder:
             if actual != expected:
                 advice = 'begin in another folder'
                 raise FormatError(file, '', field, shown(actual), expected=f'{expected}; {advice}')
-        if plan.pop('sha256', '') != _digest(plan):
+        if plan.pop('sha256', '') != digest_of(plan):
             expected = 'the plan that evaluate wrote; begin in another folder'
             raise FormatError(file, '', '', 'an edited plan', expected=expected)
         return cls(path, plan)
@@ -187,28 +186,9 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     return evaluations
 
 
-def digest_of_rows(table: Table) -> str:
-    """Return the SHA-256 of the rows of a table; the numbering of its texts does not matter.
-
-    A digest of the file would not show a selection of its rows, and rows in memory have no file.
-    """
-    digest = hashlib.sha256(f'{len(table)} {" ".join(table.layout.fields)}\n'.encode())
-    for field in table.layout.texts:
-        column = table[field].sorted()
-        digest.update(f'{json.dumps(column.values)}\n'.encode())
-        digest.update(column.codes.astype('<i4').tobytes())
-    if table.numbers is not None:
-        digest.update(table.numbers.astype('<f8').tobytes())
-    return digest.hexdigest()
-
-
 def _seal(path: str, block: Evaluation) -> str:
     """Return a digest of a block and the name of its file, which stands in place of its run."""
-    return _digest({**block.to_dict(), 'run': os.path.basename(path)})
-
-
-def _digest(described: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+    return digest_of({**block.to_dict(), 'run': os.path.basename(path)})
 
 
 def _format_value(value: Any) -> str:

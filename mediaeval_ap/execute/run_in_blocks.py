@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 from collections.abc import Generator, Sequence
@@ -18,7 +17,7 @@ from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.scoring import finish_evaluation
 from mediaeval_ap.execute import block_folder
-from mediaeval_ap.execute.block_folder import BlockFolder, digest_of_rows
+from mediaeval_ap.execute.block_folder import BlockFolder
 from mediaeval_ap.execute.worker_tasks import (
     EvaluationRequest,
     OpenedRun,
@@ -29,6 +28,7 @@ from mediaeval_ap.progress import Bar, progress_hidden, tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Table
+from mediaeval_ap.tables.digests import digest_of_file, digest_of_rows
 from mediaeval_ap.tables.sources import ByteSource, opening
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _entry_in_plan(criteria: Criteria, run: Run) -> tuple[dict[str, Any] | None,
                 f'resume: found {source.name} as a run, expected a file, which can be read again'
             )
         with opening(source.name), source.open_stored() as file:
-            digest = hashlib.file_digest(file, 'sha256').hexdigest()
+            digest = digest_of_file(file)
         return {'name': source.name, 'sha256': digest}, run
     table = criteria.read_run(run)
     if isinstance(run, Ranking):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, words_at
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, hash_words, words_at
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 BlockScore = TypeVar('BlockScore')
 
 NUL = '\0'
-HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads bits
 # Workers of Dask give memory back at once (MALLOC_TRIM_THRESHOLD_), and the system then maps each
 # array of 128 KiB or more anew, page by page. Blocks of this size have few such arrays: in Dask
 # they take half the time of larger blocks, elsewhere the same time.
@@ -147,22 +146,19 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     >>> (lists.codes == lists.codes[0]).tolist()
     [True, False, True]
     """
-    hashes = np.zeros(int(lengths.sum()), dtype=np.uint64)
+    n_labels = int(lengths.sum())
     words: list[NDArray[np.uint64]] = []
-    if len(hashes):
+    if n_labels:
         buffer = np.frombuffer(text + bytes(MAX_PACKED_BYTES), np.uint8)
         ends = np.append(np.flatnonzero(buffer[: len(text)] == 0), len(text))
-        if len(ends) != len(hashes):  # a label contains NUL
+        if len(ends) != n_labels:  # a label contains NUL
             raise Unproved
         starts = np.append(0, ends[:-1] + 1)
         if (ends - starts).max() > MAX_PACKED_BYTES:
             raise Unproved
         words = [*words_at(buffer, starts, ends - starts).T]
-    for word in words:
-        hashes = (hashes ^ word) * HASH_FACTOR
-        hashes ^= hashes >> np.uint64(32)
     n_bits = 1 + len(lengths).bit_length()  # left free for the sign and the index of the list
-    codes = (hashes >> np.uint64(n_bits)).view(np.int64)
+    codes = (hash_words(words, n_labels) >> np.uint64(n_bits)).view(np.int64)
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
 
 

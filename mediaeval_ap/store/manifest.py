@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.tables import Provenance, Table
+from mediaeval_ap.tables.digests import digest_of, digest_of_file
 from mediaeval_ap.tables.reading import STORE_MANIFEST, is_store
 from mediaeval_ap.tables.sources import parsed_json
 
@@ -24,6 +24,7 @@ STORE_FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 2
 SUFFIX = '.npy'
 INDEX_AGAIN = 'index the run again'
+COMPACT = (',', ':')  # the separators of JSON in digests
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Manifest:
             description['subset'] = self.subset.videos
         for file in description['columns'].values():
             del file['mtime_ns']
-        return digest_of(description)
+        return digest_of(description, COMPACT)
 
     def source(self, path: str) -> Provenance:
         """Return the provenance of the run, for results."""
@@ -150,13 +151,7 @@ def why_not_replaced(folder: str) -> str | None:
 
 def digest_of_videos(subset: Table) -> str:
     """Return the digest of the distinct videos of a subset."""
-    return digest_of(sorted(set(subset.rows())))
-
-
-def digest_of(value: object) -> str:
-    """Return the digest of a value that JSON can express."""
-    text = json.dumps(value, sort_keys=True, separators=(',', ':'))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_of(sorted(set(subset.rows())), COMPACT)
 
 
 def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
@@ -167,7 +162,7 @@ def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
         os.fsync(file.fileno())
         status = os.fstat(file.fileno())
         file.seek(0)
-        digest = hashlib.file_digest(file, 'sha256').hexdigest()
+        digest = digest_of_file(file)
     return ColumnFile(status.st_size, status.st_mtime_ns, digest)
 
 
@@ -201,7 +196,7 @@ def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
     """Raise FormatError if the file of a column has another digest than in the manifest."""
     printed_path = f'{path}/{name}{SUFFIX}'
     with as_read_errors(printed_path), open(os.path.join(folder, name + SUFFIX), 'rb') as file:
-        digest = hashlib.file_digest(file, 'sha256').hexdigest()
+        digest = digest_of_file(file)
     if digest != column.sha256:
         expected = f'{column.sha256[:12]}…, as it was written'
         raise store_error(printed_path, 'SHA-256', f'{digest[:12]}…', expected)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,6 +17,7 @@ from mediaeval_ap.tables.arrow_columns import (
     refuse_missing,
     text_array,
 )
+from mediaeval_ap.tables.digests import digest_of_file
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import (
@@ -155,7 +155,7 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
         if not (source.is_remote or version_of(stream)):
             raise ReadError(source.name, f'is {PARQUET}, {NOT_A_REGULAR_FILE}')
         is_nameless = source.is_open and not source.is_remote
-        digest = None if is_nameless else hashlib.file_digest(stream, 'sha256').hexdigest()
+        digest = None if is_nameless else digest_of_file(stream)
         try:
             yield stream, Provenance(source.name, digest)
         except (pyarrow.ArrowException, OSError) as error:

@@ -18,7 +18,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD, combine, find, width_for, words_at
+from mediaeval_ap.arrays import (
+    MAX_PACKED_BYTES,
+    WORD,
+    combine,
+    find,
+    hash_words,
+    width_for,
+    words_at,
+)
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
@@ -42,12 +50,8 @@ TOPIC = 'qid'
 DOCUMENT = 'docno'
 TREC_BLOCK_BYTES = 3 << 16  # twice as many take 8 MiB more memory; half, a tenth more time
 MARKS_PER_KEY = 16  # so at most one of 16 other keys is a false candidate
-ROWS_AT_ONCE = 1 << 15  # 32 times as many take a third more time to hash
+ROWS_AT_ONCE = 1 << 15  # keys that are looked up
 NO_ROWS = np.empty(0, dtype=np.int64)
-# Odd, so that no bit of a product is lost.
-_FACTORS = [
-    pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, MAX_PACKED_BYTES // WORD + 2)
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,19 +292,12 @@ def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.in
 
     Keys of two arrays can be compared if both or neither hold objects.
     """
-    keys = topic.astype(np.uint64)
-    keys *= np.uint64(_FACTORS[-1])
     if documents.dtype == object:
-        keys += np.fromiter(map(hash, documents), np.int64, len(documents)).view(np.uint64)
-        return keys.view(np.int64)
-    words = documents.view('<u8').reshape(-1, documents.itemsize // WORD)
-    for begin in range(0, len(words), ROWS_AT_ONCE):
-        rows = slice(begin, begin + ROWS_AT_ONCE)
-        for word, factor in zip(words[rows].T, _FACTORS, strict=False):
-            # A word of 0 adds 0, so that keys do not depend on the width.
-            mixed = (word ^ (word >> 32)) * factor
-            keys[rows] += (mixed ^ (mixed >> 29)) * factor
-    return keys.view(np.int64)
+        hashes = np.fromiter(map(hash, documents), np.int64, len(documents))
+        words = [hashes.view(np.uint64)]
+    else:
+        words = [*documents.view('<u8').reshape(-1, documents.itemsize // WORD).T]
+    return hash_words([topic.astype(np.uint64), *words], len(topic)).view(np.int64)
 
 
 def descending_keys(documents: Documents) -> NDArray[np.int64]:

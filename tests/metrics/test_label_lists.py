@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracle import CLOSE
 from strategies import examples
 
-from mediaeval_ap import definitions
+from mediaeval_ap import arrays, definitions
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics import (
     MeanAveragePrecision,
@@ -146,7 +146,7 @@ labels |= st.text('\0ab', max_size=2) | st.sampled_from(OTHERS)
 some_lists = st.sampled_from([labels, st.sampled_from(TEXT), st.sampled_from('abcd')]).flatmap(
     lambda labels: st.lists(st.lists(labels, max_size=7), max_size=6)
 )
-WEAK = [np.uint64(0), np.uint64(1), label_lists.HASH_FACTOR]
+WEAK = [np.uint64(0), np.uint64(1), arrays.HASH_FACTOR]
 
 
 def outcome(y_true, y_pred, k, definition):
@@ -186,7 +186,7 @@ def test_as_pyarrow_reads_them(data, k, definition, odd, n_users):
     if data.draw(st.integers(0, 9)):
         y_pred = (y_pred + [[]] * len(y_true))[: len(y_true)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_lists, 'HASH_FACTOR', odd)
+        patch.setattr(arrays, 'HASH_FACTOR', odd)
         patch.setattr(label_lists, 'USERS_AT_ONCE', n_users)
         patch.setattr(label_lists, 'TEXTS_AT_ONCE', 2)
         found = outcome(outer(y_true), outer(y_pred), k, definition)
