@@ -26,14 +26,14 @@ from mediaeval_ap.tables.first_look import (
     is_json,
     is_measure_header,
     is_trec_eval,
+    separator_by_suffix,
 )
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout, column_at
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.records import Records, from_table, read_records
-from mediaeval_ap.tables.rows import as_double
 from mediaeval_ap.tables.sources import ByteSource, parsed_lines
 from mediaeval_ap.tables.table import LineNumbers
-from mediaeval_ap.tables.text.line_rules import EXACT_NUMBER
+from mediaeval_ap.tables.values import EXACT_NUMBER, as_double
 
 if TYPE_CHECKING:
     import pandas
@@ -282,7 +282,7 @@ def frame_of(table: ScoreTable, wanted: Container[str] | None = None) -> pandas.
             if is_json(source.start):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
-                separator = '\t' if '.tsv' in source.name.lower() else ','
+                separator = separator_by_suffix(source.name)
                 frame = pandas.read_csv(stream, sep=separator, dtype=str, keep_default_na=False)
                 frame = frame.rename(columns=str.strip)
     return frame[choose(frame.columns)]

@@ -30,7 +30,13 @@ from mediaeval_ap.comparison.score_files import (
     score_layouts,
 )
 from mediaeval_ap.comparison.score_matrix import matrix_of
-from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
+from mediaeval_ap.errors import (
+    FormatError,
+    ParameterError,
+    abridged,
+    printable,
+    shown,
+)
 from mediaeval_ap.results.metric_kinds import kind_of_metric
 from mediaeval_ap.results.own_tables import OwnLayout, check_alike, reason_without_videos
 from mediaeval_ap.results.result import N_QUERIES

@@ -8,8 +8,10 @@ from collections.abc import Collection
 from contextlib import suppress
 from enum import Enum
 from itertools import chain
+from os.path import splitext
 from typing import Any
 
+from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
@@ -31,6 +33,7 @@ _ALL_TOOL_COLUMNS = [columns.split() for columns in chain(*TOOL_COLUMNS.values()
 OWN_COUNTS = 'n_queries', 'n_labels'  # columns in tables of this package
 TOPIC_COLUMNS = ('qid', 'query_id')  # of PyTerrier, and of ir_measures
 LZ4 = b'\x04\x22\x4d\x18'  # ranx compresses CBOR by it
+NPY = b'\x93NUMPY'
 # A key of a JSON object, and its colon.
 _KEY = rb'"(?:[^"\\]|\\.)*"\s*:'
 # The brace of an object, followed by a key, or alone in its line.
@@ -101,7 +104,9 @@ def kind_of(file: Any) -> Kind:
         return Kind.TREC
     if not _begins_like_results(start):
         return Kind.ROWS
-    return Kind.JSON_LINES if 'schema' not in names and _is_next_line(start) else Kind.RESULTS
+    if 'schema' not in names and _is_next_line(start):
+        return Kind.JSON_LINES
+    return Kind.RESULTS
 
 
 def columns_of(source: ByteSource) -> list[str]:
@@ -113,8 +118,9 @@ def columns_of(source: ByteSource) -> list[str]:
             return parquet_columns(source)
     if is_json(source.start):
         return [*first_object(source)]
-    # Tabs only by the suffix: a run may be separated by tabs, too.
-    separators = ',;\t' if re.search('[.][ct]sv', source.name.lower()) else ',;'
+    separators = ',;'
+    if re.search('[.][ct]sv', source.name.lower()):  # a run may be separated by tabs, too
+        separators += '\t'
     return header_of(source.start, separators)
 
 
@@ -151,8 +157,7 @@ def are_measures(names: Collection[str]) -> bool:
 def holds_measures_by_topic(start: bytes) -> bool:
     """Return True for JSON of pytrec_eval: an object of measures for each topic."""
     topic = _first_topic(start)
-    keys = [] if topic is None else _keys(topic[1])
-    return are_measures([name.decode(errors='replace') for name in keys])
+    return topic is not None and are_measures(_names_of_keys(topic[1]))
 
 
 def is_trec_eval(start: bytes) -> bool:
@@ -165,8 +170,10 @@ def shape_of(start: bytes) -> Shape:
     if start.startswith(LZ4):
         return Shape.LZ4
     has_tool_columns = _has_tool_columns(start)
+    if _is_object(start) and not (has_tool_columns or _is_record(start)):
+        return Shape.TOPICS
     if _is_object(start):
-        return Shape.RECORDS if has_tool_columns or _is_record(start) else Shape.TOPICS
+        return Shape.RECORDS
     if _is_array(start):
         return Shape.ARRAY
     return Shape.TABLE if has_tool_columns else Shape.LINES
@@ -174,10 +181,31 @@ def shape_of(start: bytes) -> Shape:
 
 def _has_tool_columns(start: bytes) -> bool:
     """Return True if CSV or JSON begins with a tool's columns of qrels or a run."""
-    names = {*header_of(start, ',\t')}
+    names = header_of(start, ',\t')
     if start.lstrip().startswith((b'{', b'[')):
-        names = {name.decode(errors='replace') for name in _keys(start)}
-    return any(map(names.issuperset, _ALL_TOOL_COLUMNS))
+        names = _names_of_keys(start)
+    return any(map({*names}.issuperset, _ALL_TOOL_COLUMNS))
+
+
+def _names_of_keys(start: bytes) -> list[str]:
+    return [name.decode(errors='replace') for name in _keys(start)]
+
+
+def separator_by_suffix(name: str) -> str:
+    """Return a tab for a file whose name ends in .tsv, perhaps compressed; else a comma."""
+    stem, suffix = splitext(name.lower())
+    if suffix in COMPRESSED_SUFFIXES:
+        suffix = splitext(stem)[1]
+    return {'.tsv': '\t'}.get(suffix, ',')
+
+
+def separator_of(content: bytes) -> str:
+    """Return a tab if the first line has one, else a comma."""
+    return '\t' if b'\t' in first_line(content) else ','
+
+
+def first_line(content: bytes) -> bytes:
+    return content[: content.find(b'\n') + 1 or len(content)]  # the rest is not copied
 
 
 def header_of(start: bytes, separators: str) -> list[str]:

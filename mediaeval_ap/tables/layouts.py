@@ -66,8 +66,7 @@ class Layout:
     @property
     def expected(self) -> str:
         """The fields of a line, for error messages."""
-        count = len(self.fields)
-        return f'{count} field{"s" if count > 1 else ""}: {" ".join(self.fields)}'
+        return f'{fields_in_words(len(self.fields))}: {" ".join(self.fields)}'
 
 
 @dataclass(frozen=True)
@@ -204,6 +203,10 @@ def choose_layout(
 
 def expected_columns(layouts: Sequence[RecordLayout]) -> str:
     return ' or '.join(dict.fromkeys(layout.expected for layout in layouts))
+
+
+def fields_in_words(count: int) -> str:
+    return '1 field' if count == 1 else f'{count} fields'
 
 
 def column_at(position: int) -> str:

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from os.path import splitext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shortened, shown
 from mediaeval_ap.tables.arrow_columns import (
@@ -32,6 +30,7 @@ from mediaeval_ap.tables.arrow_columns import (
 )
 from mediaeval_ap.tables.columnar import index_remedy, read_columns
 from mediaeval_ap.tables.faults import no_rows
+from mediaeval_ap.tables.first_look import NPY, separator_by_suffix
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.rows import column_names
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 PADDED_LABEL = f'(?:^|[{BETWEEN_WORDS},\r\n]){PADDED}(?:$|[{BETWEEN_WORDS},\r\n])'
-NPY_START = b'\x93NUMPY'
 FORBIDDEN_IN_LINES = f'\0|\r(?:[^\n]|$)|{BYTE_ORDER_MARK.decode()}'
 
 
@@ -190,7 +188,7 @@ def read_records(
 def _read_file(source: ByteSource, allow_array: bool) -> bytes | NDArray[Any]:
     """Read all of a file: its bytes, or with `allow_array` the array of a .npy file."""
     with source.open() as stream:
-        if not (allow_array and stream.peek(len(NPY_START)).startswith(NPY_START)):
+        if not (allow_array and stream.peek(len(NPY)).startswith(NPY)):
             return read_all(stream, source.name)
         try:
             array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
@@ -242,10 +240,7 @@ def from_csv(
     """Read CSV; by default, the suffix of the file tells if tabs separate the columns."""
     import pyarrow
 
-    stem, suffix = splitext(source.name.lower())
-    if suffix in COMPRESSED_SUFFIXES:
-        suffix = splitext(stem)[1]
-    delimiter = delimiter or ('\t' if suffix == '.tsv' else ',')
+    delimiter = delimiter or separator_by_suffix(source.name)
     layout, columns, lines = parse_csv(content, layouts, source.name, delimiter)
     records = Records(layout, columns.combine_chunks(), source, lines)
     for role, name in layout.by_role.items():

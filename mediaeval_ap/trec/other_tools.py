@@ -17,13 +17,13 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown, with_noun
 from mediaeval_ap.tables.faults import no_rows
-from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, shape_of
+from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, separator_of, shape_of
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
 from mediaeval_ap.tables.reading import is_series
 from mediaeval_ap.tables.rows import from_located_rows, from_numbered_rows
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
 from mediaeval_ap.tables.table import LineNumbers, Table
-from mediaeval_ap.tables.text.csv_text import delimiter_of, read_csv_rows
+from mediaeval_ap.tables.text.csv_text import read_csv_rows
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
 from mediaeval_ap.tables.values import integer_as_text
 
@@ -179,4 +179,4 @@ def _nesting_depth(value: Any, most: int = 4) -> int:
 def _read_csv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
     """Read a table with a header, such as qrels of BEIR (2.2.0) with tabs between the fields."""
     content = read_all(stream, source.name)
-    return read_csv_rows(content, layouts_of(layout), source.name, delimiter_of(content))
+    return read_csv_rows(content, layouts_of(layout), source.name, separator_of(content))

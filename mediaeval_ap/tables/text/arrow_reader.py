@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from os import cpu_count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column
-from mediaeval_ap.tables.text.line_rules import Piece, holds_text
+from mediaeval_ap.tables.text.line_rules import Piece, holds_text, with_lf
 from mediaeval_ap.tables.values import is_number
 
 if TYPE_CHECKING:
@@ -60,36 +61,52 @@ def prove_block(
     """
     if block is None:  # an endless line
         return None
-    import pyarrow
-
-    types = dict.fromkeys(as_written or layout.texts, pyarrow.string())
-    if layout.number is not None:
-        digits = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
-        types[layout.number] = digits if layout.integers else pyarrow.float64()
     text = _normalised(block, layout)
     if text is None or layout.holds_comment(text):
         return None
-    n_lines, positions = _rows_among_lines(text)
-    n_rows = n_lines if positions is None else len(positions)
-    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):  # the last line held only spaces
-        n_lines, positions = n_lines + 1, np.arange(n_lines) if positions is None else positions
-    text = text or b'\n'  # pyarrow refuses an empty file
-    content = pyarrow.BufferReader(text)
-    # For small blocks in one thread, only the system's pool gives memory back. For codes in many
-    # threads, pyarrow's own pool needs a third less.
-    pool = pyarrow.system_memory_pool() if as_written else None
-    read_options = {'block_size': len(text) + 1, 'use_threads': False}
-    table = _parse_csv(content, layout.fields, types, ' ', pool, **read_options)
-    if table is None or len(table) != n_rows:
+    n_lines, rows = _rows_among_lines(text)
+    if not block.endswith(b'\n') and text[-1:] in (b'', b'\n'):
+        if rows is None:
+            rows = np.arange(n_lines)
+        n_lines += 1  # the last line, which held only spaces or a comment
+    texts = as_written or layout.texts
+    table = _parse_normalised(text, layout, texts, is_encoded=not as_written)
+    if table is None or len(table) != (n_lines if rows is None else len(rows)):
         return None
     numbers = _doubles(table, layout)
     if numbers is None:
         return None
-    texts = table.select(as_written or layout.texts)
+    text_columns = table.select(texts)
     if not as_written:
-        columns = [column.dictionary_encode() for column in texts.columns]
-        texts = pyarrow.table(columns, list(layout.texts))
-    return Piece(block, n_lines, positions, texts, numbers, {})
+        for index, name in enumerate(texts):
+            column = text_columns[name].dictionary_encode()
+            text_columns = text_columns.set_column(index, name, column)
+    return Piece(block, n_lines, rows=rows, texts=text_columns, numbers=numbers, wrong={})
+
+
+def _parse_normalised(
+    text: bytes, layout: Layout, texts: Sequence[str], *, is_encoded: bool
+) -> pyarrow.Table | None:
+    """Parse lines with one space between fields; None if pyarrow cannot."""
+    import pyarrow
+
+    types = dict.fromkeys(texts, pyarrow.string())
+    if layout.integers:
+        types[layout.number] = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
+    elif layout.number is not None:
+        types[layout.number] = pyarrow.float64()
+    # For small blocks in one thread, only the system's pool gives memory back. For codes in many
+    # threads, pyarrow's own pool needs a third less.
+    pool = None if is_encoded else pyarrow.system_memory_pool()
+    return _parse_csv(
+        pyarrow.BufferReader(text or b'\n'),  # pyarrow refuses an empty file
+        layout.fields,
+        types,
+        delimiter=' ',
+        memory_pool=pool,
+        block_size=len(text) + 1,
+        use_threads=False,
+    )
 
 
 def _rows_among_lines(block: bytes) -> tuple[int, NDArray[np.int64] | None]:
@@ -111,10 +128,7 @@ def _normalised(block: bytes, layout: Layout) -> bytes | None:
     if may_hold_comments and (layout.is_comment(block) or _has_later_comment(block)):
         lines = block.split(b'\n')
         block = b'\n'.join([b'' if layout.is_comment(line) else line for line in lines])
-    if b'\t' in block:  # to search for two bytes takes 50 times as long
-        block = block.replace(b'\t', b' ')
-    if b'\r' in block:
-        block = block.replace(b'\r\n', b'\n')
+    block = with_lf(block.replace(b'\t', b' '))
     if not holds_text(block):
         return None
     # Control characters are text; if this test takes one for white space, that only costs time.
@@ -130,33 +144,38 @@ def _doubles(table: pyarrow.Table, layout: Layout) -> NDArray[np.float64] | None
     if layout.number is None:
         return np.empty(0)
     column = table[layout.number].combine_chunks()
-    if not layout.integers:
-        doubles: NDArray[Any] = np.from_dlpack(column)
-    else:
+    if layout.integers:
         fields = column.dictionary.to_pylist()  # few distinct numbers
         if not all(is_number(field, layout.integers) for field in fields):
             return None
         doubles = np.array(list(map(float, fields)), np.float64)[np.from_dlpack(column.indices)]
+    else:
+        doubles = np.from_dlpack(column).astype(np.float64, copy=False)
     return doubles if np.isfinite(doubles).all() else None
 
 
 def read_csv(
-    source: Any, names: Sequence[str], types: dict[str, Any], *, delimiter: str, skip_rows: int
+    source: pyarrow.BufferReader,
+    names: Sequence[str],
+    types: Mapping[str, pyarrow.DataType],
+    *,
+    delimiter: str,
+    skip_rows: int,
 ) -> pyarrow.Table | None:
     """Read UTF-8 CSV without quotes by pyarrow, in another thread; None on any doubt."""
-    read_options = {'block_size': CSV_BLOCK_BYTES, 'skip_rows': skip_rows}
+    parse = partial(_parse_csv, delimiter=delimiter, skip_rows=skip_rows)
     with ThreadPoolExecutor(1) as thread:
-        future = thread.submit(_parse_csv, source, names, types, delimiter, None, **read_options)
-        return future.result()
+        return thread.submit(parse, source, names, types, block_size=CSV_BLOCK_BYTES).result()
 
 
 def _parse_csv(
-    source: Any,
+    source: pyarrow.BufferReader,
     names: Sequence[str],
-    types: dict[str, Any],
+    types: Mapping[str, pyarrow.DataType],
+    *,
     delimiter: str,
-    memory_pool: pyarrow.MemoryPool | None,
-    **read_options: Any,
+    memory_pool: pyarrow.MemoryPool | None = None,
+    **read_options: int,
 ) -> pyarrow.Table | None:
     from pyarrow import ArrowException, csv
 

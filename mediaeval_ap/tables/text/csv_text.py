@@ -14,18 +14,19 @@ import numpy as np
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
-from mediaeval_ap.tables.first_look import header_of
+from mediaeval_ap.tables.first_look import first_line, header_of
 from mediaeval_ap.tables.layouts import (
     Layout,
     RecordLayout,
     choose_layout,
     column_at,
     expected_columns,
+    fields_in_words,
 )
 from mediaeval_ap.tables.rows import from_numbered_rows
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.arrow_reader import read_csv
-from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, holds_text
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, holds_text, with_lf
 from mediaeval_ap.tables.text.wrong_lines import (
     explain_bytes,
     remedy_of_foreign,
@@ -43,7 +44,7 @@ _FIELD_LIMIT_LOCK = Lock()  # the `csv` module has one limit for all threads
 def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimiter: str) -> Table:
     """Read CSV whose columns include the fields of one of the layouts."""
     record_layouts = [
-        RecordLayout(layout.texts, numbers=(layout.number,) if layout.number else ())
+        RecordLayout(layout.texts, numbers=tuple(filter(None, [layout.number])))
         for layout in layouts
     ]
     chosen, columns, lines = parse_csv(content, record_layouts, source, delimiter)
@@ -56,19 +57,10 @@ def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimi
                 faults.add(lines[row], fault)
         faults.refuse(source)
         values[layout.number] = list(map(float, values[layout.number]))
-        ends_in_number = header_of(_first_line(content), delimiter)[-1] == layout.number
+        ends_in_number = header_of(first_line(content), delimiter)[-1] == layout.number
         if ends_in_number and not (layout.integers or content.endswith(b'\n')):
             warn_of_cut_line(source, lines[len(columns) - 1], layout)
     return from_numbered_rows(list(zip(*values.values(), strict=True)), lines, layout, source)
-
-
-def delimiter_of(content: bytes) -> str:
-    """Return a tab if the first line has one, else a comma."""
-    return '\t' if b'\t' in _first_line(content) else ','
-
-
-def _first_line(content: bytes) -> bytes:
-    return content[: content.find(b'\n') + 1 or len(content)]  # the rest is not copied
 
 
 def parse_csv(
@@ -76,31 +68,34 @@ def parse_csv(
 ) -> tuple[RecordLayout, pyarrow.Table, LineNumbers]:
     """Read CSV by the first layout that fits its columns: texts and numbers, and their lines."""
     content = content.removeprefix(BYTE_ORDER_MARK)
-    text = content.replace(b'\r\n', b'\n') if b'\r' in content else content
+    text = with_lf(content)
     if not holds_text(text):
         faults = Faults('line')
         faults.add_all(map(explain_bytes, text.split(b'\n')))
         faults.refuse(source)
-    first_line = _first_line(text).decode().rstrip('\n')
-    if remedy := remedy_of_foreign(first_line):
-        raise FormatError(source, 'line 1', '', shown(first_line), 'CSV', remedy=remedy)
+    begin = first_line(text).decode().rstrip('\n')
+    if remedy := remedy_of_foreign(begin):
+        raise Fault('', shown(begin), 'CSV', remedy).error(source, 'line 1')
     records = _csv_records(content, delimiter)
     with _fields_of_any_length():
         line, header = next(records, (1, []))
+    place = f'line {line}'
     if isinstance(header, Fault):
-        raise header.error(source, f'line {line}')
+        raise header.error(source, place)
     has_header = layouts[0].has_header
     if not header:
-        expected = f'{"a header" if has_header else "rows"}: {expected_columns(layouts)}'
-        raise FormatError(source, '', '', 'nothing', expected)
+        first = {True: 'a header', False: 'rows'}[has_header]
+        expected = f'{first}: {expected_columns(layouts)}'
+        raise FormatError(source, '', '', found='nothing', expected=expected)
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
     header = [name.strip(BETWEEN_WORDS) for name in header]
     if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
+        found = f'one column {shown(header[0])}'
         expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
-        raise FormatError(source, f'line {line}', '', f'one column {shown(header[0])}', expected)
-    layout = choose_layout(header, layouts, source, f'line {line}')
+        raise FormatError(source, place, '', found=found, expected=expected)
+    layout = choose_layout(header, layouts, source, place)
     if b'"' not in content and line == 1:
         columns = _prove_csv(content, header, layout, delimiter)
         if columns is not None:
@@ -115,20 +110,20 @@ def _prove_csv(
     """Read CSV without quotes as a whole; None if a record is wrong or in doubt."""
     import pyarrow
 
-    text = pyarrow.large_string()
-    number = pyarrow.float64()
-    texts = layout.by_role.values()  # numbers that may be missing are read as text first
-    types = {name: text if name in texts else number for name in layout.columns(header)}
+    types = dict.fromkeys(layout.columns(header), pyarrow.float64())
+    for name in layout.by_role.values():  # numbers that may be missing are read as text first
+        types[name] = pyarrow.large_string()
     n_header_lines = int(layout.has_header)
     stream = pyarrow.BufferReader(content)
     table = read_csv(stream, header, types, delimiter=delimiter, skip_rows=n_header_lines)
     n_lines = content.count(b'\n') + (not content.endswith(b'\n'))
     if table is None or not len(table) or len(table) != n_lines - n_header_lines:
         return None
-    number_columns = [table[name] for name, kind in types.items() if kind == number]
-    # Infinity and NaN are wrong, and larger integers may be inexact.
-    is_right = all((np.abs(column) < LARGEST_INTEGER).all() for column in number_columns)
-    return table if is_right else None
+    for name in types.keys() - layout.by_role.values():
+        # Infinity and NaN are wrong, and larger integers may be inexact.
+        if not (np.abs(table[name]) < LARGEST_INTEGER).all():
+            return None
+    return table
 
 
 def _read_or_explain(
@@ -156,28 +151,25 @@ def _read_or_explain(
     faults.refuse(source)
     if not rows:
         raise no_rows(source, layout)
-    arrays = [
-        pyarrow.array(values, pyarrow.large_string())
-        if name in layout.by_role.values()
-        else pyarrow.array(list(map(float, values)), pyarrow.float64())
-        for name, values in zip(names, zip(*rows, strict=True), strict=True)
-    ]
-    return pyarrow.table(arrays, list(names)), LineNumbers('line', np.array(lines))
+    columns = {}
+    for name, values in zip(names, zip(*rows, strict=True), strict=True):
+        columns[name] = pyarrow.array(values, pyarrow.large_string())
+        if name not in layout.by_role.values():
+            columns[name] = pyarrow.array(map(float, values), pyarrow.float64())
+    return pyarrow.table(columns), LineNumbers('line', np.array(lines))
 
 
 def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayout) -> Fault | None:
     if len(record) != len(header):
-        plural = 's' if len(record) > 1 else ''
-        fields = f'{len(record)} field{plural} in {shown(",".join(record))}'
-        model = 'the header' if layout.has_header else 'the first line'
-        remedy = remedy_of_foreign(','.join(record))
-        return Fault('', fields, f'{len(header)} fields as in {model}', remedy)
+        text = ','.join(record)
+        fields = fields_in_words(len(record))
+        model = {True: 'the header', False: 'the first line'}[layout.has_header]
+        expected = f'{len(header)} fields as in {model}'
+        return Fault('', f'{fields} in {shown(text)}', expected, remedy_of_foreign(text))
     if layout.other_numbers:
         for name, value in zip(header, record, strict=True):
-            if name in layout.texts:
-                continue
-            if expected := expected_number(value):
-                return Fault(name, shown(value), expected)
+            if name not in layout.texts and (number := expected_number(value)):
+                return Fault(name, shown(value), number)
     return None
 
 

@@ -56,9 +56,9 @@ def _read_by_arrow(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[P
     from mediaeval_ap.tables.text.arrow_reader import N_THREADS, parse_in_threads, prove_block
 
     def read(block: bytes | None) -> Iterable[Piece]:
-        piece = prove_block(block, layout)
-        # A block in doubt is read lazily, by the thread that iterates.
-        return _read_by_python(block, layout) if piece is None else [piece]
+        if (piece := prove_block(block, layout)) is not None:
+            return [piece]
+        return _read_by_python(block, layout)  # lazily, by the thread that iterates
 
     with ThreadPoolExecutor(min(own_cores(), N_THREADS)) as threads:
         yield from chain.from_iterable(parse_in_threads(read, blocks, threads))
@@ -66,7 +66,7 @@ def _read_by_arrow(blocks: Iterable[bytes | None], layout: Layout) -> Iterator[P
 
 def _read_by_python(block: bytes | None, layout: Layout) -> Iterator[Piece]:
     if block is None:
-        yield Piece(b'', 1, [], [], (), {0: (Cause.LENGTH, b'')})
+        yield Piece(b'', 1, rows=[], texts=[], numbers=(), wrong={0: (Cause.LENGTH, b'')})
     end = 0
     while block and end < len(block):
         begin = end
@@ -84,27 +84,20 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
         text = b'\n'.join(lines)
     if not line_rules.holds_text(text) or layout.holds_comment(text):
         return None
-    n_fields = len(layout.fields)
-    columns = evenly_split(text, len(lines), n_fields)
+    columns = evenly_split(text, len(lines), len(layout.fields))
     if columns is None:
         # bytes.split is faster, but also splits at vertical tabs and form feeds.
         split_line = line_rules.find_fields if b'\v' in text or b'\f' in text else bytes.split
         fields_by_row = [fields for fields in map(split_line, lines) if fields]
-        if set(map(len, fields_by_row)) - {n_fields}:
+        if set(map(len, fields_by_row)) - {len(layout.fields)}:
             return None
         columns = list(zip(*fields_by_row, strict=True))
-    n_rows = len(columns[0]) if columns else 0
-    numbers = array('d')
+    n_rows = len(next(iter(columns), ()))
+    numbers: Sequence[float] | None = ()
     if columns and layout.number is not None:
-        fields = columns.pop(layout.number_at)
-        if b''.join(fields).translate(None, INTEGER_BYTES if layout.integers else NUMBER_BYTES):
-            return None
-        try:
-            numbers.extend(map(float, fields))
-        except ValueError:
-            return None
-        if not np.isfinite(numbers).all():
-            return None
+        numbers = _finite_numbers(columns.pop(layout.number_at), layout)
+    if numbers is None:
+        return None
     rows = None
     if n_rows != len(all_lines):
         rows = [
@@ -112,7 +105,19 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
             for position, line in enumerate(all_lines)
             if not line_rules.holds_no_row(line, layout)
         ]
-    return Piece(block, len(all_lines), rows, columns, numbers, {})
+    return Piece(block, len(all_lines), rows=rows, texts=columns, numbers=numbers, wrong={})
+
+
+def _finite_numbers(fields: ColumnFields, layout: Layout) -> Sequence[float] | None:
+    """Parse the numbers of a layout; None if one is wrong."""
+    allowed = INTEGER_BYTES if layout.integers else NUMBER_BYTES
+    if b''.join(fields).translate(None, allowed):
+        return None
+    try:
+        numbers = array('d', map(float, fields))
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def evenly_split(text: bytes, n_lines: int, n_fields: int) -> list[ColumnFields] | None:
@@ -137,18 +142,18 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
     lines = line_rules.split_lines(block)
     wrong: dict[int, tuple[Cause, bytes]] = {}
     rows: list[int] = []
-    columns: list[ColumnFields] = []
+    fields_by_row: list[list[bytes]] = []
     numbers = array('d')
     # In most blocks, text without huge lines, each line is split only once.
     is_plain = len(block) <= LONG_BYTES and layout.comment is None
     is_plain = is_plain and line_rules.holds_text(b'\n'.join(lines))
     for position, line in enumerate(lines):
-        fields = line_rules.find_fields(line) if is_plain else []
-        cause = (
-            line_rules.cause_of_fields(fields, layout)
-            if is_plain
-            else line_rules.cause_of(line, layout)
-        )
+        fields = []
+        if is_plain:
+            fields = line_rules.find_fields(line)
+            cause = line_rules.cause_of_fields(fields, layout)
+        else:
+            cause = line_rules.cause_of(line, layout)
         if cause is not None:
             wrong[position] = cause, line
         if cause not in (None, Cause.NUMBER) or line_rules.holds_no_row(line, layout):
@@ -156,10 +161,11 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
         fields = fields or line_rules.find_fields(line)
         if layout.number is not None:
             number = fields.pop(layout.number_at)
-            numbers.append(float(number) if cause is None else np.nan)
+            numbers.append(np.nan if cause else float(number))
         rows.append(position)
-        columns.append(fields)
-    return Piece(block, len(lines), rows, list(zip(*columns, strict=True)), numbers, wrong)
+        fields_by_row.append(fields)
+    columns = list(zip(*fields_by_row, strict=True))
+    return Piece(block, len(lines), rows=rows, texts=columns, numbers=numbers, wrong=wrong)
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,9 @@ class _TableBuilder:
 
     def _begin(self, piece: Piece) -> Piece:
         """Check the first line of content: it may be a header, or fit another layout better."""
-        rows = range(piece.n_lines) if piece.rows is None else piece.rows
+        rows = piece.rows
+        if rows is None:
+            rows = range(piece.n_lines)
         first = min([*rows[:1], *piece.wrong], default=None)
         if first is None:
             return piece
@@ -256,7 +264,8 @@ class _TableBuilder:
         else:
             columns = [builder.column() for builder in self._columns]
         column_by_name = dict(zip(self.layout.texts, columns, strict=True))
-        return Table(self.layout, column_by_name, numbers, source, self.lines.line_numbers())
+        lines = self.lines.line_numbers()
+        return Table(self.layout, column_by_name, numbers, source, lines=lines)
 
 
 class _ColumnBuilder:
@@ -291,9 +300,9 @@ def parse(
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
             number = builder.lines.next_line
             raise wrong_lines.explain_endless_line().error(source, f'line {number}')
-        builder.add(
-            piece._replace(rows=[], texts=[], numbers=()) if builder.faults.counts else piece
-        )
+        if builder.faults.counts:  # only further faults are of interest
+            piece = piece._replace(rows=[], texts=[], numbers=())
+        builder.add(piece)
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
         raise wrong_lines.no_rows_in_text(source, layout, builder.lines.next_line - 1)

@@ -17,6 +17,7 @@ from mediaeval_ap.tables.layouts import (
     REFERENCE_2015,
     RUN,
     Layout,
+    fields_in_words,
 )
 from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.line_rules import (
@@ -90,11 +91,10 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
             header = f'the header {shown(line.decode())}'
             return Fault('', header, 'rows only', remedy='remove this line')
         case Cause.FIELDS:
-            count = count_fields(line)
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
             if layout.comment is None and line.lstrip(b' \t').startswith(b'#'):
                 return Fault('', f'a comment line {quoted}', 'rows only', remedy='delete it')
-            fields = f'{count} field{"s" if count > 1 else ""}'
+            fields = fields_in_words(count_fields(line))
             fault = Fault('', f'{fields} in {quoted}', layout.expected)
         case Cause.NUMBER:
             fault = explain_number(find_fields(line)[layout.number_at], layout)
