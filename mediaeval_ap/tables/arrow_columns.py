@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import BETWEEN_WORDS
-from mediaeval_ap.errors import FormatError, shortened
+from mediaeval_ap.errors import shortened
 from mediaeval_ap.tables.faults import invalid_utf8
 from mediaeval_ap.tables.table import Provenance
 from mediaeval_ap.tables.values import (
@@ -74,16 +74,16 @@ def text_array(
     if pyarrow.types.is_integer(kind):
         column = column.cast(kind).cast(pyarrow.large_string())
     elif kind not in ('string', 'large_string', 'string_view'):
-        remedy = AS_INTEGERS if pyarrow.types.is_floating(kind) else ''
-        raise _type_error(column, field, f'text or integers{remedy}', source)
+        expected = 'text or integers'
+        if pyarrow.types.is_floating(kind):
+            expected += AS_INTEGERS
+        raise source.error(f'a column of {name_of_type(kind)}', expected, field=field)
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
         with suppress(pyarrow.ArrowException):  # for example codes beyond the dictionary
             _refuse_invalid_utf8(column.cast(pyarrow.large_binary()), field, source)
-        raise FormatError(
-            source.name, '', field, found='a damaged column', expected='text'
-        ) from None
+        raise source.error('a damaged column', 'text', field=field) from None
     # In one chunk: pyarrow would encode each of several chunks with the values of all.
     return pyarrow.chunked_array([column.cast(pyarrow.large_string()).combine_chunks()])
 
@@ -93,10 +93,8 @@ def _refuse_invalid_utf8(column: pyarrow.ChunkedArray, field: str, source: Prove
         try:
             (value.as_py() or b'').decode()
         except UnicodeDecodeError as error:
-            found = invalid_utf8(error)
-            raise FormatError(
-                source.name, f'row {row}', field, found=found, expected='UTF-8'
-            ) from None
+            place = f'row {row}'
+            raise source.error(invalid_utf8(error), 'UTF-8', place=place, field=field) from None
 
 
 def list_array(
@@ -116,8 +114,9 @@ def list_array(
     is_missing = compute.equal(texts, '').fill_null(True).to_numpy(zero_copy_only=False)
     if is_missing.any():
         rows = np.unique(np.repeat(np.arange(len(lists)), np.diff(offsets))[is_missing])
-        found = 'a list with a missing label'
-        raise _rows_error(rows, field, source, found=found, expected='text or integers')
+        raise source.error(
+            'a list with a missing label', 'text or integers', field=field, rows=rows
+        )
     return pyarrow.LargeListArray.from_arrays(offsets - offsets[0], texts)
 
 
@@ -157,30 +156,25 @@ def number_array(
         try:
             column = column.cast(kind)
         except pyarrow.ArrowException:  # codes beyond the dictionary
-            raise FormatError(
-                source.name, '', field, found='a damaged column', expected='numbers'
-            ) from None
+            raise source.error('a damaged column', 'numbers', field=field) from None
     if allow_boolean and kind == pyarrow.bool_():
         column = column.cast(kind := pyarrow.int8())
     if not allow_missing:
         refuse_missing(column, field, source)
     is_decimal = pyarrow.types.is_decimal(kind)
     if not (is_decimal or pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
-        raise _type_error(column, field, 'numbers', source)
+        raise source.error(f'a column of {name_of_type(kind)}', 'numbers', field=field)
     try:
         if is_decimal:  # a cast from decimals to doubles may miss the nearest one
             column = column.cast(pyarrow.int64() if kind.scale <= 0 else pyarrow.string())
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
-        raise FormatError(
-            source.name, '', field, found='integers beyond 2**53', expected=EXACT_NUMBER
-        ) from None
+        raise source.error('integers beyond 2**53', EXACT_NUMBER, field=field) from None
     is_wrong = ~np.isfinite(numbers)
     if allow_missing:
         is_wrong = np.isinf(numbers)
     if len(rows := np.flatnonzero(is_wrong)):
-        found = str(numbers[rows[0]])
-        raise _rows_error(rows, field, source, found=found, expected=FINITE_DECIMAL)
+        raise source.error(str(numbers[rows[0]]), FINITE_DECIMAL, field=field, rows=rows)
     return numbers
 
 
@@ -206,7 +200,7 @@ def refuse_missing(column: ArrowValues, field: str, source: Provenance) -> None:
     """Raise FormatError if a value of a column is missing."""
     if column.null_count:
         rows = np.flatnonzero(column.is_null().to_numpy())
-        raise _rows_error(rows, field, source, found='nothing', expected='a value')
+        raise source.error('nothing', 'a value', field=field, rows=rows)
 
 
 def _decoded(column: ArrowValues) -> pyarrow.DataType:
@@ -214,16 +208,3 @@ def _decoded(column: ArrowValues) -> pyarrow.DataType:
     from pyarrow import types
 
     return column.type.value_type if types.is_dictionary(column.type) else column.type
-
-
-def _type_error(column: ArrowValues, field: str, expected: str, source: Provenance) -> FormatError:
-    found = f'a column of {name_of_type(_decoded(column))}'
-    return FormatError(source.name, '', field, found=found, expected=expected)
-
-
-def _rows_error(
-    rows: NDArray[np.int64], field: str, source: Provenance, *, found: str, expected: str
-) -> FormatError:
-    place = f'row {rows[0] + 1}'
-    further = len(rows) - 1
-    return FormatError(source.name, place, field, found=found, expected=expected, further=further)

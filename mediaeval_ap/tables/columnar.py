@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from mediaeval_ap.choices import TEXT, is_text
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
+from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.tables.arrow_columns import (
     holds_integers,
@@ -28,7 +28,7 @@ from mediaeval_ap.tables.sources import (
     refuse_beyond_limit,
     version_of,
 )
-from mediaeval_ap.tables.table import Provenance, Table
+from mediaeval_ap.tables.table import Argument, ArrowTable, Provenance, Table
 from mediaeval_ap.tables.text.arrow_reader import text_column
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
     return rows
 
 
-def read_columns(origin: Any, choose: Choose, name: str) -> tuple[pyarrow.Table, Provenance]:
+def read_columns(
+    origin: ByteSource | ArrowTable, choose: Choose, name: str
+) -> tuple[pyarrow.Table, Provenance]:
     """Read some columns of a file, or of a table called `name`; `choose` names the columns."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
@@ -81,7 +83,7 @@ def parquet_columns(source: ByteSource) -> list[str]:
         return list(parquet.read_schema(stream).names)
 
 
-def to_arrow(origin: Any) -> pyarrow.Table:
+def to_arrow(origin: Argument) -> pyarrow.Table:
     """Convert a table with `to_arrow` or `__arrow_c_stream__` to a pyarrow table."""
     import pyarrow
 
@@ -91,21 +93,26 @@ def to_arrow(origin: Any) -> pyarrow.Table:
     except MemoryError:  # pyarrow's is an ArrowException, too
         raise
     except (pyarrow.ArrowException, TypeError) as error:
-        problem = f'found {type(origin).__name__}, which is not a table to Arrow: {error}'
-        raise ParameterError(problem.splitlines()[0]) from error
+        (reason, *_) = str(error).splitlines() or ['']
+        raise ParameterError(
+            f'found {type(origin).__name__}, which is not a table to Arrow: {reason}'
+        ) from error
 
 
-def check_names(names: Sequence[str], layout: Layout, source: str, frame: Any = None) -> None:
+def check_names(
+    names: Sequence[str], layout: Layout, source: str, frame: pandas.DataFrame | None = None
+) -> None:
     """Raise FormatError if a field of the layout is missing or repeated among the columns."""
-    if wrong_fields := [field for field in layout.fields if names.count(field) != 1]:
-        columns = f'columns {shown(", ".join(names))}'
-        ids = [field for field in wrong_fields if field in layout.texts]
-        remedy = '' if frame is None else index_remedy(frame, ids)
-        expected = f'one column {wrong_fields[0]}{remedy}'
-        raise FormatError(source, '', wrong_fields[0], columns, expected)
+    wrong_fields = [field for field in layout.fields if names.count(field) != 1]
+    if wrong_fields:
+        expected = f'one column {wrong_fields[0]}'
+        if frame is not None:
+            expected += index_remedy(frame, [name for name in wrong_fields if name in layout.texts])
+        columns = shown(', '.join(names))
+        raise Provenance(source).error(f'columns {columns}', expected, field=wrong_fields[0])
     if layout.name == 'reference' and 'confidence' in names:
         expected = 'a reference, which has none: are two arguments exchanged?'
-        raise FormatError(source, '', 'confidence', 'a column of a run', expected)
+        raise Provenance(source).error('a column of a run', expected, field='confidence')
 
 
 def index_remedy(frame: pandas.DataFrame, missing: Sequence[str]) -> str:
@@ -115,8 +122,10 @@ def index_remedy(frame: pandas.DataFrame, missing: Sequence[str]) -> str:
     index = frame.index
     if len(missing) != index.nlevels or getattr(index.dtype, 'kind', '') in 'iu':
         return ''
-    names = missing[0] if index.nlevels == 1 else [*missing]
-    return f'; if the index holds it, name it: .rename_axis({names!r})'
+    names = repr([*missing])
+    if index.nlevels == 1:
+        names = repr(missing[0])
+    return f'; if the index holds it, name it: .rename_axis({names})'
 
 
 def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Provenance]:
@@ -128,8 +137,8 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
         names = list(choose(schema))
         for field in map(schema.field, names):
             if pyarrow.types.is_nested(field.type):
-                actual = f'a column of {str(field.type).partition("<")[0]}'
-                raise FormatError(source.name, '', field.name, actual, 'one value in each row')
+                found = f'a column of {str(field.type).partition("<")[0]}'
+                raise provenance.error(found, 'one value in each row', field=field.name)
         texts = [name for name in names if schema.field(name).type in TEXT_TYPES]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
@@ -154,8 +163,9 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
     with opening(source.name), source.open_stored() as stream:
         if not (source.is_remote or version_of(stream)):
             raise ReadError(source.name, f'is {PARQUET}, {NOT_A_REGULAR_FILE}')
-        is_nameless = source.is_open and not source.is_remote
-        digest = None if is_nameless else digest_of_file(stream)
+        digest = None
+        if source.is_remote or not source.is_open:
+            digest = digest_of_file(stream)
         try:
             yield stream, Provenance(source.name, digest)
         except (pyarrow.ArrowException, OSError) as error:

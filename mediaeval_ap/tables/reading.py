@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
-from typing import Any, BinaryIO, TypeGuard
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 import numpy as np
 
@@ -28,19 +28,26 @@ from mediaeval_ap.tables.sources import (
     standard_input,
     with_first_line,
 )
-from mediaeval_ap.tables.table import Names, NumberedRows, Provenance, Rows, Table
+from mediaeval_ap.tables.table import (
+    Argument,
+    ArrowTable,
+    Names,
+    NumberedRows,
+    Provenance,
+    Rows,
+    Table,
+)
 from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 from mediaeval_ap.tables.text.wrong_lines import explain_endless_line
+
+if TYPE_CHECKING:
+    import pyarrow
 
 # For 4 MiB, pyarrow with its import takes as long as Python. For 8 MiB, it takes a quarter less
 # time, but twice the memory (138 MiB instead of 69).
 BULK_BYTES = 4 << 20
 STORE_MANIFEST = 'manifest.json'  # a folder with this file is a store
-IS_STORE = (
-    'is a store, expected a file: only a run to score may be a store '
-    '(mediaeval-ap index --export writes its rows)'
-)
 
 
 class InputKind(Enum):
@@ -64,74 +71,93 @@ class TableInput:
     """An input and its kind; files are wrapped in `ByteSource`."""
 
     kind: InputKind
-    value: Any
+    value: Argument
     role: str = ''  # such as truth or reference, for messages
 
     @classmethod
-    def of(cls, value: Any, role: str = '') -> TableInput:
+    def of(cls, value: Argument, role: str = '') -> TableInput:
         """Detect the kind of an input; a `TableInput` keeps its role, if it has one."""
         if isinstance(value, TableInput):
             return replace(value, role=value.role or role)
-        kind = InputKind.UNKNOWN
-        if isinstance(value, NumberedRows):
-            kind = InputKind.TABLE
-        # Frames come before open files, as a frame may have a column called "read".
-        elif isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
-            kind = InputKind.FRAME
-        elif is_arrow(value):
-            kind = InputKind.COLUMNAR
-        elif isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
+        kind = _kind_of_input(value)
+        if kind is InputKind.TEXT:
             value = ByteSource.of(path := value)
             if value.is_path and not isinstance(path, ByteSource) and is_store(path):
-                raise ReadError(value.name, IS_STORE)
-            kind = InputKind.COLUMNAR if value.format in COLUMNAR_FORMATS else InputKind.TEXT
-        elif isinstance(value, np.ndarray) and value.ndim != 1:
-            kind = InputKind.ARRAY if value.ndim == 2 else kind
-        elif isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
-            kind = InputKind.ROWS
+                raise ReadError(
+                    value.name,
+                    'is a store, expected a file: only a run to score may be a store '
+                    '(mediaeval-ap index --export writes its rows)',
+                )
+            if value.format in COLUMNAR_FORMATS:
+                kind = InputKind.COLUMNAR
         return cls(kind, value, role)
 
     @property
     def name(self) -> str:
         """The name of the source, for messages."""
-        is_file = isinstance(self.value, ByteSource)
-        return self.value.name if is_file else f'<{self.role or type(self.value).__name__}>'
+        if isinstance(self.value, ByteSource):
+            return self.value.name
+        return f'<{self.role or type(self.value).__name__}>'
 
     def error(self, expected: str, names: Sequence[str] = ()) -> ParameterError:
         """Make the error about an input that a reader cannot read; `names` are its columns."""
         value = self.value.name if isinstance(self.value, ByteSource) else self.value
-        actual = f'{shown(value)} ({type(self.value).__name__})'
-        prefix = f'{self.role}: ' * bool(self.role)
-        remedy = remedy_of(self.value, names)
-        return ParameterError(f'{prefix}found {actual}, expected {expected}{remedy}')
+        problem = f'found {shown(value)} ({type(self.value).__name__}), expected {expected}'
+        role = self.role and f'{self.role}: '
+        return ParameterError(f'{role}{problem}{remedy_of(self.value, names)}')
 
     def with_columns(self, names: Collection[str]) -> TableInput:
         """Make a frame of columns, of dictionaries, or of a frame with columns in its index."""
         value = self.value
-        if isinstance(value, Mapping | list | tuple) and len(names) > 1:
-            first = next(iter(value.values() if isinstance(value, Mapping) else value), None)
-            is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
-            if is_path or hasattr(first, 'columns'):
-                raise self.error('one table: {name: evaluate(run) for name, run in runs.items()}')
-        are_columns = isinstance(value, Mapping) and any(
-            name in value and not isinstance(value[name], Mapping) for name in names
-        )
-        are_rows = isinstance(value, list | tuple) and all(
-            isinstance(row, Mapping) and not row.keys().isdisjoint(names) for row in value
-        )
-        if are_columns or (are_rows and value):
-            import pandas
-
-            try:
-                return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(value))
-            except ValueError as error:  # columns of different lengths
-                raise self.error(f'columns of one length ({error})') from None
+        if isinstance(value, Mapping | list | tuple):
+            return self._with_columns_of_values(names)
         if self.kind is InputKind.FRAME or is_series(value):
             columns = getattr(value, 'columns', ())
             levels = [name for name in value.index.names if name in names and name not in columns]
             if levels or value.index.nlevels > 1:
                 return replace(self, kind=InputKind.FRAME, value=value.reset_index(level=levels))
         return self
+
+    def _with_columns_of_values(self, names: Collection[str]) -> TableInput:
+        """Make a frame of a dictionary of columns, or a list of dictionaries, if they are some."""
+        value = self.value
+        values = list(value.values()) if isinstance(value, Mapping) else value
+        first = next(iter(values), None)
+        is_path = isinstance(first, str | os.PathLike) and os.path.exists(first)
+        if len(names) > 1 and (is_path or hasattr(first, 'columns')):
+            raise self.error('one table: {name: evaluate(run) for name, run in runs.items()}')
+        if isinstance(value, Mapping):
+            is_table = any(name in value and not isinstance(value[name], Mapping) for name in names)
+        else:
+            is_table = bool(value) and all(
+                isinstance(row, Mapping) and not row.keys().isdisjoint(names) for row in value
+            )
+        if not is_table:
+            return self
+        import pandas
+
+        try:
+            return replace(self, kind=InputKind.FRAME, value=pandas.DataFrame(value))
+        except ValueError as error:  # columns of different lengths
+            raise self.error(f'columns of one length ({error})') from None
+
+
+def _kind_of_input(value: Argument) -> InputKind:
+    """Return the kind of an input; `TEXT` for any file."""
+    if isinstance(value, NumberedRows):
+        return InputKind.TABLE
+    # Frames come before open files, as a frame may have a column called "read".
+    if isinstance(value, getattr(sys.modules.get('pandas'), 'DataFrame', ())):
+        return InputKind.FRAME
+    if is_arrow(value):
+        return InputKind.COLUMNAR
+    if isinstance(value, str | os.PathLike | ByteSource) or hasattr(value, 'read'):
+        return InputKind.TEXT
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        return InputKind.ARRAY if value.ndim == 2 else InputKind.UNKNOWN
+    if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
+        return InputKind.ROWS
+    return InputKind.UNKNOWN
 
 
 def remedy_of(value: object, names: Sequence[str] = ()) -> str:
@@ -144,15 +170,23 @@ def remedy_of(value: object, names: Sequence[str] = ()) -> str:
     elif isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
         call = 'pandas.DataFrame(…)'
     elif isinstance(value, Mapping) and names:
-        axis = '' if names[0] in value else f'.rename_axis({names[0]!r})'
-        is_nested = any(isinstance(item, Mapping) or is_series(item) for item in value.values())
-        if len(names) == 2 and not is_nested:
-            call = f'pandas.DataFrame(….items(), columns={[*names]})'
-        elif not value.keys().isdisjoint(names):
-            call = f'pandas.DataFrame(…){axis}'
-        elif len(names) == 1:
-            call = f'pandas.DataFrame(…){axis}, or pandas.DataFrame(…).T{axis} if keys are ids'
+        call = _call_for_dictionary(value, names)
     return call and f': give it as {call}'
+
+
+def _call_for_dictionary(value: Mapping[Any, object], names: Sequence[str]) -> str:
+    """Return the call that makes a table of a dictionary by id, of columns, or of rows; or ''."""
+    is_nested = any(isinstance(item, Mapping) or is_series(item) for item in value.values())
+    if len(names) == 2 and not is_nested:
+        return f'pandas.DataFrame(….items(), columns={[*names]})'
+    set_ids = ''
+    if names[0] not in value:
+        set_ids = f'.rename_axis({names[0]!r})'
+    if not value.keys().isdisjoint(names):
+        return f'pandas.DataFrame(…){set_ids}'
+    if len(names) == 1:
+        return f'pandas.DataFrame(…){set_ids}, or pandas.DataFrame(…).T{set_ids} if keys are ids'
+    return ''
 
 
 def is_series(value: object) -> bool:
@@ -223,45 +257,52 @@ def read_one_of(
     first = layouts[0]
     fields = {field for layout in layouts for field in layout.fields}
     table_input = TableInput.of(origin, first.name).with_columns(fields)
-    name = table_input.name
     value = table_input.value
     match table_input.kind:
         case InputKind.TEXT:
             return _read_text(value, layouts, may_be_empty)
         case InputKind.COLUMNAR:
-            from mediaeval_ap.tables.columnar import check_names, from_arrow, read_columns
-
-            def choose(schema: Any) -> Sequence[str]:
-                layout = _layout_with_names(schema.names, layouts)
-                check_names(schema.names, layout, name)
-                return layout.fields
-
-            columns, source = read_columns(value, choose, name)
-            return from_arrow(columns, source, _layout_with_names(columns.column_names, layouts))
-        case InputKind.FRAME:
-            from mediaeval_ap.tables.rows import from_frame
-
-            return from_frame(value, _layout_with_names(value.columns, layouts), name)
-        case InputKind.ARRAY:
-            from mediaeval_ap.tables.rows import from_array
-
-            return from_array(value, _layout_of_length(value.shape[1], layouts), name)
-        case InputKind.ROWS:
-            from mediaeval_ap.tables.rows import from_rows
-
-            rows = list(value)
-            if may_be_empty and not rows:
-                return Table.empty(first, Provenance(name))
-            count = len(rows[0]) if rows and isinstance(rows[0], Sequence) else 0
-            return from_rows(rows, _layout_of_length(count, layouts), name)
+            return _read_columns(value, layouts, table_input.name)
+        case InputKind.FRAME | InputKind.ARRAY | InputKind.ROWS:
+            return _read_values(table_input, layouts, may_be_empty)
         case InputKind.TABLE if isinstance(value, Table):
             if value.layout in layouts:
                 return value
             raise ParameterError(f'table: found a {value.layout.name}, expected a {first.name}')
-    rows_of_fields = f' of {first.expected}' * isinstance(value, Mapping)
-    raise table_input.error(
-        f'a path, an open file, a table or an iterable of rows{rows_of_fields}', first.fields
-    )
+    expected = 'a path, an open file, a table or an iterable of rows'
+    if isinstance(value, Mapping):
+        expected += f' of {first.expected}'
+    raise table_input.error(expected, first.fields)
+
+
+def _read_columns(origin: ByteSource | ArrowTable, layouts: Sequence[Layout], name: str) -> Table:
+    from mediaeval_ap.tables.columnar import check_names, from_arrow, read_columns
+
+    def choose(schema: pyarrow.Schema) -> Sequence[str]:
+        layout = _layout_with_names(schema.names, layouts)
+        check_names(schema.names, layout, name)
+        return layout.fields
+
+    columns, source = read_columns(origin, choose, name)
+    return from_arrow(columns, source, _layout_with_names(columns.column_names, layouts))
+
+
+def _read_values(table_input: TableInput, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
+    from mediaeval_ap.tables import rows
+
+    value = table_input.value
+    name = table_input.name
+    if table_input.kind is InputKind.FRAME:
+        return rows.from_frame(value, _layout_with_names(value.columns, layouts), name)
+    if table_input.kind is InputKind.ARRAY:
+        return rows.from_array(value, _layout_of_length(value.shape[1], layouts), name)
+    value = list(value)
+    if may_be_empty and not value:
+        return Table.empty(layouts[0], Provenance(name))
+    n_fields = 0
+    if value and isinstance(value[0], Sequence):
+        n_fields = len(value[0])
+    return rows.from_rows(value, _layout_of_length(n_fields, layouts), name)
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
@@ -299,7 +340,7 @@ def _layout_of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:
     return next((layout for layout in layouts if len(layout.fields) == n_fields), layouts[0])
 
 
-def _layout_with_names(names: Iterable[Any], layouts: Sequence[Layout]) -> Layout:
+def _layout_with_names(names: Iterable[object], layouts: Sequence[Layout]) -> Layout:
     """Return the layout with the most fields, all of them in `names`; else the first layout."""
     columns = set(map(str, names))
     fitting = [layout for layout in layouts if columns.issuperset(layout.fields)]
@@ -327,7 +368,7 @@ def by_python(source: ByteSource) -> int:
 
 
 def read_leniently(
-    origin: Any, layout: Layout, *, max_problems: int = MAX_PROBLEMS
+    origin: Rows, layout: Layout, *, max_problems: int = MAX_PROBLEMS
 ) -> LenientTable:
     """Read a file to its end, and collect its wrong lines; read any other input strictly.
 

@@ -37,6 +37,8 @@ from mediaeval_ap.tables.rows import column_names
 from mediaeval_ap.tables.sources import ByteSource, read_all
 from mediaeval_ap.tables.table import (
     ROW_BY_ROW,
+    Argument,
+    ArrowTable,
     LineNumbers,
     NumberedRows,
     Provenance,
@@ -93,8 +95,9 @@ class Records(NumberedRows):
 
     def notes(self, name: str) -> list[str]:
         """Return a note if the ids are in a saved index; the note calls the records `name`."""
-        note = f'the ids of {name} are its saved index, a column without a name'
-        return [note] * self.layout.from_saved_index
+        if not self.layout.from_saved_index:
+            return []
+        return [f'the ids of {name} are its saved index, a column without a name']
 
     def refuse_empty(self, role: str) -> None:
         """Raise FormatError if a column of text has empty cells."""
@@ -104,7 +107,7 @@ class Records(NumberedRows):
         """Raise FormatError if a cell holds several labels, separated by white space."""
         expected = 'one label, without white space'
         if is_list(self[role]):
-            raise FormatError(self.source.name, '', self.layout.by_role[role], 'lists', expected)
+            raise self.source.error('lists', expected, field=self.layout.by_role[role])
         self._refuse(BETWEEN_LABELS, role, expected)
 
     def refuse_padded_as_in(self, other: Records) -> None:
@@ -122,8 +125,8 @@ class Records(NumberedRows):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
         if len(wrong := _matching_rows(texts, pattern)):
             text = texts[wrong[0]].as_py()
-            cell = shown(text) if text else 'nothing'
-            raise self.error(np.unique(rows[wrong]), role, cell, expected)
+            found = (text and shown(text)) or 'nothing'
+            raise self.error(np.unique(rows[wrong]), role, found, expected)
 
 
 def _singular(role: str) -> str:
@@ -139,7 +142,7 @@ def _matching_rows(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
 
 
 def read_records(
-    origin: Any,
+    origin: Argument,
     layouts: Sequence[RecordLayout],
     *,
     allow_arrays: bool = False,
@@ -157,9 +160,8 @@ def read_records(
     if is_table and not layouts[0].has_header:
         positions = f'positions ({layouts[0].expected}) in a table'
         raise ParameterError(f'found {positions}, expected the names of its columns', 'columns')
-    value, name = table_input.value, table_input.name
-    content = value
-    source = Provenance(name)
+    value = content = table_input.value
+    source = Provenance(table_input.name)
     if table_input.kind is InputKind.TEXT:
         content = _read_file(value, allow_arrays)
         source = value.provenance()
@@ -167,19 +169,18 @@ def read_records(
         return _from_array(content, layouts[-1], source, like)
     if like is not None and not like.has_ids:
         expected = f'an array or a .npy file, as {like.source.name} has no ids'
-        raise FormatError(name, '', '', 'no array', expected)
+        raise source.error('no array', expected)
     match table_input.kind:
         case InputKind.TEXT if isinstance(content, bytes):
             return from_csv(content, layouts, source)
         case InputKind.COLUMNAR:
-            return _from_columnar(value, layouts, name)
+            return _from_columnar(value, layouts, source.name)
         case InputKind.FRAME:
-            return _from_frame(value, layouts, name)
+            return _from_frame(value, layouts, source)
         case InputKind.TABLE if isinstance(value, Records):
             if value.layout in layouts:
                 return value
-            actual = value.layout.expected
-            raise ParameterError(f'records: found {actual}, expected another file')
+            raise ParameterError(f'records: found {value.layout.expected}, expected another file')
     names_by_layout = (list(layout.by_role.values()) for layout in layouts)
     names = min(names_by_layout, key=lambda names: abs(len(names) - 2))  # an id and its value
     raise table_input.error('a path, an open file or a table', names)
@@ -209,26 +210,30 @@ def _from_array(
     import pyarrow
 
     dtype = array.dtype
-    has_mask = isinstance(array, np.ma.MaskedArray)
-    is_number = dtype.kind in ('biuf' if layout.classes else 'iuf') and dtype.itemsize <= 8
-    if array.ndim != 2 or not is_number or has_mask:
-        actual = f'{array.ndim} dimensions of {shortened(str(dtype))}{" with a mask" * has_mask}'
-        raise FormatError(source.name, '', '', actual, '2 of numbers')
+    are_labels = bool(layout.classes)
+    is_number = dtype.kind in 'iuf' or (are_labels and dtype.kind == 'b')
+    found = f'{array.ndim} dimensions of {shortened(str(dtype))}'
+    if isinstance(array, np.ma.MaskedArray):
+        raise source.error(f'{found} with a mask', '2 of numbers')
+    if array.ndim != 2 or not is_number or dtype.itemsize > 8:
+        raise source.error(found, '2 of numbers')
     ids, classes = ([*map(str, range(size))] for size in array.shape)
     if like is not None:
         ids, classes = like['id'], like.classes
         if (shape := (len(ids), len(classes))) != array.shape:
-            expected = f'{shape} as {like.source.name} has'
-            raise FormatError(source.name, '', '', f'shape {array.shape}', expected)
+            raise source.error(f'shape {array.shape}', f'{shape} as {like.source.name} has')
     columns = {layout.by_role['id']: pyarrow.array(ids, pyarrow.large_string())}
     for index, name in enumerate(classes):  # four times as fast as to copy the transposed array
         column = np.ascontiguousarray(np.asarray(array)[:, index], dtype.newbyteorder('='))
-        is_wrong = (column != 0) & (column != 1) if layout.classes else ~np.isfinite(column)
+        is_wrong = ~np.isfinite(column)
+        expected = FINITE_DECIMAL
+        if are_labels:
+            is_wrong = (column != 0) & (column != 1)
+            expected = '0 or 1'
         if is_wrong.any():
             row = int(is_wrong.argmax())
-            place = source.name, f'row {row}', f'column {index}'
-            expected = '0 or 1' if layout.classes else FINITE_DECIMAL
-            raise FormatError(*place, f'{column[row]:g}', expected)
+            place = f'row {row}'
+            raise source.error(f'{column[row]:g}', expected, place=place, field=f'column {index}')
         columns[name] = pyarrow.array(column)
     records = from_table(pyarrow.table(columns), [layout], source)
     return replace(records, has_ids=like is not None and like.has_ids)
@@ -263,12 +268,14 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     numbers[filled_rows] = parse_decimals(texts.take(pyarrow.array(filled_rows)))
     if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
         text = texts[wrong[0]].as_py()
-        expected = expected_number(text)
-        raise records.error(wrong, role, shown(text), expected or FINITE_DECIMAL)
+        expected = expected_number(text) or FINITE_DECIMAL
+        raise records.error(wrong, role, shown(text), expected)
     return numbers
 
 
-def _from_columnar(value: Any, layouts: Sequence[RecordLayout], name: str) -> Records:
+def _from_columnar(
+    value: ByteSource | ArrowTable, layouts: Sequence[RecordLayout], name: str
+) -> Records:
     chosen: list[RecordLayout] = []
 
     def choose(schema: pyarrow.Schema) -> Sequence[str]:
@@ -279,10 +286,11 @@ def _from_columnar(value: Any, layouts: Sequence[RecordLayout], name: str) -> Re
     return _with_unread(from_table(table, layouts, source), chosen[0])
 
 
-def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: str) -> Records:
+def _from_frame(
+    frame: pandas.DataFrame, layouts: Sequence[RecordLayout], source: Provenance
+) -> Records:
     import pyarrow
 
-    source = Provenance(name)
     names = column_names(frame)
     remedy = index_remedy(frame, [name for name in layouts[0].texts[:1] if name not in names])
     frame = frame.set_axis(names, axis=1)
@@ -296,13 +304,9 @@ def _from_frame(frame: pandas.DataFrame, layouts: Sequence[RecordLayout], name: 
         try:
             columns[column] = array_of_values(cells)
         except ValueError as error:
-            raise FormatError(
-                source.name, '', column, found=str(error), expected='one kind of value'
-            ) from None
+            raise source.error(str(error), 'one kind of value', field=column) from None
         if is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
-            raise FormatError(
-                source.name, '', column, found='a set', expected='an ordered list of labels'
-            )
+            raise source.error('a set', 'an ordered list of labels', field=column)
     return _with_unread(from_table(pyarrow.table(columns), layouts, source), layout)
 
 
@@ -332,15 +336,14 @@ def from_table(
             columns[name] = list_array(column, name, source)
             continue
         if layout.lists_remedy and name != layout.texts[0] and is_list(column):
-            raise FormatError(source.name, '', name, 'lists', f'one label{layout.lists_remedy}')
+            raise source.error('lists', f'one label{layout.lists_remedy}', field=name)
         columns[name] = text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
         if holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
             wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
         ):
-            row = int(wrong[0]) + 1
-            value = shown(texts[wrong[0]].as_py())
+            text = shown(texts[wrong[0]].as_py())
             expected = 'text without NUL and U+FEFF, and with CR only before LF'
-            raise FormatError(source.name, f'row {row}', name, value, expected, len(wrong) - 1)
+            raise source.error(text, expected, field=name, rows=wrong)
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

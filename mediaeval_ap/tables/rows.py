@@ -17,16 +17,18 @@ from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.faults import Faults, explain_number, explain_row, is_row, no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.table import Column, LineNumbers, Provenance, Table
+from mediaeval_ap.tables.table import Argument, Column, Fields, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.values import as_double, integer_as_text
 
 if TYPE_CHECKING:
     import pandas
 
 
-def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
+def from_rows(rows: Iterable[Argument], layout: Layout, name: str) -> Table:
     """Read tuples, a row each; if the layout has one field, a row may be a plain string."""
-    rows = [(row,) if isinstance(row, str) and len(layout.fields) == 1 else row for row in rows]
+    rows = list(rows)
+    if len(layout.fields) == 1:
+        rows = [(row,) if isinstance(row, str) else row for row in rows]
     if not rows:
         raise no_rows(name, layout)
     table = None
@@ -38,7 +40,7 @@ def from_rows(rows: Iterable[Any], layout: Layout, name: str) -> Table:
 
 
 def from_located_rows(
-    rows: Sequence[tuple[Any, ...]], locations: Iterable[str], layout: Layout, name: str
+    rows: Sequence[Fields], locations: Iterable[str], layout: Layout, name: str
 ) -> Table:
     """Read tuples; the error of a wrong row names its location, not its number."""
     try:
@@ -51,7 +53,7 @@ def from_located_rows(
 
 
 def from_numbered_rows(
-    rows: Sequence[tuple[Any, ...]], lines: LineNumbers, layout: Layout, name: str
+    rows: Sequence[Fields], lines: LineNumbers, layout: Layout, name: str
 ) -> Table:
     """Read tuples that stand in the lines of a file."""
     locations = (f'{lines.unit} {lines[row]}' for row in range(len(rows)))
@@ -82,31 +84,33 @@ def from_array(array: NDArray[Any], layout: Layout, name: str) -> Table:
     """Read a two-dimensional array, a row each; it may hold numbers as text."""
     n_columns = array.shape[1]
     if n_columns != len(layout.fields):
-        columns_found = f'{n_columns} column{"" if n_columns == 1 else "s"}'
-        raise FormatError(name, '', '', columns_found, layout.expected)
+        found = {1: '1 column'}.get(n_columns, f'{n_columns} columns')
+        raise FormatError(name, '', '', found=found, expected=layout.expected)
     columns = array.T.tolist()
     if layout.number is not None:
         columns[layout.number_at] = _parse_numbers(columns[layout.number_at], layout, name)
     return from_rows(zip(*columns, strict=True), layout, name)
 
 
-def _parse_numbers(values: list[Any], layout: Layout, name: str) -> list[Any]:
+def _parse_numbers(values: list[Argument], layout: Layout, name: str) -> list[Argument]:
     """Parse the texts among numbers; raise if one is not a number that the layout allows."""
-    texts = [plain_text(value) for value in values]
-    encoded_texts = (None if text is None else text.encode(errors='replace') for text in texts)
+    numbers = []
     faults = Faults('row')
-    faults.add_all(
-        None if field is None else explain_number(field, layout) for field in encoded_texts
-    )
+    for row, value in enumerate(values, 1):
+        text = plain_text(value)
+        if text is None:
+            numbers.append(value)
+        elif fault := explain_number(text.encode(errors='replace'), layout):
+            faults.add(row, fault)
+        else:
+            numbers.append(float(text))
     faults.refuse(name)
-    return [
-        value if text is None else float(text) for value, text in zip(values, texts, strict=True)
-    ]
+    return numbers
 
 
 def column_names(frame: pandas.DataFrame) -> list[str]:
     """Return the names of the columns as plain text; names of other types are converted."""
-    return [str(name) if (text := plain_text(name)) is None else text for name in frame.columns]
+    return [plain_text(name) or str(name) for name in frame.columns]
 
 
 def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
@@ -116,7 +120,9 @@ def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoRetur
     raise AssertionError('no row is wrong')
 
 
-def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str) -> Table | None:
+def _prove_columns(
+    columns: Sequence[Sequence[Argument]], layout: Layout, source: str
+) -> Table | None:
     """Make a table of columns; None if a value is wrong or in doubt."""
     texts = {}
     numbers = None
@@ -134,14 +140,14 @@ def _prove_columns(columns: Sequence[Sequence[Any]], layout: Layout, source: str
     return Table(layout, texts, numbers, Provenance(source))
 
 
-def _text_column(values: Sequence[Any]) -> Column | None:
+def _text_column(values: Sequence[Argument]) -> Column | None:
     if set(map(type, values)) != {str}:  # subclasses of str may compare and hash as they like
         values = [plain_text(value) for value in values]
     code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
     # To test all values joined is ten times faster than to test one by one.
-    text = ''.join(map(str, code_of)) if all(code_of) else ' '
+    text = ''.join(map(str, code_of))
     is_plain = text.isascii() and text.isprintable() and ' ' not in text
-    if not is_plain and not all(map(is_text, code_of)):
+    if not (is_plain and all(code_of)) and not all(map(is_text, code_of)):
         return None
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, list(code_of))

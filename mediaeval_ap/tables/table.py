@@ -25,6 +25,8 @@ DAMAGED = 'backslashreplace'  # the text of a damaged store, which only `Store.c
 MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
+Argument: TypeAlias = Any  # anything that a user may give; whoever reads it checks it
+Fields: TypeAlias = tuple[Any, ...]  # the values of a row
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
 Rows: TypeAlias = 'Frame | NDArray[Any] | Iterable[Sequence[str | float]]'
@@ -168,6 +170,21 @@ class Provenance:
     name: str  # a path, or a label such as <stdin>, <truth>, <reference>
     sha256: str | None = None  # None for open files and for values in memory
 
+    def error(
+        self,
+        found: str,
+        expected: str,
+        *,
+        field: str = '',
+        place: str = '',
+        rows: Sequence[int] | NDArray[np.integer] = (),
+    ) -> FormatError:
+        """Make the error about wrong content, at a place or in `rows` of values, from 0."""
+        if len(rows):
+            place = f'row {rows[0] + 1}'
+        further = max(0, len(rows) - 1)
+        return FormatError(self.name, place, field, found=found, expected=expected, further=further)
+
 
 class NumberedRows:
     """Rows with their line or row numbers in the source; the base of all tables."""
@@ -198,7 +215,8 @@ class NumberedRows:
     ) -> FormatError:
         """Make the error of a field that is wrong in `rows`; it names the first one."""
         place = self.place(rows[0])
-        return FormatError(self.source.name, place, field, found, expected, len(rows) - 1)
+        content = {'found': found, 'expected': expected}
+        return FormatError(self.source.name, place, field, further=len(rows) - 1, **content)
 
 
 def not_padded(other: Provenance) -> str:
@@ -338,7 +356,7 @@ class Table(NumberedRows):
         values = self[field].values
         return [values[code] for code in self[field].codes[rows].tolist()]
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
+    def rows(self) -> Iterator[Fields]:
         """Iterate over the rows.
 
         Yields
