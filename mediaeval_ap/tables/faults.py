@@ -94,7 +94,8 @@ class Faults:
 
 def no_rows(source: str, layout: Layout | RecordLayout, content: str = 'no rows') -> FormatError:
     """Make the error for a source without rows."""
-    return FormatError(source, '', '', content, f'at least one row of {layout.expected}')
+    expected = f'at least one row of {layout.expected}'
+    return FormatError(source, '', '', found=content, expected=expected)
 
 
 def is_row(row: object) -> TypeGuard[Sequence[Any]]:

@@ -49,7 +49,9 @@ class Layout:
     @cached_property
     def number_at(self) -> int:
         """The position of the number field among all fields, from 0."""
-        return len(self.texts) if self.n_before is None else self.n_before
+        if self.n_before is None:
+            return len(self.texts)
+        return self.n_before
 
     @property
     def ends_in_decimal(self) -> bool:
@@ -106,8 +108,10 @@ class RecordLayout:
     @property
     def expected(self) -> str:
         """The columns, for error messages."""
-        more_columns = ', and columns of numbers' * self.other_numbers
-        return self.description or f'{",".join(self.by_role.values())}{more_columns}'
+        names = ','.join(self.by_role.values())
+        if self.other_numbers:
+            names += ', and columns of numbers'
+        return self.description or names
 
     def with_optional(self, header: Sequence[str]) -> RecordLayout:
         """Return the layout whose texts include the optional columns of a header."""
@@ -120,12 +124,14 @@ class RecordLayout:
         """Return the problem of a header and the expected columns; None if the header fits."""
         if self.optional:
             return self.with_optional(header).explain(header)
-        if missing := self.missing(header):
-            return f'no {"column " * self.has_header}{missing[0]}', self.expected
+        if (missing := self.missing(header)) and self.has_header:
+            return f'no column {missing[0]}', self.expected
+        if missing:
+            return f'no {missing[0]}', self.expected
         times = Counter(header)
         if repeated := [name for name in self.columns(header) if times[name] > 1]:
             return f'column {shown(repeated[0])} twice', 'each column once'
-        lacks_classes = self.classes.isdisjoint(header) if self.classes else False
+        lacks_classes = bool(self.classes) and self.classes.isdisjoint(header)
         if self.other_numbers and (lacks_classes or len(header) == len(self.texts)):
             return 'no column of numbers', self.expected
         read_columns = (self.allow_missing and self.classes) or header
@@ -155,7 +161,7 @@ class RecordLayout:
 
     def for_saved_index(self, header: Sequence[str]) -> RecordLayout | None:
         """Return the layout with ids in a saved index, if a header has one but no column of ids."""
-        index = header[0] if {*header[:1]} & {'', UNNAMED_INDEX} else PARQUET_INDEX
+        index = next((name for name in header[:1] if name in ('', UNNAMED_INDEX)), PARQUET_INDEX)
         layout = replace(self, texts=(index, *self.texts[1:]), from_saved_index=True)
         lacks_ids = self.roles[:1] in (('id',), ('item',)) and self.texts[0] not in header
         if not lacks_ids or layout.explain(header):
@@ -186,11 +192,11 @@ def choose_layout(
         name_of = {name.casefold(): name for name in layout.missing(header)}
         renamed = [name_of.get(column.casefold(), column) for column in header]
         if renamed != [*header] and layout.explain(renamed) is None:
-            (old, new), *_ = (
-                pair for pair in zip(header, renamed, strict=True) if len({*pair}) > 1
-            )
+            pairs = zip(header, renamed, strict=True)
+            old, new = next((old, new) for old, new in pairs if old != new)
             remedy = 'names of columns are compared letter by letter'
-            raise FormatError(source, where, '', f'column {shown(old)}', shown(new), remedy=remedy)
+            found = f'column {shown(old)}'
+            raise FormatError(source, where, '', found, expected=shown(new), remedy=remedy)
         problems.append(problem)
     # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
@@ -198,7 +204,8 @@ def choose_layout(
         expected = expected_columns(layouts)
         if layouts[0].missing(header):
             expected += layouts[0].remedy
-    raise FormatError(source, where, '', f'{problem_found} in {shown(",".join(header))}', expected)
+    found = f'{problem_found} in {shown(",".join(header))}'
+    raise FormatError(source, where, '', found=found, expected=expected)
 
 
 def expected_columns(layouts: Sequence[RecordLayout]) -> str:

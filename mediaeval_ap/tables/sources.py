@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import BYTE_ORDER_MARK, plain_text
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.tables.table import Provenance
+from mediaeval_ap.tables.faults import Fault
+from mediaeval_ap.tables.table import Argument, Provenance
 from mediaeval_ap.tables.text.line_rules import MAX_LINE_BYTES
 from mediaeval_ap.tables.text.wrong_lines import explain_endless_line, remedy_of_foreign
 
@@ -56,6 +57,9 @@ BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
 NOT_A_REGULAR_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
 CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
+
+
+JsonValue: TypeAlias = Any  # an object, a list, text, a number, true, false or null
 
 
 class _Chunks(io.RawIOBase):
@@ -88,9 +92,11 @@ def refuse_beyond_limit(name: str, n_bytes: int) -> None:
         problem = f'found {shown(limit)}, expected a positive integer'
         raise ParameterError(f'{LIMIT_VARIABLE}: {problem}')
     if n_bytes > int(limit):
-        problem = f'decompresses to {n_bytes} bytes or more, expected at most {int(limit)}'
-        remedy = f'raise the limit by the environment variable {LIMIT_VARIABLE}'
-        raise ReadError(name, f'{problem}: {remedy}')
+        raise ReadError(
+            name,
+            f'decompresses to {n_bytes} bytes or more, expected at most {int(limit)}: raise the '
+            f'limit by the environment variable {LIMIT_VARIABLE}',
+        )
 
 
 def detect_format(start: bytes) -> str:
@@ -201,8 +207,8 @@ class ByteSource:
         if self.is_open:
             if not hasattr(origin, 'read'):
                 raise ParameterError(f'found {shown(origin)}, expected a path or an open file')
-            name = name or getattr(origin, 'name', '')
-            self.name = _as_utf8(name) if isinstance(name, str) and name else '<file>'
+            name = plain_text(name or getattr(origin, 'name', '')) or ''
+            self.name = _as_utf8(name) or '<file>'
         elif self.is_standard_input:
             self.name = '<stdin>'
         else:
@@ -212,10 +218,12 @@ class ByteSource:
                 raise ReadError(self.name, 'a path cannot contain NUL')
 
     @classmethod
-    def of(cls, origin: Any) -> ByteSource:
+    def of(cls, origin: Argument) -> ByteSource:
         """Return a source, also one that a path of the command line keeps, or make one."""
         source = getattr(origin, 'source', origin)
-        return source if isinstance(source, cls) else cls(origin)
+        if isinstance(source, cls):
+            return source
+        return cls(origin)
 
     @cached_property
     def format(self) -> str:
@@ -249,9 +257,10 @@ class ByteSource:
         with suppress(ReadError):  # a reader of the whole file raises it again
             start = self._stored_start
             if self.is_standard_input and (peek := getattr(standard_input(), 'peek', None)):
-                begin = peek(1)
-                return b'' if detect_format(begin) else begin.removeprefix(BYTE_ORDER_MARK.encode())
-            if start and self.format:
+                start = peek(1)
+                if detect_format(start):
+                    return b''
+            elif start and self.format:
                 with self.open() as stream:
                     start = stream.read(MOST_FIRST_BYTES)
             return start.removeprefix(BYTE_ORDER_MARK.encode())
@@ -263,7 +272,9 @@ class ByteSource:
             return None
         with opening(self.name):
             status = os.stat(self._path)
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return status.st_size
 
     @property
     def is_regular_file(self) -> bool:
@@ -272,13 +283,16 @@ class ByteSource:
 
     def size(self) -> int:
         """Estimate the decompressed size in bytes; 0 unless it is a regular file."""
-        factor = COMPRESSED_SIZE_FACTOR if self.format else 1
-        return (self._stored_size() or 0) * factor
+        size = self._stored_size() or 0
+        if self.format:
+            size *= COMPRESSED_SIZE_FACTOR
+        return size
 
     def provenance(self) -> Provenance:
         """Return the name, and the SHA-256 of the stored bytes that `open` read."""
-        has_name = self.is_remote or not self.is_open
-        return Provenance(self.name, self._hash.hexdigest() if has_name else None)
+        if self.is_open and not self.is_remote:
+            return Provenance(self.name)
+        return Provenance(self.name, self._hash.hexdigest())
 
     @contextmanager
     def open(self) -> Iterator[io.BufferedReader]:
@@ -331,7 +345,9 @@ def version_of(file: IO[Any]) -> tuple[int, int] | None:
         status = os.fstat(file.fileno())
     except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system, or closed
         return None
-    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def _as_utf8(path: str) -> str:
@@ -361,8 +377,9 @@ def opening(name: str, kind: str = '') -> Iterator[None]:
         if not isinstance(error, OSError | EOFError | zlib.error | UnicodeError | error_of_xz):
             raise
         reason = getattr(error, 'strerror', None)
-        as_kind = f'not readable as {kind}: ' if kind else ''
-        raise ReadError(name, reason or f'{as_kind}{error}') from error
+        if kind and not reason:
+            raise ReadError(name, f'not readable as {kind}: {error}') from error
+        raise ReadError(name, reason or str(error)) from error
 
 
 def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -405,7 +422,7 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
     """Parse JSON; errors name the file and the `expected` content. NaN is refused unless `nan`."""
     repeating = {}  # objects with a repeated key, by id: `json` itself takes its last value
 
-    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def as_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         value = dict(pairs)
         if len(value) < len(pairs):
             repeating[id(value)] = value, Counter(key for key, _ in pairs).most_common(1)[0][0]
@@ -417,29 +434,31 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
     try:
         constants = None if nan else refuse
         value = json.loads(content, object_pairs_hook=as_object, parse_constant=constants)
-        path = _path_to_key(value, repeating) if repeating else []
+        path = _path_to_key(value, repeating)
     except json.JSONDecodeError as error:
-        problem = f'no JSON: {error.msg}'
         remedy = remedy_of_foreign(error.doc.split('\n')[error.lineno - 1])
-        place = name, f'line {error.lineno}', ''
-        raise FormatError(*place, problem, expected, remedy=remedy) from None
+        fault = Fault('', f'no JSON: {error.msg}', expected, remedy)
+        raise fault.error(name, f'line {error.lineno}') from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(name, '', '', str(error), expected) from None
+        raise FormatError(name, '', '', found=str(error), expected=expected) from None
     if path:
-        raise FormatError(name, '', ', '.join(path[:-1]), f'{path[-1]} again', 'each key once')
+        field = ', '.join(path[:-1])
+        raise FormatError(name, '', field, found=f'{path[-1]} again', expected='each key once')
     return value
 
 
-def _path_to_key(value: Any, repeating: Mapping[int, tuple[Any, str]]) -> list[str]:
+def _path_to_key(value: JsonValue, repeating: Mapping[int, tuple[JsonValue, str]]) -> list[str]:
     """Return the steps from a value of JSON to the first repeated key in it; [] if it has none."""
+    if not repeating:
+        return []
     if id(value) in repeating:
         return [shown(repeating[id(value)][1])]
-    is_object = isinstance(value, dict)
-    steps = value.items() if is_object else enumerate(value if isinstance(value, list) else [], 1)
-    paths = (
-        [shown(step) if is_object else f'item {step}', *_path_to_key(part, repeating)]
-        for step, part in steps
-    )
+    parts: Iterable[tuple[str, JsonValue]] = ()
+    if isinstance(value, dict):
+        parts = ((shown(key), part) for key, part in value.items())
+    elif isinstance(value, list):
+        parts = ((f'item {number}', part) for number, part in enumerate(value, 1))
+    paths = ([step, *_path_to_key(part, repeating)] for step, part in parts)
     return next((path for path in paths if len(path) > 1), [])
 
 
@@ -454,10 +473,10 @@ def parsed_lines(
             try:
                 value = parsed_json(line, name, expected, nan=nan)
                 if not isinstance(value, dict):
-                    raise FormatError(name, '', '', shown(value), expected)
+                    raise FormatError(name, '', '', found=shown(value), expected=expected)
             except FormatError as error:
-                problem = error.field, error.found, error.expected, 0, error.remedy
-                raise FormatError(name, f'line {number}', *problem) from None
+                fault = Fault(error.field, error.found, error.expected, error.remedy)
+                raise fault.error(name, f'line {number}') from None
             values.append(value)
             numbers.append(number)
     return values, numbers

@@ -8,26 +8,11 @@ from dataclasses import replace
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import DataWarning, FormatError, printable, shown, warn_caller
+from mediaeval_ap.tables import layouts
 from mediaeval_ap.tables.faults import Cause, Fault, explain_number, invalid_utf8, no_rows
-from mediaeval_ap.tables.layouts import (
-    FAMILIES,
-    HYPOTHESIS,
-    HYPOTHESIS_2015,
-    REFERENCE,
-    REFERENCE_2015,
-    RUN,
-    Layout,
-    fields_in_words,
-)
+from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.text import line_rules
-from mediaeval_ap.tables.text.line_rules import (
-    BYTE_ORDER_MARK,
-    cause_of,
-    count_fields,
-    find_fields,
-    holds_no_row,
-    holds_text,
-)
+from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, find_fields, holds_text
 from mediaeval_ap.tables.values import is_finite_decimal, is_number
 
 _NOT_IN_TEXT = {  # with their names
@@ -41,13 +26,13 @@ SEPARATORS = {',': 'commas', ';': 'semicolons', '|': 'vertical bars', '\t': 'tab
 QUOTED_BYTES = 1000  # more than a message shows, but few of an endless line
 MAX_REMEDY_BYTES = 1 << 12  # a longer line is hardly a row with other separators
 
-_EVALUATE_LAYOUTS = HYPOTHESIS, REFERENCE
+_EVALUATE_LAYOUTS = layouts.HYPOTHESIS, layouts.REFERENCE
 _TREC = 'only evaluate-trec and compare read: type mediaeval-ap evaluate-trec QRELS RUN'
 _2015 = 'only evaluate-2015 reads: type mediaeval-ap evaluate-2015 REFERENCE RUN --shots SHOTS'
 _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the commands that read them
-    'TREC run': (RUN, _TREC),
-    '2015 hypothesis': (HYPOTHESIS_2015, _2015),
-    '2015 reference': (REFERENCE_2015, _2015),
+    'TREC run': (layouts.RUN, _TREC),
+    '2015 hypothesis': (layouts.HYPOTHESIS_2015, _2015),
+    '2015 reference': (layouts.REFERENCE_2015, _2015),
 }
 EXCHANGED = 'are two files exchanged?'
 # Lines that no table has, and what to do about them.
@@ -56,7 +41,9 @@ _FOREIGN_LINES = (
     (r'(?i)\s*<(?:!doctype html|html|head|body)\b', 'this is a web page: download the file itself'),
     (r'<{7} |={7}\s*\Z|>{7} ', 'this is a mark of a merge conflict: keep one of the two versions'),
 )
-_FIELD_NAMES = {field for family in FAMILIES for layout in family for field in layout.fields}
+_FIELD_NAMES = {
+    field for family in layouts.FAMILIES for layout in family for field in layout.fields
+}
 
 _has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
 _is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
@@ -65,8 +52,11 @@ _separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
 
 def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
     """Make the error for a text file whose lines, if it has any, are blank or comments."""
-    content = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
-    return no_rows(source, layout, content if n_lines else 'an empty file')
+    if not n_lines:
+        return no_rows(source, layout, 'an empty file')
+    if layout.comment is None:
+        return no_rows(source, layout, 'only blank lines')
+    return no_rows(source, layout, 'only blank lines or comments')
 
 
 def explain_endless_line() -> Fault:
@@ -94,7 +84,7 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
             quoted = shown(line[:QUOTED_BYTES].decode(errors='ignore'))
             if layout.comment is None and line.lstrip(b' \t').startswith(b'#'):
                 return Fault('', f'a comment line {quoted}', 'rows only', remedy='delete it')
-            fields = fields_in_words(count_fields(line))
+            fields = layouts.fields_in_words(line_rules.count_fields(line))
             fault = Fault('', f'{fields} in {quoted}', layout.expected)
         case Cause.NUMBER:
             fault = explain_number(find_fields(line)[layout.number_at], layout)
@@ -154,7 +144,7 @@ def _remedy(line: bytes, layout: Layout) -> str:
     if len(words) > 1 and _is_header(words):
         return 'remove this header'
     if len(words) == len(layout.fields):
-        field = '' if layout.number is None else words[layout.number_at]
+        field = dict(zip(layout.fields, words, strict=True)).get(str(layout.number), '')
         unquoted = field.strip('"\'')
         if unquoted != field and is_number(unquoted.encode(), layout.integers):
             return 'write the fields without quotes'
@@ -210,14 +200,19 @@ def _fields_between(separator: str, line: str, layout: Layout) -> list[str]:
     # Only names of persons may hold spaces: two words in another field are two fields.
     field_by_name = zip(layout.fields, fields, strict=True)
     other_fields = (field for name, field in field_by_name if name != 'person_name')
-    return [] if any(map(_separates_words, other_fields)) else fields
+    if any(map(_separates_words, other_fields)):
+        return []
+    return fields
 
 
 def _how_to_rewrite(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
     """Say how to turn a line with another separator into a row."""
-    steps = [] if separator == '\t' else ['write spaces or tabs instead']
+    steps = []
     if separator == ',':
-        steps[0] += f', or begin with the header {",".join(layout.fields)}'
+        header = ','.join(layout.fields)
+        steps.append(f'write spaces or tabs instead, or begin with the header {header}')
+    elif separator != '\t':
+        steps.append('write spaces or tabs instead')
     if any(map(_separates_words, fields)):
         steps.append('write _ for each space within a field')
     if b'"' in line:
@@ -235,7 +230,7 @@ def _is_header(words: Sequence[str]) -> bool:
 
 def better_layout(line: bytes, layout: Layout) -> str:
     """Name the first other layout that a line fits; '' if it fits `layout`, or no other."""
-    for family in FAMILIES:
+    for family in layouts.FAMILIES:
         if layout in family and not _looks_like(line, layout):
             candidates = {other.name: other for other in family}
             if layout in _EVALUATE_LAYOUTS:
@@ -247,10 +242,11 @@ def better_layout(line: bytes, layout: Layout) -> str:
 
 def explain_better_layout(name: str, layout: Layout) -> str:
     """Say that the first row fits another layout, and which command reads such files."""
-    commands = _OTHER_COMMANDS if layout in _EVALUATE_LAYOUTS else {}
-    _, command = commands.get(name, (None, ''))
-    remedy = f', which {command}' if command else f': {EXCHANGED}'
-    return f'its first row fits {with_article(name)}{remedy}'
+    finding = f'its first row fits {with_article(name)}'
+    if layout in _EVALUATE_LAYOUTS and name in _OTHER_COMMANDS:
+        _, command = _OTHER_COMMANDS[name]
+        return f'{finding}, which {command}'
+    return f'{finding}: {EXCHANGED}'
 
 
 def with_article(name: str) -> str:
@@ -260,7 +256,11 @@ def with_article(name: str) -> str:
 
 def _looks_like(line: bytes, layout: Layout) -> bool:
     """Return True if a line is a valid row, and its fields hold plausible values."""
-    if cause_of(line, layout) is not None or holds_no_row(line, layout) or _is_code(line):
+    if (
+        line_rules.cause_of(line, layout) is not None
+        or line_rules.holds_no_row(line, layout)
+        or _is_code(line)
+    ):
         return False
     fields = dict(zip(layout.fields, find_fields(line), strict=True))
     if 'start_time' in fields:
