@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,14 @@ from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
 from mediaeval_ap.tables.rows import from_rows
 from mediaeval_ap.tables.sources import MOST_FIRST_BYTES, ByteSource, with_first_line
-from mediaeval_ap.tables.table import LineCounter, LineNumbers, NumberedRows
+from mediaeval_ap.tables.table import Argument, LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import arrow_reader
 from mediaeval_ap.tables.text.line_rules import whole_lines
 from mediaeval_ap.tables.text.reader import parse
-from mediaeval_ap.trec.other_tools import (
-    from_mapping,
-    layouts_of,
-    reader_of,
-    refuse_part,
-)
+from mediaeval_ap.trec.other_tools import from_mapping, layouts_of, reader_of, refuse_part
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Documents: TypeAlias = NDArray[Any]  # of `S8`, `S16`, … or of objects
 TOPIC = 'qid'
@@ -150,9 +148,11 @@ class Entries(NumberedRows):
     def expect_nonrelevant(self, level: int, purpose: str) -> None:
         """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
-            lack = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            found = 'no row of 0'
+            if level > 1:
+                found = f'none from 0 to {level - 1}'
             expected = f'documents that are judged not relevant, {purpose}'
-            raise FormatError(self.source.name, '', str(QRELS.number), lack, expected)
+            raise self.source.error(found, expected, field=str(QRELS.number))
 
 
 def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -178,16 +178,19 @@ def first_ranks(run: TableInput) -> NDArray[np.float64]:
     with suppress(Exception):  # each library of tables raises another one
         if run.kind is not InputKind.TEXT:
             return np.asarray(run.value['rank'], np.float64)
-        lines = run.value.start.splitlines() if run.value.is_regular_file else []
-        rows = [line.replace(b',', b' ').split() for line in lines]
-        column = rows[0].index(b'rank') if b'rank' in rows[0] else 3
+        if not run.value.is_regular_file:
+            return np.empty(0)
+        rows = [line.replace(b',', b' ').split() for line in run.value.start.splitlines()]
+        column = 3
+        if b'rank' in rows[0]:
+            column = rows[0].index(b'rank')
         fields = [row[column] for row in rows if len(row) > column]
         return np.array([float(field) for field in fields if field.isdigit()])
     return np.empty(0)
 
 
 def read_entries(
-    origin: Any, layout: Layout, *, in_blocks: bool = False, part: str | None = None
+    origin: Argument, layout: Layout, *, in_blocks: bool = False, part: str | None = None
 ) -> Entries:
     """Read qrels or a run; tables and tuples need only topic, document and number.
 
@@ -208,13 +211,17 @@ def read_entries(
             table = read(table_input, layout)
         else:
             table = _read_in_memory(table_input, layouts_of(layout)[0])
-    fields = table.layout.texts
-    topic, document = fields if len(fields) == 2 else (TOPIC, DOCUMENT)
+    topic, document = TOPIC, DOCUMENT
+    if len(table.layout.texts) == 2:  # of another tool
+        topic, document = table.layout.texts
     texts = table[document]
     documents = array_of([value.encode() for value in texts.values])[texts.codes]
     trec_names = {topic: TOPIC, document: DOCUMENT}
     integers = frozenset(trec_names.get(field, field) for field in table.integers)
-    return Entries(table[topic], documents, table.confidence, table.source, table.lines, integers)
+    numbers = table.confidence
+    return Entries(
+        table[topic], documents, numbers, table.source, lines=table.lines, integers=integers
+    )
 
 
 def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
@@ -246,7 +253,7 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
             if piece is None:
                 return None
             counter.count(piece.n_lines, piece.rows)
-            texts: Any = piece.texts  # a table of pyarrow
+            texts = cast('pyarrow.Table', piece.texts)
             topic = texts[TOPIC].combine_chunks().dictionary_encode()
             values = topic.dictionary.to_pylist()
             codes = [code_of.setdefault(value, len(code_of)) for value in values]
@@ -257,12 +264,11 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     if not counter.n_rows:
         return None
     topic = Column(np.concatenate(topics), list(code_of))
-    lines = counter.line_numbers()
-    columns = np.concatenate(documents), np.concatenate(numbers)
-    return Entries(topic, *columns, source.provenance(), lines)
+    columns = topic, np.concatenate(documents), np.concatenate(numbers)
+    return Entries(*columns, source.provenance(), counter.line_numbers())
 
 
-def _documents_of(texts: Any) -> Documents:
+def _documents_of(texts: pyarrow.StringArray) -> Documents:
     """Return texts of pyarrow as an array."""
     _, offsets, content = texts.buffers()
     ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
@@ -326,20 +332,19 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     if layout.number != QRELS.number:
         expected, other = other, expected
     if isinstance(value, other):
-        wrong_object = f'{layout.name}: found {type(value).__name__} of ranx'
-        raise ParameterError(f'{wrong_object}: are qrels and run exchanged?')
+        found = f'{type(value).__name__} of ranx'
+        raise ParameterError(f'{layout.name}: found {found}: are qrels and run exchanged?')
     if isinstance(value, expected):
         return from_mapping(value.to_dict(), layout, table_input.name)
     if table_input.kind is InputKind.ROWS:
-        return from_rows(
-            _with_plain_tuples(value, layout, table_input.name), layout, table_input.name
-        )
+        rows = _with_plain_tuples(value, layout, table_input.name)
+        return from_rows(rows, layout, table_input.name)
     if table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME):
         return read_one_of(table_input, layouts_of(layout))
     return read(table_input, layout)
 
 
-def _with_plain_tuples(rows: Iterable[Any], layout: Layout, name: str) -> Iterator[Any]:
+def _with_plain_tuples(rows: Iterable[Argument], layout: Layout, name: str) -> Iterator[Argument]:
     """Yield rows, and turn rows of ir_measures into tuples in the order of the layout."""
     attribute = str(layout.number)
     for number, row in enumerate(rows, 1):
@@ -348,6 +353,7 @@ def _with_plain_tuples(rows: Iterable[Any], layout: Layout, name: str) -> Iterat
         elif hasattr(row, attribute):
             yield row.query_id, row.doc_id, getattr(row, attribute)
         else:
-            wrong_row = f'{type(row).__name__} without it'
+            found = f'{type(row).__name__} without it'
             expected = f'a {attribute}: are qrels and run exchanged?'
-            raise FormatError(name, f'row {number}', attribute, wrong_row, expected)
+            place = f'row {number}'
+            raise FormatError(name, place, attribute, found=found, expected=expected)

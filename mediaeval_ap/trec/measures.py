@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
 from mediaeval_ap.trec.topics import Topic, as_word
 
+if TYPE_CHECKING:
+    import ir_measures
+
+Measure: TypeAlias = 'ir_measures.measures.Measure'
 # trec_eval's time grows with the square of the largest relevance; far beyond, it ends the process,
 # or mistakes one relevance for another.
 LARGEST_MEASURED_RELEVANCE = 1000
@@ -27,22 +31,25 @@ LARGEST_MEASURED_RELEVANCE = 1000
 _split_names = re.compile(r'[\s,]+(?![^()]*\))').split
 
 
-def parse_measures(measures: str | Iterable[str]) -> list[Any]:
+def parse_measures(measures: str | Iterable[str]) -> list[Measure]:
     """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``."""
     require('ir_measures', 'trec', 'measures')
-    inputs = [measures] if isinstance(measures, str) else measures
-    if not isinstance(inputs, Iterable):
+    if isinstance(measures, str):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
         raise ParameterError(f'found {shown(measures)}, expected names such as nDCG@10', 'measures')
-    names: list[Any] = []
-    for name_or_measure in inputs:
-        text = plain_text(name_or_measure)
-        names += [name_or_measure] if text is None else filter(None, _split_names(text))
+    names: list[str | Measure] = []
+    for name_or_measure in measures:
+        if (text := plain_text(name_or_measure)) is None:
+            names.append(name_or_measure)
+        else:
+            names += filter(None, _split_names(text))
     if not names:
         raise ParameterError("found none, expected names such as 'nDCG@10 P@5 RR'", 'measures')
     return list(dict.fromkeys(map(_checked_measure, names)))
 
 
-def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
+def check_columns(measures: Sequence[Measure], K: Sequence[Cutoff]) -> None:
     """Refuse a measure that has the name of a column of average precision."""
     columns = set(map(ap_column, K))
     if clashing := [str(measure) for measure in measures if str(measure) in columns]:
@@ -53,12 +60,12 @@ def check_columns(measures: Sequence[Any], K: Sequence[Cutoff]) -> None:
         )
 
 
-def depth_of(measures: Sequence[Any]) -> int:
+def depth_of(measures: Sequence[Measure]) -> int:
     """Return the number of documents that measures need: some look below their own cutoff."""
     return max(TREC_DEPTH, *(int(measure.params.get('cutoff', 0)) for measure in measures))
 
 
-def _checked_measure(name: Any) -> Any:
+def _checked_measure(name: str | Measure) -> Measure:
     """Parse a measure; raise ParameterError if tools behind ir_measures could not compute it."""
 
     def wrong(expected: str) -> ParameterError:
@@ -95,10 +102,12 @@ def _similar_measure(name: str) -> str:
     names = {alias.casefold(): measure.NAME for alias, measure in registry.items()}
     names |= {'map': 'AP', 'mrr': 'RR', 'recip_rank': 'RR', 'recall': 'R', 'precision': 'P'}
     similar = names.get(family.casefold())
-    return f'{similar}{separator}{cutoff}' if similar not in (None, family) else 'nDCG@10'
+    if similar in (None, family):
+        return 'nDCG@10'
+    return f'{similar}{separator}{cutoff}'
 
 
-def _parse_measure(name: Any) -> Any:
+def _parse_measure(name: str | Measure) -> Measure:
     """Return the measure of a name such as ``AP(rel=2)@10``; a measure stays the same."""
     # parse_measure of ir_measures does this, but needs node types that Python 3.14 no longer has.
     import ir_measures
@@ -131,11 +140,12 @@ def _constant(node: ast.expr | None) -> Any:
     return node.value
 
 
-def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
+def check_levels(measures: Sequence[Measure], relevance_level: int) -> None:
     """Refuse a measure that uses its default level of relevance, 1, beside another level."""
-    for measure in measures if relevance_level != 1 else ():
+    for measure in measures:
         rel = measure.SUPPORTED_PARAMS.get('rel')
-        if rel is not None and rel.default == 1 and 'rel' not in measure.params:
+        is_default = rel is not None and rel.default == 1 and 'rel' not in measure.params
+        if is_default and relevance_level != 1:
             raise ParameterError(
                 f'found {measure}, which has the level 1, beside relevance_level '
                 f'{relevance_level}, expected its rel as well, such as P(rel=2)@5',
@@ -143,13 +153,13 @@ def check_levels(measures: Sequence[Any], relevance_level: int) -> None:
             )
 
 
-def needs_nonrelevant(measure: Any) -> bool:
+def needs_nonrelevant(measure: Measure) -> bool:
     """Return True if a measure changes when unjudged documents are judged not relevant."""
     uses_judged = measure.NAME in {'Bpref', 'Judged', 'infAP'}
     return uses_judged or measure.params.get('judged_only') is True or counts_nonrelevant(measure)
 
 
-def counts_nonrelevant(measure: Any) -> bool:
+def counts_nonrelevant(measure: Measure) -> bool:
     """Return True if documents that are judged not relevant count as relevant ones do."""
     parameters = measure.params
     gains = measure.params.get('gains') or {}
@@ -160,7 +170,7 @@ def counts_nonrelevant(measure: Any) -> bool:
     )
 
 
-def refuse_nonrelevant(measures: Sequence[Any]) -> None:
+def refuse_nonrelevant(measures: Sequence[Measure]) -> None:
     """Refuse measures that need documents judged not relevant; a reference of names has none."""
     for measure in filter(needs_nonrelevant, measures):
         raise ParameterError(
@@ -171,7 +181,7 @@ def refuse_nonrelevant(measures: Sequence[Any]) -> None:
         )
 
 
-def check_judged(measures: Sequence[Any], judged: Entries) -> None:
+def check_judged(measures: Sequence[Measure], judged: Entries) -> None:
     """Refuse measures that need documents judged not relevant if the qrels have none."""
     for measure in filter(needs_nonrelevant, measures):
         level = max(1, measure.params.get('rel', 1))
@@ -179,7 +189,7 @@ def check_judged(measures: Sequence[Any], judged: Entries) -> None:
 
 
 def with_measures(
-    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Any]
+    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Measure]
 ) -> Evaluation:
     """Add measures of its topics to an evaluation.
 
@@ -199,8 +209,8 @@ def with_measures(
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
-    is_judged = [topic.relevant or topic.nonrelevant for topic in topics]
-    defaults = np.array([0.0 if judged else np.nan for judged in is_judged])
+    defaults = np.zeros(len(topics))
+    defaults[[not (topic.relevant or topic.nonrelevant) for topic in topics]] = np.nan
     values_by_measure = _values_by_measure(measures, qrels, run, defaults)
     row_by_query = {topic.query: row for row, topic in enumerate(topics)}
     rows = [row_by_query[query] for query in evaluation.queries]
@@ -209,7 +219,7 @@ def with_measures(
 
 
 def measures_of_files(
-    measures: Sequence[Any],
+    measures: Sequence[Measure],
     judged: Entries,
     returned: Entries,
     topic: NDArray[np.int32],
@@ -242,9 +252,11 @@ def measures_of_files(
     for code, group in groupby(order.tolist(), topic_by_row.tolist().__getitem__):
         ranked_rows = list(group)
         if len(ranked_rows) > LARGEST_TREC_DEPTH:
-            number = f'{len(ranked_rows)} documents for topic {shown(judged.topic.values[code])}'
+            topic_id = shown(judged.topic.values[code])
             raise ParameterError(
-                f'found {number}, expected at most {LARGEST_TREC_DEPTH}', 'measures'
+                f'found {len(ranked_rows)} documents for topic {topic_id}, expected at most '
+                f'{LARGEST_TREC_DEPTH}',
+                'measures',
             )
         run += [
             ir_measures.ScoredDoc(str(code), as_word(returned_documents[row]), float(score))
@@ -263,21 +275,22 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     # may end the process.
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
-        lack = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
+        found = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
         expected = 'at least one, for measures of ir_measures'
-        raise judged.error(below[:1], 'relevance', lack, expected)
+        raise judged.error(below[:1], 'relevance', found, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
-        too_large = str(int(judged.number[large[0]]))
-        expected = (
-            f'-{LARGEST_MEASURED_RELEVANCE} to {LARGEST_MEASURED_RELEVANCE} for measures of '
-            'ir_measures'
-        )
-        raise judged.error(large, 'relevance', too_large, expected)
+        found = str(int(judged.number[large[0]]))
+        limit = LARGEST_MEASURED_RELEVANCE
+        expected = f'-{limit} to {limit} for measures of ir_measures'
+        raise judged.error(large, 'relevance', found, expected)
 
 
 def _values_by_measure(
-    measures: Sequence[Any], qrels: list[Any], run: list[Any], defaults: NDArray[np.float64]
+    measures: Sequence[Measure],
+    qrels: list[ir_measures.Qrel],
+    run: list[ir_measures.ScoredDoc],
+    defaults: NDArray[np.float64],
 ) -> dict[str, NDArray[np.float64]]:
     """Compute measures by ir_measures; a topic's id is its number among the defaults."""
     import ir_measures

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, separator_of, sh
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
 from mediaeval_ap.tables.reading import is_series
 from mediaeval_ap.tables.rows import from_located_rows, from_numbered_rows
-from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
-from mediaeval_ap.tables.table import LineNumbers, Table
+from mediaeval_ap.tables.sources import ByteSource, JsonValue, parsed_json, parsed_lines, read_all
+from mediaeval_ap.tables.table import Argument, Fields, LineNumbers, Table
 from mediaeval_ap.tables.text.csv_text import read_csv_rows
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
 from mediaeval_ap.tables.values import integer_as_text
 
-EntryTuples: TypeAlias = list[tuple[Any, ...]]  # topic, document, number
+EntryTuples: TypeAlias = list[Fields]  # topic, document, number
 Reader: TypeAlias = Callable[[BinaryIO, Layout, ByteSource], Table]
 META = 'mteb_model_meta'  # a key that MTEB writes beside its subsets
 PREDICTION_LINES = 'lines of {"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}'
@@ -37,13 +37,16 @@ def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     """Return the reader of a tool's file that begins with this line, or None for lines of TREC."""
     shape = shape_of(line.removeprefix(BYTE_ORDER_MARK))
     if shape is Shape.LZ4:
-        raise FormatError(name, '', '', 'LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
+        expected = 'lines of TREC, TSV, Parquet or JSON, as run.json'
+        raise FormatError(name, '', '', found='LZ4', expected=expected)
     if shape is Shape.TOPICS:
         return partial(_read_by_topic, part=part)
     refuse_part(part)
     if shape in (Shape.RECORDS, Shape.ARRAY):
         return partial(_read_records, is_array=shape is Shape.ARRAY)
-    return _read_csv if shape is Shape.TABLE else None
+    if shape is Shape.TABLE:
+        return _read_csv
+    return None
 
 
 def layouts_of(layout: Layout) -> list[Layout]:
@@ -57,23 +60,28 @@ def layouts_of(layout: Layout) -> list[Layout]:
 
 def refuse_part(part: str | None) -> None:
     if part is not None:
-        expected = 'no part: only predictions of MTEB have subsets and splits'
-        raise ParameterError(f'found {shown(part)}, expected {expected}', 'part')
+        raise ParameterError(
+            f'found {shown(part)}, expected no part: only predictions of MTEB have subsets and '
+            'splits',
+            'part',
+        )
 
 
-def file_in(folder: Any) -> Any:
+def file_in(folder: Argument) -> Argument:
     """Return the one file of predictions in a folder of MTEB; other inputs unchanged."""
     if not (isinstance(folder, str | os.PathLike) and os.path.isdir(folder)):
         return folder
     path = os.fsdecode(folder)
     names = sorted(glob('*_predictions.json', root_dir=path))  # MTEB writes one for each task
+    if not names:
+        return folder
     if len(names) > 1:
         expected = 'one file of predictions: give it in place of its folder'
-        raise FormatError(path, '', '', f'{len(names)}: {abridged(names)}', expected)
-    return os.path.join(path, names[0]) if names else folder
+        raise FormatError(path, '', '', found=f'{len(names)}: {abridged(names)}', expected=expected)
+    return os.path.join(path, names[0])
 
 
-def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Table:
+def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str) -> Table:
     """Read a dictionary of topics, each a dictionary of documents."""
     if not by_topic:
         raise no_rows(name, layout)
@@ -81,11 +89,12 @@ def from_mapping(by_topic: Mapping[Any, Any], layout: Layout, name: str) -> Tabl
     for topic, documents in by_topic.items():
         location = f'topic {shown(topic)}'
         if not (isinstance(documents, Mapping) or is_series(documents)):
-            actual = f'{shown(documents)} ({type(documents).__name__})'
+            found = f'{shown(documents)} ({type(documents).__name__})'
             expected = f'a dictionary of docno to {layout.number}'
-            raise FormatError(name, location, '', actual, expected)
+            raise FormatError(name, location, '', found=found, expected=expected)
         if not len(documents) and layout.number == QRELS.number:
-            raise FormatError(name, location, '', 'no documents', 'at least one that is judged')
+            expected = 'at least one that is judged'
+            raise FormatError(name, location, '', found='no documents', expected=expected)
         rows += [(topic, document, number) for document, number in documents.items()]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
     return from_located_rows(rows, locations, layout, name)
@@ -95,49 +104,57 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
     """Read records, or lines by `write_predictions` of sentence-transformers (6.2.0)."""
     name = source.name
     layouts = layouts_of(layout)
-    queries = set()
     expected = f'records of {" or ".join(",".join(tool_layout.fields) for tool_layout in layouts)}'
     if layout.number == RUN.number:
         expected = f'{PREDICTION_LINES}, or {expected}'
-    unit: Literal['line', 'row'] = 'row' if is_array else 'line'
     if is_array:
-        values: list[Any] = parsed_json(read_all(stream, name), name, expected)
-        numbers = [*range(1, len(values) + 1)]
+        values: list[JsonValue] = parsed_json(read_all(stream, name), name, expected)
+        lines = LineNumbers('row')
     else:
         values, numbers = parsed_lines(stream, name, expected)
-    first = values[0] if values and isinstance(values[0], dict) else {}
-    if 'results' in first and layout.number == QRELS.number:
-        predictions = 'predictions of sentence-transformers'
-        raise FormatError(name, '', '', predictions, 'qrels: are qrels and run exchanged?')
-    layout = next(
-        (tool_layout for tool_layout in layouts if first.keys() >= {*tool_layout.fields}),
-        layouts[0],
-    )
+        lines = LineNumbers('line', np.array(numbers))
+    keys = {key for value in values[:1] if isinstance(value, dict) for key in value}
+    if 'results' in keys and layout.number == QRELS.number:
+        found = 'predictions of sentence-transformers'
+        expected = 'qrels: are qrels and run exchanged?'
+        raise FormatError(name, '', '', found=found, expected=expected)
+    layout = next((one for one in layouts if keys.issuperset(one.fields)), layouts[0])
+    rows_of = _ranked if 'results' in keys else partial(_row, layout)
     rows: EntryTuples = []
-    lines: list[int] = []
-    for value, number in zip(values, numbers, strict=True):
-        location = f'{unit} {number}'
+    lines_of_rows: list[int] = []
+    queries = set()
+    for position, value in enumerate(values):
+        place = f'{lines.unit} {lines[position]}'
         try:
-            if 'results' in first:
-                query = value['query_id']
-                results = value['results']
-                ranked = [(query, result['corpus_id'], result['score']) for result in results]
-                if str(query) in queries:
-                    again = f'{shown(query)} again'
-                    raise FormatError(name, location, 'query_id', again, 'each query once')
-                queries.add(str(query))
-            else:
-                ranked = [tuple(value[field] for field in layout.fields)]
+            rows_of_value = rows_of(value)
         except (LookupError, TypeError):
-            actual = f'fields {shown(",".join(value))}' if isinstance(value, dict) else shown(value)
-            raise FormatError(name, location, '', actual, expected) from None
-        rows += ranked
-        lines += [number] * len(ranked)
+            found = shown(value)
+            if isinstance(value, dict):
+                found = f'fields {shown(",".join(value))}'
+            raise FormatError(name, place, '', found=found, expected=expected) from None
+        if 'results' in keys:
+            query = value['query_id']
+            if str(query) in queries:
+                found = f'{shown(query)} again'
+                raise FormatError(name, place, 'query_id', found, expected='each query once')
+            queries.add(str(query))
+        rows += rows_of_value
+        lines_of_rows += [lines[position]] * len(rows_of_value)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
     integers = frozenset(field for field, ids in fields if int in map(type, ids))
     rows = [(integer_as_text(topic), integer_as_text(id), score) for topic, id, score in rows]
-    table = from_numbered_rows(rows, LineNumbers(unit, np.array(lines)), layout, name)
-    return replace(table, integers=integers)
+    numbered = LineNumbers(lines.unit, np.array(lines_of_rows))
+    return replace(from_numbered_rows(rows, numbered, layout, name), integers=integers)
+
+
+def _ranked(prediction: JsonValue) -> EntryTuples:
+    """Return the rows of a query and its ranked results."""
+    query = prediction['query_id']
+    return [(query, result['corpus_id'], result['score']) for result in prediction['results']]
+
+
+def _row(layout: Layout, record: JsonValue) -> EntryTuples:
+    return [tuple(record[field] for field in layout.fields)]
 
 
 def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: str | None) -> Table:
@@ -162,13 +179,13 @@ def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: s
         n_fitting = f'{len(fitting)} for {shown(part)} in'
         if part is None:
             n_fitting = f'{with_noun(len(fitting), "split", "splits")}:'
-        actual = f'{n_fitting} {abridged(list(part_by_name))}'
+        found = f'{n_fitting} {abridged(list(part_by_name))}'
         expected = "one with rankings; choose it by --part SUBSET/SPLIT, in Python part='…'"
-        raise FormatError(source.name, 'subset/split', '', actual, expected)
+        raise FormatError(source.name, 'subset/split', '', found=found, expected=expected)
     return from_mapping(fitting[0], layout, source.name)
 
 
-def _nesting_depth(value: Any, most: int = 4) -> int:
+def _nesting_depth(value: JsonValue, most: int = 4) -> int:
     """Return the nesting depth of objects, following the first non-empty value of each."""
     if not isinstance(value, dict) or not most:
         return 0
