@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from itertools import chain
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sortedcontainers import SortedKeyList, SortedList
 
 from mediaeval_ap.arrays import ranges
@@ -22,7 +22,7 @@ from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order,
 from mediaeval_ap.tables import HYPOTHESIS, Column, Provenance, Table
 from mediaeval_ap.tables.faults import explain_row
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.table import column_of
+from mediaeval_ap.tables.table import Argument, SortKey, column_of
 
 LEAST_CAPACITY = 64  # rows: an empty session takes 2 KB, and the size doubles from there
 VIDEO_ORDER = ('video_id', 'corpus_id')  # the fields by which videos are sorted
@@ -37,7 +37,7 @@ CodedColumns: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[
 class GrowingColumns:
     """Append-only columns of equal length; other threads can go on reading older views."""
 
-    def __init__(self, **types: Any) -> None:
+    def __init__(self, **types: DTypeLike) -> None:
         self._buffers = {name: np.empty(LEAST_CAPACITY, kind) for name, kind in types.items()}
         self._size = 0
 
@@ -67,13 +67,13 @@ class GrowingColumns:
 class Interned:
     """Distinct values, numbered from 0 by first occurrence, and their sort order."""
 
-    def __init__(self, key: Callable[[Any], Any]) -> None:
+    def __init__(self, key: Callable[[Any], SortKey]) -> None:
         self.values: list[Any] = []  # by code
         self.code_of: dict[Any, int] = {}
         self._ordered = SortedKeyList(key=key)
         self._positions = np.empty(0, dtype=np.int64)
 
-    def code(self, value: Any) -> int:
+    def code(self, value: Hashable) -> int:
         code = self.code_of.get(value)
         if code is None:
             code = self.code_of[value] = len(self.values)
@@ -121,9 +121,9 @@ class KnownShots:
     """Distinct shots, numbered from 0 by first occurrence, each with its number of hypotheses."""
 
     def __init__(self, subset: Table | None) -> None:
-        self.subset = (
-            None if subset is None else set(zip(*map(subset.texts, VIDEO_ORDER), strict=True))
-        )
+        self.subset: set[tuple[str, ...]] | None = None
+        if subset is not None:
+            self.subset = set(zip(*map(subset.texts, VIDEO_ORDER), strict=True))
         # Two levels, because hashing a tuple of three texts takes longer.
         self.number_in: dict[tuple[str, str], dict[str, int]] = {}
         self.videos = Interned(key=tuple)  # pairs of video and corpus
@@ -187,11 +187,11 @@ class Hypotheses:
     def __len__(self) -> int:
         return len(self._sorted) + len(self._unsorted)
 
-    def __contains__(self, row: Sequence[Any]) -> bool:
+    def __contains__(self, row: Argument) -> bool:
         coded = self._encode_known(row)
         return coded is not None and coded in self._all_sorted()
 
-    def add(self, row: Sequence[Any]) -> None:
+    def add(self, row: Argument) -> None:
         self._change_count(self._encode_known(row) or self._encode(*plain_row(row)), 1)
 
     def extend(self, table: Table) -> None:
@@ -202,10 +202,10 @@ class Hypotheses:
         self.changed.update(names)
         self._unsorted += zip(names, (-table.confidence).tolist(), shots, strict=True)
 
-    def remove(self, row: Sequence[Any]) -> None:
+    def remove(self, row: Argument) -> None:
         self._change_count(self._encode_stored(row), -1)
 
-    def change(self, row: Sequence[Any], confidence: float) -> None:
+    def change(self, row: Argument, confidence: float) -> None:
         changed = plain_row((*plain_row(row)[:-1], confidence))
         self._change_count(self._encode_stored(row), -1)
         self._change_count(self._encode(*changed), 1)
@@ -235,7 +235,7 @@ class Hypotheses:
         table = Table(HYPOTHESIS, columns, -confidence, SOURCE)
         return table.select(np.ones(len(table), dtype=np.bool_))  # drops unused values
 
-    def _encode_stored(self, row: Sequence[Any]) -> Coded:
+    def _encode_stored(self, row: Argument) -> Coded:
         """Return a hypothesis in numbers; raise unless it is in this multiset."""
         coded = self._encode_known(row)
         if coded is None or coded not in self._all_sorted():
@@ -243,7 +243,7 @@ class Hypotheses:
             raise ParameterError(f'{SOURCE.name}: no hypothesis {shown(tuple(row))}')
         return coded
 
-    def _encode_known(self, row: Sequence[Any]) -> Coded | None:
+    def _encode_known(self, row: Argument) -> Coded | None:
         """Return a hypothesis in numbers; None if its name or shot is new, or a field is wrong."""
         try:
             corpus, video, shot, name, confidence = row

@@ -28,7 +28,9 @@ class Live(Session):
 
     `AveragePrecision.live` begins it. At every moment it answers as a session about a run of its
     hypotheses would, until ``close()`` or the end of a ``with`` block. Threads may share it: each
-    sees a change of another thread whole or not at all.
+    sees a change of another thread whole or not at all. A change that raises an error, because a
+    row is not a hypothesis (`FormatError`), not in the session (`ParameterError`) or cannot be read
+    (`ReadError`), has changed nothing.
 
     Notes
     -----
@@ -106,11 +108,6 @@ class Live(Session):
         ----------
         row : sequence
             Its fields, as in a run: ``corpus_id video_id shot_id person_name confidence``.
-
-        Raises
-        ------
-        FormatError
-            When the row is not a hypothesis; then nothing has changed.
         """
         with self._lock:
             self._open_for_change().add(row)
@@ -122,11 +119,6 @@ class Live(Session):
         ----------
         rows : str, path-like, file object, DataFrame or iterable of tuples
             A run, as `AveragePrecision.evaluate` takes it; an iterable of tuples may be empty.
-
-        Raises
-        ------
-        ReadError, FormatError, ParameterError
-            When the run cannot be read, or a hypothesis is wrong; then nothing has changed.
         """
         if is_rows(rows):
             rows = list(rows)
@@ -143,29 +135,17 @@ class Live(Session):
         ----------
         row
             As `add` takes it.
-
-        Raises
-        ------
-        FormatError, ParameterError
-            When the row is not a hypothesis, or not in the session; then nothing has changed.
         """
         with self._lock:
             self._open_for_change().remove(row)
 
     def update(self, row: Sequence[str | float], *, confidence: float) -> None:
-        """Change the confidence of a hypothesis.
+        """Change the confidence of a hypothesis to another finite number.
 
         Parameters
         ----------
-        row
-            As `add` takes it, with the confidence that it has.
-        confidence : float
-            The new confidence, a finite number.
-
-        Raises
-        ------
-        FormatError, ParameterError
-            As `remove`; also when the new confidence is not a finite number.
+        row, confidence
+            The hypothesis as `add` takes it, and its new confidence.
         """
         with self._lock:
             self._open_for_change().change(row, confidence)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.choices import is_uri, plain_text
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printable, shown
+from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.store.manifest import Input
@@ -21,7 +22,7 @@ from mediaeval_ap.store.writing import check_target, write_store
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, SUBSET, Provenance, Table, read
 from mediaeval_ap.tables.reading import TableInput, is_store
 from mediaeval_ap.tables.sources import ByteSource, opening
-from mediaeval_ap.tables.table import Rows, column_of
+from mediaeval_ap.tables.table import Argument, Rows, column_of
 from mediaeval_ap.tables.values import AS_TEXT
 
 __all__ = ['index']
@@ -74,30 +75,36 @@ def index(
     12000
     """
     if is_uri(path):
-        reason = 'found an address, expected a path of this machine, which can be mapped to memory'
-        raise ParameterError(f'store: {reason}: {printable(str(path))}')
+        raise ParameterError(
+            'store: found an address, expected a path of this machine, which can be mapped to '
+            f'memory: {printable(str(path))}'
+        )
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
-    videos = None if subset is None else read(subset, SUBSET)
-    parts: Any = run if isinstance(run, list | tuple) else [run]
+    videos = None
+    if subset is not None:
+        videos = read(subset, SUBSET)
+    parts: Sequence[Argument] = [run]
+    if isinstance(run, list | tuple):
+        parts = run
     if len(parts) == 1 and (isinstance(parts[0], Store) or _is_path(parts[0])):
         run = parts[0]
     if isinstance(run, Store) or (_is_path(run) and is_store(run)):
         store = as_store(run)
         assert store is not None
         if (stored_subset := store.manifest.subset) is not None:
-            subset_name = shown(stored_subset.name)
-            reason = f'found a store of the subset {subset_name}, expected one without a subset'
-            raise ParameterError(f'{printable(store.path)}: {reason}; index the run itself')
+            raise ParameterError(
+                f'{printable(store.path)}: found a store of the subset '
+                f'{shown(stored_subset.name)}, expected one without a subset; index the run itself'
+            )
         table, inputs = _join_tables([store.ranking.table], videos)
         inputs = list(store.manifest.inputs)
     elif parts and all(map(_is_path, parts)):
         _refuse_parts(parts, target)
         table, inputs = _join_tables((table for part in parts for table in _tables(part)), videos)
     else:
-        rows: Any = run
-        table, inputs = _join_tables([read(rows, HYPOTHESIS)], videos)
+        table, inputs = _join_tables([read(cast('Rows', run), HYPOTHESIS)], videos)
     return write_store(Ranking(table), path, subset=videos, inputs=inputs)
 
 
@@ -105,14 +112,16 @@ def _is_path(run: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(run, str | os.PathLike)
 
 
-def _refuse_parts(parts: Iterable[Any], target: str) -> None:
+def _refuse_parts(parts: Iterable[str | os.PathLike[str]], target: str) -> None:
     """Raise if a part of a run is a store, or the target is inside a part."""
     for part in parts:
         if is_store(part):
             raise ParameterError(f'run: found the store {shown(part)} among parts, expected files')
         if Path(target).is_relative_to(os.path.realpath(os.fsdecode(part))):
-            reason = f'found a path in {printable(os.fsdecode(part))}, which is a part of the run'
-            raise ParameterError(f'store: {reason}, expected one outside it')
+            raise ParameterError(
+                f'store: found a path in {printable(os.fsdecode(part))}, which is a part of the '
+                'run, expected one outside it'
+            )
 
 
 def _join_tables(tables: Iterable[Table], subset: Table | None) -> tuple[Table, list[Input]]:
@@ -124,9 +133,8 @@ def _join_tables(tables: Iterable[Table], subset: Table | None) -> tuple[Table, 
     for table in tables:
         inputs.append(Input(table.source.name, table.source.sha256, len(table)))
         if table.integers:  # a store cannot distinguish them from text
-            field = min(table.integers)
             expected = f'text in a run to index{AS_TEXT}'
-            raise FormatError(table.source.name, '', field, 'integers', expected)
+            raise table.source.error('integers', expected, field=min(table.integers))
         if subset is not None:
             table = table.select(table.within(subset))
         for field, column in table.columns.items():
@@ -136,11 +144,13 @@ def _join_tables(tables: Iterable[Table], subset: Table | None) -> tuple[Table, 
     columns = {
         field: column_of(values[field], np.concatenate(codes.pop(field))) for field in values
     }
-    source = Provenance(inputs[0].name, inputs[0].sha256 if len(inputs) == 1 else None)
+    source = Provenance(inputs[0].name)
+    if len(inputs) == 1:
+        source = replace(source, sha256=inputs[0].sha256)
     return Table(HYPOTHESIS, columns, np.concatenate(confidences), source), inputs
 
 
-def _tables(run: Any) -> Iterator[Table]:
+def _tables(run: str | os.PathLike[str]) -> Iterator[Table]:
     """Read the file at a path or address, or all files in a folder, in the order of paths."""
     if is_uri(run):
         yield from _remote_tables(str(run))

@@ -94,8 +94,9 @@ class Manifest:
 
     def source(self, path: str) -> Provenance:
         """Return the provenance of the run, for results."""
-        digests = [source.sha256 for source in self.inputs]
-        return Provenance(path, (digests[0] if len(digests) == 1 else None) or self.sha256)
+        if len(self.inputs) == 1 and self.inputs[0].sha256:
+            return Provenance(path, self.inputs[0].sha256)
+        return Provenance(path, self.sha256)
 
     def write(self, folder: str) -> None:
         """Write the manifest to a folder without one."""
@@ -115,19 +116,21 @@ def read_manifest(folder: str, path: str) -> Manifest:
         raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
     with as_read_errors(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
         description = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
-    format_name = description.get('format') if isinstance(description, dict) else description
-    if format_name != STORE_FORMAT:
+    if not isinstance(description, dict):
+        description = {'format': description}
+    if (format_name := description.get('format')) != STORE_FORMAT:
         raise store_error(name, 'format', shown(format_name), shown(STORE_FORMAT))
     if (version := description.get('format_version')) != FORMAT_VERSION:
         expected = f'{FORMAT_VERSION}, which this version of mediaeval_ap reads'
         raise store_error(name, 'format_version', shown(version), expected)
     try:
+        columns = description['columns'].items()
         return Manifest(
-            [Input(**source) for source in description['inputs']],
-            description['subset'] and Subset(**description['subset']),
-            RunCounts(**description['counts']),
-            {column: ColumnFile(**file) for column, file in description['columns'].items()},
-            description['version'],
+            inputs=[Input(**source) for source in description['inputs']],
+            subset=description['subset'] and Subset(**description['subset']),
+            counts=RunCounts(**description['counts']),
+            columns={column: ColumnFile(**file) for column, file in columns},
+            version=description['version'],
         )
     except (LookupError, TypeError, AttributeError) as error:
         raise store_error(name, '', shown(str(error)), 'the fields of a store') from error
@@ -176,20 +179,27 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
             raise store_error(printed_path, 'size', f'{status.st_size} bytes', f'{column.size}')
         if status.st_mtime_ns != column.mtime_ns:
             check_column(folder, path, name, column)
-        is_matrix = '_letters_' in name
-        kind = 'u' if is_matrix or name.endswith('_bytes') else 'f' if name == 'confidence' else 'i'
         try:
             values = np.lib.format.open_memmap(file, mode='r')
             described = values.dtype.kind, values.dtype.isnative, values.ndim
             n_bytes = values.offset + values.nbytes
-            if (*described, n_bytes) != (kind, True, 1 + is_matrix, column.size):
+            if (*described, n_bytes) != (*_header_of(name), column.size):
                 raise ValueError(f'{values.shape} of {values.dtype}')
         except OSError:
             raise
         except Exception as error:  # numpy raises many kinds
-            expected = 'the header that index wrote'
-            raise store_error(printed_path, '', shown(str(error)), expected) from error
+            found = shown(str(error))
+            raise store_error(printed_path, '', found, 'the header that index wrote') from error
     return values.view(np.ndarray)
+
+
+def _header_of(name: str) -> tuple[str, bool, int]:
+    """Return the kind, the native byte order and the dimensions of a column."""
+    if '_letters_' in name:
+        return 'u', True, 2
+    if name.endswith('_bytes'):
+        return 'u', True, 1
+    return {'confidence': 'f'}.get(name, 'i'), True, 1
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
@@ -210,10 +220,12 @@ def as_read_errors(printed_path: str) -> Iterator[None]:
     except ReadError:
         raise
     except OSError as error:
-        remedy = f'; {INDEX_AGAIN}' if isinstance(error, FileNotFoundError) else ''
-        raise ReadError(printed_path, f'{error.strerror or error}{remedy}') from error
+        reason = error.strerror or str(error)
+        if isinstance(error, FileNotFoundError):
+            reason += f'; {INDEX_AGAIN}'
+        raise ReadError(printed_path, reason) from error
 
 
 def store_error(printed_path: str, field: str, actual: str, expected: str) -> FormatError:
     """Return the error about a file of a store, which advises to index again."""
-    return FormatError(printed_path, '', field, actual, f'{expected}; {INDEX_AGAIN}')
+    return Provenance(printed_path).error(actual, f'{expected}; {INDEX_AGAIN}', field=field)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import plain_text
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown, with_noun
+from mediaeval_ap.errors import ParameterError, ReadError, shown, with_noun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.edit_distances import WIDTHS, NamesByLength
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -28,7 +28,7 @@ from mediaeval_ap.store.manifest import (
     store_error,
 )
 from mediaeval_ap.tables import HYPOTHESIS, STANDARD_INPUT, Column, Provenance, Table
-from mediaeval_ap.tables.table import StoredTexts
+from mediaeval_ap.tables.table import Argument, StoredTexts
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,8 +51,9 @@ class _Positions(np.ndarray[Any, Any]):
         if self.checked and positions.size:
             limit, file = self.checked
             # One step finds both: without a sign, negative numbers are the largest.
-            unsigned = positions.view(f'u{positions.itemsize}')
-            farthest = unsigned.max() if positions.ndim else unsigned
+            farthest = positions.view(f'u{positions.itemsize}')
+            if positions.ndim:
+                farthest = farthest.max()
             if farthest >= limit:
                 position = farthest.view(positions.dtype)
                 raise store_error(file, '', f'position {position}', f'0 to {limit - 1}')
@@ -96,13 +97,12 @@ class StoredRanking(Ranking):
             if column in columns
         )
         shot_at = columns['shot_at']
+        keys = KeysByPlace(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated)
+        names = NamesByLength(name, columns['name_lengths'], letters)
+        shot_keys = {key: columns[key] for key in ('video_keys', 'shot_keys')}
+        shots = Shots(corpus, video, shot, codes=shot_at, **shot_keys)
         self._set_columns(
-            source,
-            Shots(corpus, video, shot, columns['video_keys'], columns['shot_keys'], shot_at),
-            NamesByLength(name, columns['name_lengths'], letters),
-            KeysByPlace(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated),
-            columns['places'],
-            name_counts,
+            source, shots, names, keys, places=columns['places'], name_counts=name_counts
         )
         self.confidence_at = columns['confidence']
 
@@ -208,8 +208,10 @@ class Store:
         12000
         """
         if not len(self):
-            expected = 'at least one, as every file of a run has; score the store itself'
-            raise FormatError(self.path, '', '', 'no hypothesis in its subset', expected)
+            raise Provenance(self.path).error(
+                'no hypothesis in its subset',
+                'at least one, as every file of a run has; score the store itself',
+            )
         write_whole(path, partial(_write_parquet, self.ranking))
 
 
@@ -218,7 +220,8 @@ def _write_parquet(ranking: StoredRanking, file: BinaryIO) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    def as_arrow(texts: Any) -> pyarrow.Array:  # without a copy of their bytes
+    def as_arrow(texts: Sequence[str]) -> pyarrow.Array:  # without a copy of their bytes
+        assert isinstance(texts, StoredTexts)
         ends = np.maximum.accumulate(np.append(0, texts.ends[:]))  # even if they are damaged
         buffers = [None, *map(pyarrow.py_buffer, (ends, texts.content))]
         return pyarrow.Array.from_buffers(pyarrow.large_string(), len(texts), buffers)
@@ -284,8 +287,9 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 def _open(folder: str, name: str) -> Store:
     """Open the store in a folder; `name` is its name for messages."""
     if not os.path.isdir(folder):
-        exists = os.path.lexists(folder)
-        raise ReadError(name, 'is not a store' if exists else os.strerror(errno.ENOENT))
+        if os.path.lexists(folder):
+            raise ReadError(name, 'is not a store')
+        raise ReadError(name, os.strerror(errno.ENOENT))
     manifest = read_manifest(folder, name)
     columns = {
         column: map_column(folder, name, column, file) for column, file in manifest.columns.items()
@@ -293,14 +297,16 @@ def _open(folder: str, name: str) -> Store:
     return Store(name, folder, manifest, StoredRanking(manifest.source(name), manifest, columns))
 
 
-def as_store(run: Any) -> Store | None:
+def as_store(run: Argument) -> Store | None:
     """Return a run as a store if it is one, or the path of a folder; else None."""
     if isinstance(run, Store):
         return run
     path = plain_text(run) or run
     if not isinstance(path, str | os.PathLike) or path == STANDARD_INPUT:
         return None
-    return open_store(path) if os.path.isdir(path) else None
+    if not os.path.isdir(path):
+        return None
+    return open_store(path)
 
 
 def _reopen(folder: str, name: str, sha256: str) -> Store:

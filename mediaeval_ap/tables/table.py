@@ -26,6 +26,7 @@ MIN_DECODED_TOGETHER = 100  # fewer texts are decoded faster one by one
 TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
 Argument: TypeAlias = Any  # anything that a user may give; whoever reads it checks it
+SortKey: TypeAlias = Any  # a value that compares with its like
 Fields: TypeAlias = tuple[Any, ...]  # the values of a row
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
@@ -51,11 +52,15 @@ class LineNumbers:
 
     def array(self, n_rows: int) -> NDArray[np.int64]:
         """Return the numbers of all `n_rows` rows."""
-        return np.arange(n_rows) + self.first if self.numbers is None else self.numbers
+        if self.numbers is None:
+            return np.arange(n_rows) + self.first
+        return self.numbers
 
     def select(self, rows: NDArray[np.bool_]) -> LineNumbers:
         """Return the numbers of the rows marked True."""
-        return self if rows.all() else replace(self, numbers=self.array(len(rows))[rows])
+        if rows.all():
+            return self
+        return replace(self, numbers=self.array(len(rows))[rows])
 
 
 ROW_BY_ROW = LineNumbers()
@@ -72,7 +77,9 @@ class LineCounter:
     def count(self, n_lines: int, rows: Sequence[int] | NDArray[np.int64] | None = None) -> None:
         """Count lines. By default all hold rows; else those at the positions `rows`, from 0."""
         first = self.next_line
-        part = range(first, first + n_lines) if rows is None else first + np.asarray(rows, np.int64)
+        part: range | NDArray[np.int64] = range(first, first + n_lines)
+        if rows is not None:
+            part = first + np.asarray(rows, np.int64)
         if len(part):
             self._parts.append(part)
         self.n_rows += len(part)
@@ -104,7 +111,10 @@ class StoredTexts(Sequence[str]):
     """A sequence of distinct texts, stored as UTF-8 and sorted by `key`."""
 
     def __init__(
-        self, content: NDArray[np.uint8], ends: NDArray[np.int64], key: Callable[[str], Any] = str
+        self,
+        content: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        key: Callable[[str], SortKey] = str,
     ) -> None:
         self.content = content
         self.ends = ends
@@ -118,11 +128,14 @@ class StoredTexts(Sequence[str]):
             begin, end, _ = position.indices(len(self))  # callers use no steps
             if begin >= end:
                 return []
-            first = int(self.ends[begin - 1]) if begin else 0
+            first = self._begin(begin)
             return _decoded(self.content[first : self.ends[end - 1]], self.ends[begin:end] - first)
         number = range(len(self))[position]
-        begin = int(self.ends[number - 1]) if number else 0
-        return self.content[begin : self.ends[number]].tobytes().decode(errors=DAMAGED)
+        text = self.content[self._begin(number) : self.ends[number]]
+        return text.tobytes().decode(errors=DAMAGED)
+
+    def _begin(self, position: int) -> int:
+        return int(self.ends[position - 1]) if position else 0
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), TEXTS_IN_BLOCK):
@@ -196,18 +209,7 @@ class NumberedRows:
     texts: Callable[..., list[str]]  # the texts of a field, row by row
 
     def place(self, row: int | np.integer) -> str:
-        """Return a row's number in the source: ``'line 12'`` of text, ``'row 12'`` of values.
-
-        Parameters
-        ----------
-        row : int
-            The row, from 0.
-
-        Returns
-        -------
-        str
-            Its line or row, from 1.
-        """
+        """Return a row's number in the source: ``'line 12'`` of text, ``'row 12'`` of values."""
         return f'{self.lines.unit} {self.lines[row]}'
 
     def error(
@@ -236,9 +238,9 @@ class Column:
     codes: NDArray[np.int32]
     values: Sequence[str]
 
-    def sorted(self, key: Callable[[str], Any] | None = None) -> Column:
+    def sorted(self, key: Callable[[str], SortKey] = str) -> Column:
         """Return the column with sorted values: codes then compare as their texts do."""
-        keys = self.values if key is None else list(map(key, self.values))
+        keys = list(map(key, self.values))
         order = sorted(range(len(keys)), key=keys.__getitem__)
         codes = np.empty(len(order), dtype=np.int32)
         codes[order] = np.arange(len(order))
@@ -343,15 +345,12 @@ class Table(NumberedRows):
 
         Parameters
         ----------
-        field : str
-            A text field of the layout.
-        rows : ndarray of int, shape (n,), or slice
-            The rows, in any order; by default all.
+        field, rows
+            A text field, and the positions of rows in any order; by default all rows.
 
         Returns
         -------
         list of str
-            One text for each row.
         """
         values = self[field].values
         return [values[code] for code in self[field].codes[rows].tolist()]
@@ -380,7 +379,6 @@ class Table(NumberedRows):
         Returns
         -------
         Table
-            The selected rows, from the same source.
         """
         columns = {field: column.select(rows) for field, column in self.columns.items()}
         numbers = None if self.numbers is None else self.numbers[rows]

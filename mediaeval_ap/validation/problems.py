@@ -124,8 +124,9 @@ class Finding:
 def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str = '') -> Problem:
     """Return a problem of a kind in a line; by default with the remedy of the kind."""
     full_kind = PROBLEM_KINDS[kind]
+    remedy = remedy or full_kind.remedy
     source = table.source.name
-    return Problem(full_kind, full_kind.severity, source, line, *detail, remedy or full_kind.remedy)
+    return Problem(full_kind, full_kind.severity, source, line, *detail, remedy=remedy)
 
 
 def at_rows(
@@ -181,7 +182,8 @@ class Findings:
         def file_and_line(problem: Problem) -> tuple[int, int]:
             return names.index(problem.source), problem.line
 
-        most = self.max_problems if most is None else min(most, self.max_problems)
+        if most is None or most > self.max_problems:
+            most = self.max_problems
         return {
             kind: list(islice(merge(*findings_of_kind, key=file_and_line), most))
             for kind, findings_of_kind in self._findings.items()
@@ -202,7 +204,9 @@ def problems_document(findings: Mapping[str, Findings], most: int | None = None)
             {'run': run} | _findings_json(findings_of_run, most)
             for run, findings_of_run in findings.items()
         ]
-        return values if len(values) > 1 else values[0]
+        if len(values) == 1:
+            return values[0]
+        return values
 
     def rows() -> Grid:
         cells = [
@@ -223,14 +227,12 @@ def statistics(findings: Mapping[str, Findings]) -> Document:
         for kind in PROBLEM_KINDS.values()
         if any(kind in counts for counts in counts_by_run.values())
     ]
-    long = Grid(
-        ['run', 'kind', 'severity', 'count'],
-        [
-            [run, kind.name, kind.severity, count]
-            for run, counts in counts_by_run.items()
-            for kind, count in counts.items()
-        ],
-    )
+    cells = [
+        [run, kind.name, kind.severity, count]
+        for run, counts in counts_by_run.items()
+        for kind, count in counts.items()
+    ]
+    long = Grid(['run', 'kind', 'severity', 'count'], cells)
     wide_rows = []
     for run, findings_of_run in findings.items():
         totals = findings_of_run.count('error'), findings_of_run.count('warning')
@@ -243,7 +245,7 @@ def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks |
     for kind, problems in findings.by_kind(most).items():
         remarks = []
         for problem in problems:
-            field = f'{problem.field}: ' if problem.field else ''
+            field = problem.field and f'{problem.field}: '
             text = f'{field}found {problem.found}, expected {problem.expected}'
             where = problem.source, problem.line
             remarks.append(Remark(problem.severity, kind.name, *where, text, problem.remedy))

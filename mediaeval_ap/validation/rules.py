@@ -64,9 +64,8 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
     if campaign != 'none':
         for table in (run, evidence):
             if table is not None:
-                yield wrong_texts(
-                    'name', table, 'person_name', _is_name, 'a name of a-z and _ only'
-                )
+                expected = 'a name of a-z and _ only'
+                yield wrong_texts('name', table, 'person_name', _is_name, expected=expected)
                 if shots is not None:
                     yield from unknown_shots(table, shots)
         if evidence is not None:
@@ -85,7 +84,8 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
     (field,) = EVIDENCE_WORDS.keys() & evidence.columns.keys()
     *words, last = EVIDENCE_WORDS[field]
     expected = f'{", ".join(words)} or {last}'
-    yield wrong_texts('modality', evidence, field, EVIDENCE_WORDS[field].__contains__, expected)
+    is_word = EVIDENCE_WORDS[field].__contains__
+    yield wrong_texts('modality', evidence, field, is_word, expected=expected)
 
     first_row = first_equal(names.codes)
 
@@ -117,9 +117,8 @@ def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding
     table = file.table
     number = table.layout.number
     for cause in Cause:
-        kind = number or '' if cause is Cause.NUMBER else cause  # a confidence or a timestamp
         if cause in file.faults.counts:
-            yield wrong_lines(kind, cause, file, may_be_reference)
+            yield wrong_lines(cause, file, may_be_reference)
     if not file.faults.counts and not len(table):
         error = no_rows_in_text(table.source.name, table.layout, file.n_lines)
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
@@ -137,11 +136,12 @@ def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding
 
         yield at_rows('timestamp', table, np.flatnonzero(seconds < 0), describe_negative)
     for field in fields_of(table, ('start_time', 'end_time')):
-        yield wrong_texts('timestamp', table, field, _is_time, NOT_NEGATIVE)
+        yield wrong_texts('timestamp', table, field, _is_time, expected=NOT_NEGATIVE)
 
 
-def wrong_lines(kind: str, cause: Cause, file: LenientTable, may_be_reference: bool) -> Finding:
+def wrong_lines(cause: Cause, file: LenientTable, may_be_reference: bool) -> Finding:
     """Find the lines that the strict parser rejects for a cause."""
+    kind = {Cause.NUMBER: file.table.layout.number or ''}.get(cause, cause)
 
     def problems() -> Iterator[Problem]:
         for line, wrong in file.faults.examples[cause]:
@@ -149,13 +149,13 @@ def wrong_lines(kind: str, cause: Cause, file: LenientTable, may_be_reference: b
             remedy = wrong.remedy
             if may_be_reference:  # it stands first in other commands
                 remedy = remedy.replace(f'reference file: {EXCHANGED}', GIVE_REFERENCE)
-            yield problem_at(kind, file.table, line, detail, remedy)
+            yield problem_at(kind, file.table, line, detail, remedy=remedy)
 
     return Finding(PROBLEM_KINDS[kind], file.faults.counts[cause], problems)
 
 
 def wrong_texts(
-    kind: str, table: Table, field: str, is_right: Callable[[str], object], expected: str
+    kind: str, table: Table, field: str, is_right: Callable[[str], object], *, expected: str
 ) -> Finding:
     """Find the rows with a wrong text in a field; each distinct text is checked once."""
     column = table[field]
@@ -218,11 +218,11 @@ def earlier_neighbours(names: Sequence[str]) -> NDArray[np.int64]:
     by_shorter: dict[str, int] = {}
     by_blank: dict[str, int] = {}
     for position, name in enumerate(names):
-        near = [by_shorter[name]] if name in by_shorter else []
+        near = [by_shorter.get(name, position)]
         for letter in range(len(name) if len(name) <= LONGEST_NAME else 0):
             shorter = name[:letter] + name[letter + 1 :]
             blank = f'{name[:letter]}\n{name[letter + 1 :]}'
-            near += [by_name[shorter]] if shorter in by_name else []
+            near.append(by_name.get(shorter, position))
             by_shorter.setdefault(shorter, position)
             near.append(by_blank.setdefault(blank, position))
         by_name[name] = position
@@ -240,7 +240,9 @@ def _in_lower_case(name: str) -> str:
 def _in_ascii(name: str) -> str:
     """Quote a name by its code points, as both normal forms look the same."""
     text = ascii(name[:61])
-    return text if len(text) <= 62 else f'{text[:60]}…'
+    if len(text) > 62:
+        return f'{text[:60]}…'
+    return text
 
 
 # Shots, videos and names that are missing in another file.
@@ -267,7 +269,7 @@ def missing_elsewhere(kind: str, table: Table, other: Table, fields: Sequence[st
     """Find videos or names that are missing in another file, each in its first row."""
     is_missing = ~table.within(other, fields_of(table, fields))
     describe = partial(_describe_missing, table, fields, [other])
-    return at_first_rows(kind, table, fields, is_missing, describe)
+    return at_first_rows(kind, table, fields, is_missing, detail_of=describe)
 
 
 def lost_zeros(run: Table, reference: Table) -> Finding:
@@ -291,7 +293,7 @@ def lost_zeros(run: Table, reference: Table) -> Finding:
         expected = f'{shown(right_text)}, as in {where}: equal but for leading zeros'
         return (field, shown(text), expected)
 
-    return at_first_rows('leading-zeros', run, fields, is_wrong, describe)
+    return at_first_rows('leading-zeros', run, fields, is_wrong, detail_of=describe)
 
 
 def at_first_rows(
@@ -318,7 +320,7 @@ def _describe_missing(
 ) -> Detail:
     """Describe the video, with its corpus if any, or the name of a row that no list has."""
     texts = [shown(table[field].text(row)) for field in fields_of(table, fields)]
-    noun = 'a video' if fields[-1] == 'video_id' else 'a name'
+    noun = {'video_id': 'a video'}.get(fields[-1], 'a name')
     list_names = ' or '.join(printable(table.source.name) for table in lists)
     return (fields[-1], ' of corpus '.join(reversed(texts)), f'{noun} of {list_names}')
 

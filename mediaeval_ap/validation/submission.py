@@ -103,12 +103,12 @@ def examine(
     files = {}
     for role, (layout_2015, other_layout) in LAYOUTS.items():
         if (rows := rows_by_role.get(role)) is not None:
-            layout = layout_2015 if campaign == '2015' else other_layout
+            layout = {'2015': layout_2015}.get(campaign, other_layout)
             files[role] = read_leniently(rows, layout, max_problems=max_problems)
     return Findings(
         campaign,
         tracked(apply_rules(files, campaign), 'checking', ' rules'),
-        {role: file.table.source for role, file in files.items()},
-        {role: len(file.table) for role, file in files.items()},
-        max_problems,
+        inputs={role: file.table.source for role, file in files.items()},
+        rows={role: len(file.table) for role, file in files.items()},
+        max_problems=max_problems,
     )
