@@ -17,7 +17,7 @@ Writer: TypeAlias = Callable[[BinaryIO], object]
 Content: TypeAlias = str | bytes | Writer
 
 _cleanups: list[Callable[[], object]] = []  # called before a signal ends the process
-_DESCRIPTORS = {'/dev/stdout': '1', '/dev/stderr': '2'}
+_DESCRIPTORS = {'/dev/stdout': 1, '/dev/stderr': 2}
 _match_descriptor = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
@@ -33,9 +33,11 @@ def is_stream(path: str) -> bool:
 
 def _open_stream(path: str) -> BinaryIO:
     """Open a stream to append to it."""
-    match = _match_descriptor(path)
-    descriptor = match[1] if match else _DESCRIPTORS.get(path)
-    return open(path if descriptor is None else os.dup(int(descriptor)), 'ab')
+    if match := _match_descriptor(path):
+        return open(os.dup(int(match[1])), 'ab')
+    if path in _DESCRIPTORS:
+        return open(os.dup(_DESCRIPTORS[path]), 'ab')
+    return open(path, 'ab')
 
 
 def check_destination(path: str) -> None:

@@ -6,7 +6,7 @@ Labels are text or integers, never both. The name of the argument begins each er
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.tables.arrow_columns import array_of_values, is_list, name_of_type
 from mediaeval_ap.tables.reading import remedy_of
+from mediaeval_ap.tables.table import Argument
 
 if TYPE_CHECKING:
     import pyarrow
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 ORDERED: frozenset[type] = frozenset({list, tuple})
 
 
-def on_cpu(values: Any, name: str) -> Any:
+def on_cpu(values: Argument, name: str) -> Argument:
     """Return a tensor of another library as an array; other values unchanged."""
     is_other = hasattr(values, '__arrow_c_array__') or isinstance(values, np.ndarray)
     if is_other or not hasattr(values, '__dlpack__'):
@@ -61,7 +62,7 @@ def kinds_of(lists: object) -> set[type]:
     return set(map(type, lists))
 
 
-def _one_array(values: Any, name: str) -> pyarrow.Array:
+def _one_array(values: Argument, name: str) -> pyarrow.Array:
     """Convert a sequence to one pyarrow array; ``None``, ``NaN`` and ``NA`` become null."""
     import pyarrow
 
@@ -78,7 +79,7 @@ def _one_array(values: Any, name: str) -> pyarrow.Array:
     return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
 
 
-def label_array(values: object, name: str) -> pyarrow.Array:
+def label_array(values: Argument, name: str) -> pyarrow.Array:
     """Convert labels to one pyarrow array of large strings or integers; missing ones are null."""
     import pyarrow
 
@@ -136,7 +137,7 @@ def same_kind(
     return one, other
 
 
-def flat_labels(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
+def flat_labels(lists: Argument, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]]:
     """Return the labels of all lists, one list after another, and the offsets of the lists."""
     import pyarrow
 
@@ -166,7 +167,7 @@ def flat_labels(lists: Any, name: str) -> tuple[pyarrow.Array, NDArray[np.int64]
     return labels, offsets
 
 
-def _plain_rows(lists: Sequence[Any], name: str) -> Sequence[Any]:
+def _plain_rows(lists: Sequence[Argument], name: str) -> Sequence[Argument]:
     """Convert rows that are series or tensors."""
     kinds = set(map(type, lists))
     if any(hasattr(kind, 'to_numpy') for kind in kinds):
@@ -176,7 +177,7 @@ def _plain_rows(lists: Sequence[Any], name: str) -> Sequence[Any]:
     return lists
 
 
-def optional_numbers(values: object, name: str) -> NDArray[np.float64]:
+def optional_numbers(values: Argument, name: str) -> NDArray[np.float64]:
     """Return numbers as doubles; missing ones are NaN."""
     import pyarrow
     from pyarrow import types

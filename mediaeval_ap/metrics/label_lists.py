@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics.arguments import ORDERED, flat_labels, kinds_of, same_kind
+from mediaeval_ap.tables.table import Argument
 
 if TYPE_CHECKING:
     pass
@@ -72,14 +73,14 @@ class LabelLists:
         return np.diff(self.offsets)
 
 
-def reusable(lists: Any) -> Any:
+def reusable(lists: Argument) -> Argument:
     """Return lists in a container that can be read twice."""
     if hasattr(lists, 'iloc') or hasattr(lists, 'to_arrow'):  # a frame, or a column of lists
         return lists.to_numpy()
     return list(lists) if isinstance(lists, Iterator) else lists
 
 
-def label_lists(y_true: Any, y_pred: Any) -> tuple[LabelLists, LabelLists]:
+def label_lists(y_true: Argument, y_pred: Argument) -> tuple[LabelLists, LabelLists]:
     """Read true and predicted lists of `reusable` containers; both get the same codes."""
     if any(issubclass(kind, Set) for kind in kinds_of(y_pred)):
         raise ParameterError('y_pred: found a set, expected labels in an order')
@@ -105,7 +106,7 @@ class Unproved(Exception):
     """Raised if the fast path cannot prove its result; then the slow path is used."""
 
 
-def lists_of_python(lists: Any) -> Sequence[Any]:
+def lists_of_python(lists: Argument) -> Sequence[Argument]:
     """Return lists held by a list, a tuple or an object array; raise `Unproved` for others."""
     if type(lists) is np.ndarray and lists.ndim == 1 and lists.dtype == object:
         lists = lists.tolist()
@@ -114,14 +115,14 @@ def lists_of_python(lists: Any) -> Sequence[Any]:
     return lists  # type: ignore[no-any-return]
 
 
-def lengths_of(lists: Sequence[Any], kinds: frozenset[type] = ORDERED) -> NDArray[np.int64]:
+def lengths_of(lists: Sequence[Argument], kinds: frozenset[type] = ORDERED) -> NDArray[np.int64]:
     """Return the number of labels of each list; raise `Unproved` for lists of other kinds."""
     if not kinds.issuperset(map(type, lists)):
         raise Unproved
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def joined_text(n_labels: int, *lists: Sequence[Any]) -> bytes:
+def joined_text(n_labels: int, *lists: Sequence[Argument]) -> bytes:
     """Join all labels of sequences of lists, with NUL between labels, and encode the text."""
     non_empty = filter(None, chain(*lists))
     try:
@@ -209,7 +210,7 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
 
 
 def map_blocks(
-    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Any, y_pred: Any
+    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Argument, y_pred: Argument
 ) -> list[BlockScore]:
     """Score lists block by block on all cores; return at least one result, in order."""
     y_true = reusable(y_true)
@@ -224,7 +225,7 @@ def map_blocks(
 
 
 def _map_text(
-    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Any, y_pred: Any
+    score: Callable[[LabelLists, LabelLists], BlockScore], y_true: Argument, y_pred: Argument
 ) -> list[BlockScore]:
     """Score lists of short text as hashes; raise `Unproved` for anything else."""
 
@@ -244,7 +245,7 @@ def _map_text(
 
 
 def _texts(
-    y_true: Sequence[Any], y_pred: Sequence[Any]
+    y_true: Sequence[Argument], y_pred: Sequence[Argument]
 ) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
     """Yield, per block of users, the joined text, and the lengths of both lists of each user."""
     if not len(y_true) == len(y_pred) > 0:

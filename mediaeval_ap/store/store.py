@@ -304,9 +304,7 @@ def as_store(run: Argument) -> Store | None:
     path = plain_text(run) or run
     if not isinstance(path, str | os.PathLike) or path == STANDARD_INPUT:
         return None
-    if not os.path.isdir(path):
-        return None
-    return open_store(path)
+    return open_store(path) if os.path.isdir(path) else None
 
 
 def _reopen(folder: str, name: str, sha256: str) -> Store:

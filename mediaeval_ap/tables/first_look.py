@@ -15,6 +15,7 @@ from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.tables.layouts import PARQUET_INDEX, UNNAMED_INDEX
 from mediaeval_ap.tables.sources import COLUMNAR_FORMATS, ByteSource
+from mediaeval_ap.tables.table import Argument
 
 # Columns of BEIR, of datasets at Hugging Face, and of ranx: the same for qrels and runs.
 _SHARED_COLUMNS = 'query-id corpus-id score', 'query_id corpus_id score', 'q_id doc_id score'
@@ -84,7 +85,7 @@ class Shape(Enum):
     LINES = 'lines of fields'
 
 
-def kind_of(file: Any) -> Kind:
+def kind_of(file: Argument) -> Kind:
     """Return the kind of a file; `Kind.ROWS` if it cannot be read twice."""
     source = ByteSource.of(file)
     columns = columns_of(source)

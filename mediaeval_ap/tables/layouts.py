@@ -49,9 +49,7 @@ class Layout:
     @cached_property
     def number_at(self) -> int:
         """The position of the number field among all fields, from 0."""
-        if self.n_before is None:
-            return len(self.texts)
-        return self.n_before
+        return len(self.texts) if self.n_before is None else self.n_before
 
     @property
     def ends_in_decimal(self) -> bool:
@@ -195,8 +193,9 @@ def choose_layout(
             pairs = zip(header, renamed, strict=True)
             old, new = next((old, new) for old, new in pairs if old != new)
             remedy = 'names of columns are compared letter by letter'
-            found = f'column {shown(old)}'
-            raise FormatError(source, where, '', found, expected=shown(new), remedy=remedy)
+            raise FormatError(
+                source, where, '', f'column {shown(old)}', expected=shown(new), remedy=remedy
+            )
         problems.append(problem)
     # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))

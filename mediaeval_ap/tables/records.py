@@ -168,8 +168,7 @@ def read_records(
     if allow_arrays and isinstance(content, np.ndarray):
         return _from_array(content, layouts[-1], source, like)
     if like is not None and not like.has_ids:
-        expected = f'an array or a .npy file, as {like.source.name} has no ids'
-        raise source.error('no array', expected)
+        raise source.error('no array', f'an array or a .npy file, as {like.source.name} has no ids')
     match table_input.kind:
         case InputKind.TEXT if isinstance(content, bytes):
             return from_csv(content, layouts, source)
@@ -343,7 +342,11 @@ def from_table(
             wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
         ):
             text = shown(texts[wrong[0]].as_py())
-            expected = 'text without NUL and U+FEFF, and with CR only before LF'
-            raise source.error(text, expected, field=name, rows=wrong)
+            raise source.error(
+                text,
+                'text without NUL and U+FEFF, and with CR only before LF',
+                field=name,
+                rows=wrong,
+            )
     integers = frozenset(name for name in columns if holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

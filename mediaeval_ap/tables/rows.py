@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     import pandas
 
 
-def from_rows(rows: Iterable[Argument], layout: Layout, name: str) -> Table:
-    """Read tuples, a row each; if the layout has one field, a row may be a plain string."""
+def from_rows(
+    rows: Iterable[Argument], layout: Layout, name: str, places: Iterable[str] = ()
+) -> Table:
+    """Read tuples, a row each; if the layout has one field, a row may be a plain string.
+
+    With `places`, an error names the place of the first wrong row, not its number.
+    """
     rows = list(rows)
     if len(layout.fields) == 1:
         rows = [(row,) if isinstance(row, str) else row for row in rows]
@@ -35,29 +40,19 @@ def from_rows(rows: Iterable[Argument], layout: Layout, name: str) -> Table:
     if all(is_row(row) and len(row) == len(layout.fields) for row in rows):
         table = _prove_columns(list(zip(*rows, strict=True)), layout, name)
     if table is None:
+        for row, place in zip(rows, places, strict=False):
+            if fault := explain_row(row, layout):
+                raise fault.error(name, place)
         _refuse_rows(rows, layout, name)
     return table
-
-
-def from_located_rows(
-    rows: Sequence[Fields], locations: Iterable[str], layout: Layout, name: str
-) -> Table:
-    """Read tuples; the error of a wrong row names its location, not its number."""
-    try:
-        return from_rows(rows, layout, name)
-    except FormatError:
-        for row, location in zip(rows, locations, strict=True):
-            if fault := explain_row(row, layout):
-                raise fault.error(name, location) from None
-        raise
 
 
 def from_numbered_rows(
     rows: Sequence[Fields], lines: LineNumbers, layout: Layout, name: str
 ) -> Table:
     """Read tuples that stand in the lines of a file."""
-    locations = (f'{lines.unit} {lines[row]}' for row in range(len(rows)))
-    return replace(from_located_rows(rows, locations, layout, name), lines=lines)
+    places = (f'{lines.unit} {lines[row]}' for row in range(len(rows)))
+    return replace(from_rows(rows, layout, name, places), lines=lines)
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:

@@ -56,7 +56,6 @@ MAX_BYTES = 4 << 30  # far more than a campaign's largest run, less than the mem
 BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
 NOT_A_REGULAR_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
-CHANGED = 'changed while it was read: wait until nobody writes to it, or read a copy'
 
 
 JsonValue: TypeAlias = Any  # an object, a list, text, a number, true, false or null
@@ -221,9 +220,7 @@ class ByteSource:
     def of(cls, origin: Argument) -> ByteSource:
         """Return a source, also one that a path of the command line keeps, or make one."""
         source = getattr(origin, 'source', origin)
-        if isinstance(source, cls):
-            return source
-        return cls(origin)
+        return source if isinstance(source, cls) else cls(origin)
 
     @cached_property
     def format(self) -> str:
@@ -272,9 +269,7 @@ class ByteSource:
             return None
         with opening(self.name):
             status = os.stat(self._path)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        return status.st_size
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
 
     @property
     def is_regular_file(self) -> bool:
@@ -283,10 +278,8 @@ class ByteSource:
 
     def size(self) -> int:
         """Estimate the decompressed size in bytes; 0 unless it is a regular file."""
-        size = self._stored_size() or 0
-        if self.format:
-            size *= COMPRESSED_SIZE_FACTOR
-        return size
+        factor = COMPRESSED_SIZE_FACTOR if self.format else 1
+        return (self._stored_size() or 0) * factor
 
     def provenance(self) -> Provenance:
         """Return the name, and the SHA-256 of the stored bytes that `open` read."""
@@ -325,7 +318,10 @@ class ByteSource:
             except Exception as error:
                 cause = error
             if version_of(file) not in (before, None):
-                raise ReadError(self.name, CHANGED) from cause
+                raise ReadError(
+                    self.name,
+                    'changed while it was read: wait until nobody writes to it, or read a copy',
+                ) from cause
             if cause is not None:
                 raise cause
 
@@ -345,9 +341,7 @@ def version_of(file: IO[Any]) -> tuple[int, int] | None:
         status = os.fstat(file.fileno())
     except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system, or closed
         return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return status.st_size, status.st_mtime_ns
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def _as_utf8(path: str) -> str:

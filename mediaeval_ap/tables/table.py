@@ -52,15 +52,11 @@ class LineNumbers:
 
     def array(self, n_rows: int) -> NDArray[np.int64]:
         """Return the numbers of all `n_rows` rows."""
-        if self.numbers is None:
-            return np.arange(n_rows) + self.first
-        return self.numbers
+        return np.arange(n_rows) + self.first if self.numbers is None else self.numbers
 
     def select(self, rows: NDArray[np.bool_]) -> LineNumbers:
         """Return the numbers of the rows marked True."""
-        if rows.all():
-            return self
-        return replace(self, numbers=self.array(len(rows))[rows])
+        return self if rows.all() else replace(self, numbers=self.array(len(rows))[rows])
 
 
 ROW_BY_ROW = LineNumbers()

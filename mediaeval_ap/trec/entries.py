@@ -28,7 +28,7 @@ from mediaeval_ap.arrays import (
     words_at,
 )
 from mediaeval_ap.choices import TrecTies
-from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
@@ -140,9 +140,8 @@ class Entries(NumberedRows):
         pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
-                repeated_document = f'{shown(text)} again for topic {shown(topics[topic])}'
-                expected = f'each document once{remedy}'
-                raise self.error([row], DOCUMENT, repeated_document, expected)
+                found = f'{shown(text)} again for topic {shown(topics[topic])}'
+                raise self.error([row], DOCUMENT, found, f'each document once{remedy}')
             seen.add((topic, text))
 
     def expect_nonrelevant(self, level: int, purpose: str) -> None:
@@ -151,8 +150,10 @@ class Entries(NumberedRows):
             found = 'no row of 0'
             if level > 1:
                 found = f'none from 0 to {level - 1}'
-            expected = f'documents that are judged not relevant, {purpose}'
-            raise self.source.error(found, expected, field=str(QRELS.number))
+            field = str(QRELS.number)
+            raise self.source.error(
+                found, f'documents that are judged not relevant, {purpose}', field=field
+            )
 
 
 def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -353,7 +354,7 @@ def _with_plain_tuples(rows: Iterable[Argument], layout: Layout, name: str) -> I
         elif hasattr(row, attribute):
             yield row.query_id, row.doc_id, getattr(row, attribute)
         else:
-            found = f'{type(row).__name__} without it'
             expected = f'a {attribute}: are qrels and run exchanged?'
-            place = f'row {number}'
-            raise FormatError(name, place, attribute, found=found, expected=expected)
+            raise Provenance(name).error(
+                f'{type(row).__name__} without it', expected, place=f'row {number}', field=attribute
+            )

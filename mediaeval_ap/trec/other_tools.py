@@ -20,9 +20,9 @@ from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, separator_of, shape_of
 from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
 from mediaeval_ap.tables.reading import is_series
-from mediaeval_ap.tables.rows import from_located_rows, from_numbered_rows
+from mediaeval_ap.tables.rows import from_numbered_rows, from_rows
 from mediaeval_ap.tables.sources import ByteSource, JsonValue, parsed_json, parsed_lines, read_all
-from mediaeval_ap.tables.table import Argument, Fields, LineNumbers, Table
+from mediaeval_ap.tables.table import Argument, Fields, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.text.csv_text import read_csv_rows
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
 from mediaeval_ap.tables.values import integer_as_text
@@ -37,16 +37,13 @@ def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     """Return the reader of a tool's file that begins with this line, or None for lines of TREC."""
     shape = shape_of(line.removeprefix(BYTE_ORDER_MARK))
     if shape is Shape.LZ4:
-        expected = 'lines of TREC, TSV, Parquet or JSON, as run.json'
-        raise FormatError(name, '', '', found='LZ4', expected=expected)
+        raise Provenance(name).error('LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')
     if shape is Shape.TOPICS:
         return partial(_read_by_topic, part=part)
     refuse_part(part)
     if shape in (Shape.RECORDS, Shape.ARRAY):
         return partial(_read_records, is_array=shape is Shape.ARRAY)
-    if shape is Shape.TABLE:
-        return _read_csv
-    return None
+    return _read_csv if shape is Shape.TABLE else None
 
 
 def layouts_of(layout: Layout) -> list[Layout]:
@@ -85,19 +82,19 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
     """Read a dictionary of topics, each a dictionary of documents."""
     if not by_topic:
         raise no_rows(name, layout)
+    source = Provenance(name)
     rows: EntryTuples = []
     for topic, documents in by_topic.items():
         location = f'topic {shown(topic)}'
         if not (isinstance(documents, Mapping) or is_series(documents)):
             found = f'{shown(documents)} ({type(documents).__name__})'
             expected = f'a dictionary of docno to {layout.number}'
-            raise FormatError(name, location, '', found=found, expected=expected)
+            raise source.error(found, expected, place=location)
         if not len(documents) and layout.number == QRELS.number:
-            expected = 'at least one that is judged'
-            raise FormatError(name, location, '', found='no documents', expected=expected)
+            raise source.error('no documents', 'at least one that is judged', place=location)
         rows += [(topic, document, number) for document, number in documents.items()]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
-    return from_located_rows(rows, locations, layout, name)
+    return from_rows(rows, layout, name, locations)
 
 
 def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_array: bool) -> Table:
@@ -115,9 +112,8 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         lines = LineNumbers('line', np.array(numbers))
     keys = {key for value in values[:1] if isinstance(value, dict) for key in value}
     if 'results' in keys and layout.number == QRELS.number:
-        found = 'predictions of sentence-transformers'
         expected = 'qrels: are qrels and run exchanged?'
-        raise FormatError(name, '', '', found=found, expected=expected)
+        raise Provenance(name).error('predictions of sentence-transformers', expected)
     layout = next((one for one in layouts if keys.issuperset(one.fields)), layouts[0])
     rows_of = _ranked if 'results' in keys else partial(_row, layout)
     rows: EntryTuples = []

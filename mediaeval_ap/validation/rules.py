@@ -240,9 +240,7 @@ def _in_lower_case(name: str) -> str:
 def _in_ascii(name: str) -> str:
     """Quote a name by its code points, as both normal forms look the same."""
     text = ascii(name[:61])
-    if len(text) > 62:
-        return f'{text[:60]}…'
-    return text
+    return text if len(text) <= 62 else f'{text[:60]}…'
 
 
 # Shots, videos and names that are missing in another file.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import shown
 from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
 from mediaeval_ap.tables.first_look import first_line, header_of
 from mediaeval_ap.tables.layouts import (
@@ -84,17 +84,15 @@ def parse_csv(
         raise header.error(source, place)
     has_header = layouts[0].has_header
     if not header:
-        first = {True: 'a header', False: 'rows'}[has_header]
-        expected = f'{first}: {expected_columns(layouts)}'
-        raise FormatError(source, '', '', found='nothing', expected=expected)
+        expected = 'a header' if has_header else 'rows'
+        raise Fault('', 'nothing', f'{expected}: {expected_columns(layouts)}').error(source, '')
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
     header = [name.strip(BETWEEN_WORDS) for name in header]
     if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
-        found = f'one column {shown(header[0])}'
         expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
-        raise FormatError(source, place, '', found=found, expected=expected)
+        raise Fault('', f'one column {shown(header[0])}', expected).error(source, place)
     layout = choose_layout(header, layouts, source, place)
     if b'"' not in content and line == 1:
         columns = _prove_csv(content, header, layout, delimiter)

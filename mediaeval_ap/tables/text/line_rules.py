@@ -69,9 +69,7 @@ def cause_of_fields(fields: list[bytes], layout: Layout) -> Cause | None:
         return Cause.FIELDS
     if not fields or layout.number is None or is_number(fields[layout.number_at], layout.integers):
         return None
-    if is_header(b' '.join(fields).decode(), layout):
-        return Cause.HEADER
-    return Cause.NUMBER
+    return Cause.HEADER if is_header(b' '.join(fields).decode(), layout) else Cause.NUMBER
 
 
 def count_fields(line: bytes) -> int:

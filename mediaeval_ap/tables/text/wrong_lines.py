@@ -200,9 +200,7 @@ def _fields_between(separator: str, line: str, layout: Layout) -> list[str]:
     # Only names of persons may hold spaces: two words in another field are two fields.
     field_by_name = zip(layout.fields, fields, strict=True)
     other_fields = (field for name, field in field_by_name if name != 'person_name')
-    if any(map(_separates_words, other_fields)):
-        return []
-    return fields
+    return [] if any(map(_separates_words, other_fields)) else fields
 
 
 def _how_to_rewrite(line: bytes, separator: str, fields: Sequence[str], layout: Layout) -> str:
