@@ -5,7 +5,7 @@ Labels are text or integers, never both. The name of the argument begins each er
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +50,7 @@ def is_sequence(values: object) -> bool:
     return hasattr(values, '__iter__') and not isinstance(values, str | bytes | dict | Set)
 
 
-def kinds_of(lists: object) -> set[type]:
+def kinds_of(lists: Argument) -> set[type]:
     """Return the types of the elements of a container of Python objects; else an empty set."""
     import pyarrow
 
@@ -58,7 +58,6 @@ def kinds_of(lists: object) -> set[type]:
         return set()
     if isinstance(lists, np.ndarray) and (lists.dtype != object or lists.ndim != 1):
         return set()
-    assert isinstance(lists, Iterable)
     return set(map(type, lists))
 
 
@@ -126,12 +125,10 @@ def same_kind(
     # An array of nulls alone has no kind: it is cast to the kind of the other array.
     null = pyarrow.null()
     kind = next((labels.type for labels in (one, other) if labels.type != null), pyarrow.int64())
-    if one.type == null:
-        one = one.cast(kind)
-    if other.type == null:
-        other = other.cast(kind)
-    kind_names = {True: 'text', False: 'integers'}
-    expected, actual = (kind_names[labels.type == 'large_string'] for labels in (one, other))
+    one, other = (labels.cast(kind) if labels.type == null else labels for labels in (one, other))
+    expected, actual = (
+        'text' if labels.type == 'large_string' else 'integers' for labels in (one, other)
+    )
     if actual != expected:
         raise ParameterError(f'{other_name}: found {actual}, expected {expected} as in {one_name}')
     return one, other

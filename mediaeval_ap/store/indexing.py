@@ -82,12 +82,8 @@ def index(
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f'store: found {shown(path)}, expected a path')
     target = check_target(os.fsdecode(path))
-    videos = None
-    if subset is not None:
-        videos = read(subset, SUBSET)
-    parts: Sequence[Argument] = [run]
-    if isinstance(run, list | tuple):
-        parts = run
+    videos = None if subset is None else read(subset, SUBSET)
+    parts: Sequence[Argument] = run if isinstance(run, list | tuple) else [run]
     if len(parts) == 1 and (isinstance(parts[0], Store) or _is_path(parts[0])):
         run = parts[0]
     if isinstance(run, Store) or (_is_path(run) and is_store(run)):

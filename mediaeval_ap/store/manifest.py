@@ -199,7 +199,7 @@ def _header_of(name: str) -> tuple[str, bool, int]:
         return 'u', True, 2
     if name.endswith('_bytes'):
         return 'u', True, 1
-    return {'confidence': 'f'}.get(name, 'i'), True, 1
+    return 'f' if name == 'confidence' else 'i', True, 1
 
 
 def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:

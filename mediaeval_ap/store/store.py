@@ -51,9 +51,8 @@ class _Positions(np.ndarray[Any, Any]):
         if self.checked and positions.size:
             limit, file = self.checked
             # One step finds both: without a sign, negative numbers are the largest.
-            farthest = positions.view(f'u{positions.itemsize}')
-            if positions.ndim:
-                farthest = farthest.max()
+            unsigned = positions.view(f'u{positions.itemsize}')
+            farthest = unsigned.max() if positions.ndim else unsigned
             if farthest >= limit:
                 position = farthest.view(positions.dtype)
                 raise store_error(file, '', f'position {position}', f'0 to {limit - 1}')

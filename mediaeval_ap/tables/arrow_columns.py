@@ -170,9 +170,7 @@ def number_array(
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
         raise source.error('integers beyond 2**53', EXACT_NUMBER, field=field) from None
-    is_wrong = ~np.isfinite(numbers)
-    if allow_missing:
-        is_wrong = np.isinf(numbers)
+    is_wrong = np.isinf(numbers) if allow_missing else ~np.isfinite(numbers)
     if len(rows := np.flatnonzero(is_wrong)):
         raise source.error(str(numbers[rows[0]]), FINITE_DECIMAL, field=field, rows=rows)
     return numbers

@@ -122,10 +122,8 @@ def index_remedy(frame: pandas.DataFrame, missing: Sequence[str]) -> str:
     index = frame.index
     if len(missing) != index.nlevels or getattr(index.dtype, 'kind', '') in 'iu':
         return ''
-    names = repr([*missing])
-    if index.nlevels == 1:
-        names = repr(missing[0])
-    return f'; if the index holds it, name it: .rename_axis({names})'
+    names = missing[0] if index.nlevels == 1 else [*missing]
+    return f'; if the index holds it, name it: .rename_axis({names!r})'
 
 
 def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Provenance]:

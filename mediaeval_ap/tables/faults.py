@@ -127,9 +127,7 @@ def explain_number(field: bytes, layout: Layout) -> Fault | None:
     """Explain why a field is not a number that the layout allows; None if it is."""
     if is_number(field, layout.integers):
         return None
-    expected = FINITE_DECIMAL
-    if layout.integers and not is_integer(field):
-        expected = INTEGER
+    expected = INTEGER if layout.integers and not is_integer(field) else FINITE_DECIMAL
     return Fault(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 

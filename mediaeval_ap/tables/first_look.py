@@ -105,9 +105,7 @@ def kind_of(file: Argument) -> Kind:
         return Kind.TREC
     if not _begins_like_results(start):
         return Kind.ROWS
-    if 'schema' not in names and _is_next_line(start):
-        return Kind.JSON_LINES
-    return Kind.RESULTS
+    return Kind.JSON_LINES if 'schema' not in names and _is_next_line(start) else Kind.RESULTS
 
 
 def columns_of(source: ByteSource) -> list[str]:
@@ -171,10 +169,8 @@ def shape_of(start: bytes) -> Shape:
     if start.startswith(LZ4):
         return Shape.LZ4
     has_tool_columns = _has_tool_columns(start)
-    if _is_object(start) and not (has_tool_columns or _is_record(start)):
-        return Shape.TOPICS
     if _is_object(start):
-        return Shape.RECORDS
+        return Shape.RECORDS if has_tool_columns or _is_record(start) else Shape.TOPICS
     if _is_array(start):
         return Shape.ARRAY
     return Shape.TABLE if has_tool_columns else Shape.LINES
@@ -197,7 +193,7 @@ def separator_by_suffix(name: str) -> str:
     stem, suffix = splitext(name.lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = splitext(stem)[1]
-    return {'.tsv': '\t'}.get(suffix, ',')
+    return '\t' if suffix == '.tsv' else ','
 
 
 def separator_of(content: bytes) -> str:

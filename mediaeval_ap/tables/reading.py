@@ -179,9 +179,7 @@ def _call_for_dictionary(value: Mapping[Any, object], names: Sequence[str]) -> s
     is_nested = any(isinstance(item, Mapping) or is_series(item) for item in value.values())
     if len(names) == 2 and not is_nested:
         return f'pandas.DataFrame(….items(), columns={[*names]})'
-    set_ids = ''
-    if names[0] not in value:
-        set_ids = f'.rename_axis({names[0]!r})'
+    set_ids = '' if names[0] in value else f'.rename_axis({names[0]!r})'
     if not value.keys().isdisjoint(names):
         return f'pandas.DataFrame(…){set_ids}'
     if len(names) == 1:
@@ -299,9 +297,7 @@ def _read_values(table_input: TableInput, layouts: Sequence[Layout], may_be_empt
     value = list(value)
     if may_be_empty and not value:
         return Table.empty(layouts[0], Provenance(name))
-    n_fields = 0
-    if value and isinstance(value[0], Sequence):
-        n_fields = len(value[0])
+    n_fields = len(value[0]) if value and isinstance(value[0], Sequence) else 0
     return rows.from_rows(value, _layout_of_length(n_fields, layouts), name)
 
 

@@ -147,9 +147,7 @@ class Entries(NumberedRows):
     def expect_nonrelevant(self, level: int, purpose: str) -> None:
         """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
-            found = 'no row of 0'
-            if level > 1:
-                found = f'none from 0 to {level - 1}'
+            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
             field = str(QRELS.number)
             raise self.source.error(
                 found, f'documents that are judged not relevant, {purpose}', field=field

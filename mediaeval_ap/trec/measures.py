@@ -40,10 +40,8 @@ def parse_measures(measures: str | Iterable[str]) -> list[Measure]:
         raise ParameterError(f'found {shown(measures)}, expected names such as nDCG@10', 'measures')
     names: list[str | Measure] = []
     for name_or_measure in measures:
-        if (text := plain_text(name_or_measure)) is None:
-            names.append(name_or_measure)
-        else:
-            names += filter(None, _split_names(text))
+        text = plain_text(name_or_measure)
+        names += [name_or_measure] if text is None else filter(None, _split_names(text))
     if not names:
         raise ParameterError("found none, expected names such as 'nDCG@10 P@5 RR'", 'measures')
     return list(dict.fromkeys(map(_checked_measure, names)))
@@ -102,9 +100,7 @@ def _similar_measure(name: str) -> str:
     names = {alias.casefold(): measure.NAME for alias, measure in registry.items()}
     names |= {'map': 'AP', 'mrr': 'RR', 'recip_rank': 'RR', 'recall': 'R', 'precision': 'P'}
     similar = names.get(family.casefold())
-    if similar in (None, family):
-        return 'nDCG@10'
-    return f'{similar}{separator}{cutoff}'
+    return f'{similar}{separator}{cutoff}' if similar not in (None, family) else 'nDCG@10'
 
 
 def _parse_measure(name: str | Measure) -> Measure:

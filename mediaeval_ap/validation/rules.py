@@ -84,8 +84,9 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
     (field,) = EVIDENCE_WORDS.keys() & evidence.columns.keys()
     *words, last = EVIDENCE_WORDS[field]
     expected = f'{", ".join(words)} or {last}'
-    is_word = EVIDENCE_WORDS[field].__contains__
-    yield wrong_texts('modality', evidence, field, is_word, expected=expected)
+    yield wrong_texts(
+        'modality', evidence, field, lambda word: word in EVIDENCE_WORDS[field], expected=expected
+    )
 
     first_row = first_equal(names.codes)
 
@@ -318,7 +319,7 @@ def _describe_missing(
 ) -> Detail:
     """Describe the video, with its corpus if any, or the name of a row that no list has."""
     texts = [shown(table[field].text(row)) for field in fields_of(table, fields)]
-    noun = {'video_id': 'a video'}.get(fields[-1], 'a name')
+    noun = 'a video' if fields[-1] == 'video_id' else 'a name'
     list_names = ' or '.join(printable(table.source.name) for table in lists)
     return (fields[-1], ' of corpus '.join(reversed(texts)), f'{noun} of {list_names}')
 

@@ -161,7 +161,7 @@ def _explain_record(record: list[str], header: Sequence[str], layout: RecordLayo
     if len(record) != len(header):
         text = ','.join(record)
         fields = fields_in_words(len(record))
-        model = {True: 'the header', False: 'the first line'}[layout.has_header]
+        model = 'the header' if layout.has_header else 'the first line'
         expected = f'{len(header)} fields as in {model}'
         return Fault('', f'{fields} in {shown(text)}', expected, remedy_of_foreign(text))
     if layout.other_numbers:

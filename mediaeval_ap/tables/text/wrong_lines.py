@@ -52,11 +52,8 @@ _separates_words = re.compile(f'[{BETWEEN_WORDS}]').search
 
 def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
     """Make the error for a text file whose lines, if it has any, are blank or comments."""
-    if not n_lines:
-        return no_rows(source, layout, 'an empty file')
-    if layout.comment is None:
-        return no_rows(source, layout, 'only blank lines')
-    return no_rows(source, layout, 'only blank lines or comments')
+    content = 'only blank lines' if layout.comment is None else 'only blank lines or comments'
+    return no_rows(source, layout, content if n_lines else 'an empty file')
 
 
 def explain_endless_line() -> Fault:
