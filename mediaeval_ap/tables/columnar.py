@@ -11,23 +11,11 @@ import numpy as np
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.tables.arrow_columns import (
-    holds_integers,
-    number_array,
-    refuse_missing,
-    text_array,
-)
+from mediaeval_ap.tables import arrow, sources
 from mediaeval_ap.tables.digests import digest_of_file
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import (
-    NOT_A_REGULAR_FILE,
-    PARQUET,
-    ByteSource,
-    opening,
-    refuse_beyond_limit,
-    version_of,
-)
+from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import Argument, ArrowTable, Provenance, Table
 from mediaeval_ap.tables.text.arrow_reader import text_column
 
@@ -45,15 +33,15 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
     """Read a pyarrow table that has the fields of a layout among its columns."""
     check_names(table.column_names, layout, source.name)
     columns = {}
-    integers = frozenset(field for field in layout.texts if holds_integers(table[field]))
+    integers = frozenset(field for field in layout.texts if arrow.holds_integers(table[field]))
     for field in layout.texts:
-        texts = text_array(table[field], field, source)
-        refuse_missing(texts, field, source)
+        texts = arrow.text_array(table[field], field, source)
+        arrow.refuse_missing(texts, field, source)
         columns[field] = text_column(texts.dictionary_encode())
     numbers = None
     if layout.number is not None:
         column = table[layout.number]
-        numbers = number_array(column, layout.number, source, allow_boolean=layout.integers)
+        numbers = arrow.number_array(column, layout.number, source, allow_boolean=layout.integers)
     rows = Table(layout, columns, numbers, source, integers=integers)
     if not len(rows):
         raise no_rows(source.name, layout)
@@ -141,7 +129,7 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
-        refuse_beyond_limit(source.name, sum(sizes))
+        sources.refuse_beyond_limit(source.name, sum(sizes))
         groups = tracked(
             range(file.num_row_groups), f'reading {printable(source.name)}', ' row groups'
         )
@@ -158,9 +146,9 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
     """Open a file; yield its stream and provenance. A damaged file raises `ReadError`."""
     import pyarrow
 
-    with opening(source.name), source.open_stored() as stream:
-        if not (source.is_remote or version_of(stream)):
-            raise ReadError(source.name, f'is {PARQUET}, {NOT_A_REGULAR_FILE}')
+    with sources.opening(source.name), source.open_stored() as stream:
+        if not (source.is_remote or sources.version_of(stream)):
+            raise ReadError(source.name, f'is {sources.PARQUET}, {sources.NOT_A_REGULAR_FILE}')
         digest = None
         if source.is_remote or not source.is_open:
             digest = digest_of_file(stream)

@@ -12,17 +12,8 @@ from typing import Any, TypeGuard
 
 from mediaeval_ap.choices import TEXT, is_text
 from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables import values
 from mediaeval_ap.tables.layouts import Layout, RecordLayout
-from mediaeval_ap.tables.values import (
-    AS_INTEGERS,
-    AS_TEXT,
-    EXACT_NUMBER,
-    FINITE_DECIMAL,
-    INTEGER,
-    as_double,
-    is_integer,
-    is_number,
-)
 
 
 @dataclass(frozen=True)
@@ -112,12 +103,12 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
         return Fault('', f'{len(row)} fields in {shown(row)}', layout.expected)
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
-            if as_double(value, layout.integers) is None:
-                return Fault(field, _described(value), EXACT_NUMBER)
+            if values.as_double(value, layout.integers) is None:
+                return Fault(field, _described(value), values.EXACT_NUMBER)
         elif isinstance(value, float):
-            return Fault(field, _described(value), f'{TEXT}{AS_INTEGERS}')
+            return Fault(field, _described(value), f'{TEXT}{values.AS_INTEGERS}')
         elif isinstance(value, Real):
-            return Fault(field, _described(value), f'{TEXT}{AS_TEXT}')
+            return Fault(field, _described(value), f'{TEXT}{values.AS_TEXT}')
         elif not is_text(value):
             return Fault(field, _described(value), TEXT)
     return None
@@ -125,9 +116,11 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
 
 def explain_number(field: bytes, layout: Layout) -> Fault | None:
     """Explain why a field is not a number that the layout allows; None if it is."""
-    if is_number(field, layout.integers):
+    if values.is_number(field, layout.integers):
         return None
-    expected = INTEGER if layout.integers and not is_integer(field) else FINITE_DECIMAL
+    expected = values.FINITE_DECIMAL
+    if layout.integers and not values.is_integer(field):
+        expected = values.INTEGER
     return Fault(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 

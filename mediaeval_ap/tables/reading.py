@@ -14,20 +14,11 @@ import numpy as np
 
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.tables import sources
 from mediaeval_ap.tables.faults import Faults
 from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import Layout
-from mediaeval_ap.tables.sources import (
-    COLUMNAR_FORMATS,
-    MOST_FIRST_BYTES,
-    ByteSource,
-    chunks_of,
-    decompressed,
-    opening,
-    read_all,
-    standard_input,
-    with_first_line,
-)
+from mediaeval_ap.tables.sources import ByteSource
 from mediaeval_ap.tables.table import (
     Argument,
     ArrowTable,
@@ -88,7 +79,7 @@ class TableInput:
                     'is a store, expected a file: only a run to score may be a store '
                     '(mediaeval-ap index --export writes its rows)',
                 )
-            if value.format in COLUMNAR_FORMATS:
+            if value.format in sources.COLUMNAR_FORMATS:
                 kind = InputKind.COLUMNAR
         return cls(kind, value, role)
 
@@ -303,7 +294,7 @@ def _read_values(table_input: TableInput, layouts: Sequence[Layout], may_be_empt
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
     with source.open() as opened:
-        line, stream = with_first_line(opened, MOST_FIRST_BYTES)
+        line, stream = sources.with_first_line(opened, sources.MOST_FIRST_BYTES)
         if table := _table_with_header(line, stream, layouts, source.name):
             return replace(table, source=source.provenance())
         layout = layouts[0]
@@ -328,7 +319,7 @@ def _table_with_header(
         return None
     from mediaeval_ap.tables.text.csv_text import read_csv_rows
 
-    return read_csv_rows(read_all(stream, name), [layout], name, ',')
+    return read_csv_rows(sources.read_all(stream, name), [layout], name, ',')
 
 
 def _layout_of_length(n_fields: int, layouts: Sequence[Layout]) -> Layout:
@@ -383,9 +374,9 @@ def lines_of_standard_input() -> Iterator[tuple[int, bytes]]:
     """Yield the numbered lines of standard input, each as soon as it arrives."""
     name = '<stdin>'
     n_lines = 0
-    with opening(name):
-        arriving = chunks_of(standard_input().read1)  # type: ignore[attr-defined]
-        for block in line_rules.whole_lines(decompressed(name, arriving).read1):
+    with sources.opening(name):
+        arriving = sources.chunks_of(sources.standard_input().read1)  # type: ignore[attr-defined]
+        for block in line_rules.whole_lines(sources.decompressed(name, arriving).read1):
             if block is None:
                 raise explain_endless_line().error(name, f'line {n_lines + 1}')
             lines = line_rules.split_lines(block)

@@ -18,16 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shortened, shown
-from mediaeval_ap.tables.arrow_columns import (
-    array_of_values,
-    holds_any,
-    holds_integers,
-    is_list,
-    list_array,
-    number_array,
-    parse_decimals,
-    text_array,
-)
+from mediaeval_ap.tables import arrow
 from mediaeval_ap.tables.columnar import index_remedy, read_columns
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.first_look import NPY, separator_by_suffix
@@ -42,6 +33,7 @@ from mediaeval_ap.tables.table import (
     LineNumbers,
     NumberedRows,
     Provenance,
+    RowNumbers,
     not_padded,
 )
 from mediaeval_ap.tables.text.csv_text import parse_csv
@@ -87,9 +79,7 @@ class Records(NumberedRows):
         """The names of the columns of numbers."""
         return [name for name in self.columns.column_names if name not in self.layout.texts]
 
-    def error(
-        self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
-    ) -> FormatError:
+    def error(self, rows: RowNumbers, field: str, found: str, expected: str) -> FormatError:
         """Make the error for rows that are wrong in the column with this role."""
         return super().error(rows, self.layout.by_role[field], found, expected)
 
@@ -106,7 +96,7 @@ class Records(NumberedRows):
     def refuse_several(self, role: str) -> None:
         """Raise FormatError if a cell holds several labels, separated by white space."""
         expected = 'one label, without white space'
-        if is_list(self[role]):
+        if arrow.is_list(self[role]):
             raise self.source.error('lists', expected, field=self.layout.by_role[role])
         self._refuse(BETWEEN_LABELS, role, expected)
 
@@ -121,7 +111,7 @@ class Records(NumberedRows):
     def _refuse(self, pattern: str, role: str, expected: str) -> None:
         texts = self[role]
         rows = np.arange(len(self))
-        if is_list(texts):
+        if arrow.is_list(texts):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
         if len(wrong := _matching_rows(texts, pattern)):
             text = texts[wrong[0]].as_py()
@@ -264,7 +254,7 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     if records.layout.allow_na:
         filled_rows = np.setdiff1d(filled_rows, _matching_rows(texts, NA))
     numbers = np.full(len(texts), np.nan)
-    numbers[filled_rows] = parse_decimals(texts.take(pyarrow.array(filled_rows)))
+    numbers[filled_rows] = arrow.parse_decimals(texts.take(pyarrow.array(filled_rows)))
     if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
         text = texts[wrong[0]].as_py()
         expected = expected_number(text) or FINITE_DECIMAL
@@ -301,10 +291,10 @@ def _from_frame(
         if layout.allow_na and column in layout.numbers and cells.dtype == object:
             cells = cells.mask(cells.astype(str).str.match(NA))
         try:
-            columns[column] = array_of_values(cells)
+            columns[column] = arrow.array_of_values(cells)
         except ValueError as error:
             raise source.error(str(error), 'one kind of value', field=column) from None
-        if is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
+        if arrow.is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
             raise source.error('a set', 'an ordered list of labels', field=column)
     return _with_unread(from_table(pyarrow.table(columns), layouts, source), layout)
 
@@ -329,16 +319,16 @@ def from_table(
         if name not in layout.texts:
             allow_missing = name in layout.numbers
             allowed = {'allow_missing': allow_missing, 'allow_boolean': bool(layout.classes)}
-            columns[name] = pyarrow.array(number_array(column, name, source, **allowed))
+            columns[name] = pyarrow.array(arrow.number_array(column, name, source, **allowed))
             continue
-        if name == layout.by_role.get('labels') and is_list(column):
-            columns[name] = list_array(column, name, source)
+        if name == layout.by_role.get('labels') and arrow.is_list(column):
+            columns[name] = arrow.list_array(column, name, source)
             continue
-        if layout.lists_remedy and name != layout.texts[0] and is_list(column):
+        if layout.lists_remedy and name != layout.texts[0] and arrow.is_list(column):
             raise source.error('lists', f'one label{layout.lists_remedy}', field=name)
-        columns[name] = text_array(column, name, source).fill_null('')
+        columns[name] = arrow.text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
-        if holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
+        if arrow.holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
             wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
         ):
             text = shown(texts[wrong[0]].as_py())
@@ -348,5 +338,5 @@ def from_table(
                 field=name,
                 rows=wrong,
             )
-    integers = frozenset(name for name in columns if holds_integers(table[name]))
+    integers = frozenset(name for name in columns if arrow.holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

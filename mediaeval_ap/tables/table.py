@@ -27,6 +27,7 @@ TEXTS_IN_BLOCK = 1 << 16  # some megabytes of text at a time
 ROWS_IN_HTML = 10
 Argument: TypeAlias = Any  # anything that a user may give; whoever reads it checks it
 SortKey: TypeAlias = Any  # a value that compares with its like
+RowNumbers: TypeAlias = 'Sequence[int] | NDArray[np.integer]'
 Fields: TypeAlias = tuple[Any, ...]  # the values of a row
 File: TypeAlias = 'str | os.PathLike[str] | SupportsRead[str] | SupportsRead[bytes]'
 Frame: TypeAlias = 'File | pandas.DataFrame | ArrowTable | NumberedRows'
@@ -180,19 +181,13 @@ class Provenance:
     sha256: str | None = None  # None for open files and for values in memory
 
     def error(
-        self,
-        found: str,
-        expected: str,
-        *,
-        field: str = '',
-        place: str = '',
-        rows: Sequence[int] | NDArray[np.integer] = (),
+        self, found: str, expected: str, *, field: str = '', place: str = '', rows: RowNumbers = ()
     ) -> FormatError:
         """Make the error about wrong content, at a place or in `rows` of values, from 0."""
         if len(rows):
             place = f'row {rows[0] + 1}'
         further = max(0, len(rows) - 1)
-        return FormatError(self.name, place, field, found=found, expected=expected, further=further)
+        return FormatError(self.name, place, field, found, expected=expected, further=further)
 
 
 class NumberedRows:
@@ -208,13 +203,11 @@ class NumberedRows:
         """Return a row's number in the source: ``'line 12'`` of text, ``'row 12'`` of values."""
         return f'{self.lines.unit} {self.lines[row]}'
 
-    def error(
-        self, rows: Sequence[int] | NDArray[np.integer], field: str, found: str, expected: str
-    ) -> FormatError:
+    def error(self, rows: RowNumbers, field: str, found: str, expected: str) -> FormatError:
         """Make the error of a field that is wrong in `rows`; it names the first one."""
+        source = self.source.name
         place = self.place(rows[0])
-        content = {'found': found, 'expected': expected}
-        return FormatError(self.source.name, place, field, further=len(rows) - 1, **content)
+        return FormatError(source, place, field, found, expected=expected, further=len(rows) - 1)
 
 
 def not_padded(other: Provenance) -> str:

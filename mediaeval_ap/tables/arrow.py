@@ -11,16 +11,9 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import shortened
+from mediaeval_ap.tables import values
 from mediaeval_ap.tables.faults import invalid_utf8
 from mediaeval_ap.tables.table import Provenance
-from mediaeval_ap.tables.values import (
-    AS_INTEGERS,
-    EXACT_NUMBER,
-    FINITE_DECIMAL,
-    LARGEST_INTEGER,
-    expected_number,
-    is_finite_decimal,
-)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -76,7 +69,7 @@ def text_array(
     elif kind not in ('string', 'large_string', 'string_view'):
         expected = 'text or integers'
         if pyarrow.types.is_floating(kind):
-            expected += AS_INTEGERS
+            expected += values.AS_INTEGERS
         raise source.error(f'a column of {name_of_type(kind)}', expected, field=field)
     try:
         column.validate(full=True)
@@ -169,10 +162,10 @@ def number_array(
             column = column.cast(pyarrow.int64() if kind.scale <= 0 else pyarrow.string())
         numbers: NDArray[np.float64] = column.cast(pyarrow.float64()).to_numpy()
     except pyarrow.ArrowInvalid:
-        raise source.error('integers beyond 2**53', EXACT_NUMBER, field=field) from None
+        raise source.error('integers beyond 2**53', values.EXACT_NUMBER, field=field) from None
     is_wrong = np.isinf(numbers) if allow_missing else ~np.isfinite(numbers)
     if len(rows := np.flatnonzero(is_wrong)):
-        raise source.error(str(numbers[rows[0]]), FINITE_DECIMAL, field=field, rows=rows)
+        raise source.error(str(numbers[rows[0]]), values.FINITE_DECIMAL, field=field, rows=rows)
     return numbers
 
 
@@ -186,10 +179,10 @@ def parse_decimals(texts: pyarrow.LargeStringArray) -> NDArray[np.float64]:
         numbers = np.full(len(texts), np.nan)
         for row, text in enumerate(texts.to_pylist()):
             field = text.strip(BETWEEN_WORDS).encode()
-            if is_finite_decimal(field):
+            if values.is_finite_decimal(field):
                 numbers[row] = float(field)
-    for row in np.flatnonzero(np.abs(numbers) >= LARGEST_INTEGER).tolist():
-        if expected_number(texts[row].as_py()):
+    for row in np.flatnonzero(np.abs(numbers) >= values.LARGEST_INTEGER).tolist():
+        if values.expected_number(texts[row].as_py()):
             numbers[row] = np.nan
     return numbers
 
