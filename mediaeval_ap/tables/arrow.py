@@ -23,12 +23,12 @@ SEARCHED_BYTES = 1 << 18  # fits in caches; a quarter or four times as many take
 ArrowValues: TypeAlias = 'pyarrow.Array | pyarrow.ChunkedArray'
 
 
-def array_of_values(values: Iterable[object]) -> ArrowValues:
+def array_of_values(items: Iterable[object]) -> ArrowValues:
     """Convert values of one kind; raise ValueError with the reason if pyarrow cannot."""
     import pyarrow
 
     try:
-        return pyarrow.array(values, from_pandas=True)
+        return pyarrow.array(items, from_pandas=True)
     except MemoryError:  # pyarrow's is an ArrowException, too
         raise
     except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:

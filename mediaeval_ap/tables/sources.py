@@ -148,26 +148,26 @@ def _decompressed_within_limit(name: str, stored: BinaryIO, kind: str) -> Iterat
 
 def _decompress(stored: BinaryIO, kind: str) -> Iterator[bytes]:
     """Yield the decompressed chunks of all compressed streams in a file."""
-    # The standard library's `BZ2File` and `LZMAFile` ignore a damaged second or later stream.
-    new_decompressor: Callable[[], Any]
     if kind == 'gzip':
         import gzip
 
         yield from chunks_of(gzip.GzipFile(fileobj=stored).read)
-        return
-    if kind == 'zstd':
+    elif kind == 'zstd':
         import pyarrow
 
         yield from chunks_of(pyarrow.CompressedInputStream(stored, kind).read)
-        return
-    if kind == 'bzip2':
+    elif kind == 'bzip2':
         import bz2
 
-        new_decompressor = bz2.BZ2Decompressor
+        yield from _decompress_streams(stored, bz2.BZ2Decompressor)
     else:
         import lzma
 
-        new_decompressor = lzma.LZMADecompressor
+        yield from _decompress_streams(stored, lzma.LZMADecompressor)
+
+
+def _decompress_streams(stored: BinaryIO, new_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+    # The standard library's `BZ2File` and `LZMAFile` ignore a damaged second or later stream.
     compressed = stored.read(BUFFER_BYTES)
     while compressed:
         decompressor = new_decompressor()
