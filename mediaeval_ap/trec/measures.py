@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import ParameterError, require, shown
@@ -221,7 +222,7 @@ def measures_of_files(
     topic: NDArray[np.int32],
     scored: NDArray[np.int64],
     ties: TrecTies,
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """Compute measures for the topics `scored`; `topic` has the topic of each returned row."""
     import ir_measures
 
@@ -285,11 +286,8 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
 
 
 def _values_by_measure(
-    measures: Sequence[Measure],
-    qrels: list[ir_measures.Qrel],
-    run: list[ir_measures.ScoredDoc],
-    defaults: NDArray[np.float64],
-) -> dict[str, NDArray[np.float64]]:
+    measures: Sequence[Measure], qrels: Sequence[object], run: Sequence[object], defaults: Floats
+) -> dict[str, Floats]:
     """Compute measures by ir_measures; a topic's id is its number among the defaults."""
     import ir_measures
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
-from mediaeval_ap.errors import shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
 from mediaeval_ap.tables.first_look import first_line, header_of
 from mediaeval_ap.tables.layouts import (
@@ -75,7 +75,7 @@ def parse_csv(
         faults.refuse(source)
     begin = first_line(text).decode().rstrip('\n')
     if remedy := remedy_of_foreign(begin):
-        raise Fault('', shown(begin), 'CSV', remedy).error(source, 'line 1')
+        raise FormatError(source, 'line 1', '', shown(begin), expected='CSV', remedy=remedy)
     records = _csv_records(content, delimiter)
     with _fields_of_any_length():
         line, header = next(records, (1, []))
@@ -84,15 +84,16 @@ def parse_csv(
         raise header.error(source, place)
     has_header = layouts[0].has_header
     if not header:
-        expected = 'a header' if has_header else 'rows'
-        raise Fault('', 'nothing', f'{expected}: {expected_columns(layouts)}').error(source, '')
+        first = 'a header' if has_header else 'rows'
+        names = expected_columns(layouts)
+        raise FormatError(source, '', '', 'nothing', expected=f'{first}: {names}')
     if not has_header:
         records = chain([(line, header)], records)
         header = [column_at(position) for position, _ in enumerate(header, 1)]
     header = [name.strip(BETWEEN_WORDS) for name in header]
     if len(header) == 1 and ('\t' in header[0] or ';' in header[0]):
         expected = 'commas between columns, or tabs if the name of the file ends in .tsv'
-        raise Fault('', f'one column {shown(header[0])}', expected).error(source, place)
+        raise FormatError(source, place, '', f'one column {shown(header[0])}', expected=expected)
     layout = choose_layout(header, layouts, source, place)
     if b'"' not in content and line == 1:
         columns = _prove_csv(content, header, layout, delimiter)
