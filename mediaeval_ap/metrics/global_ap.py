@@ -169,11 +169,7 @@ class GlobalAveragePrecision(Accumulator):
     def _add(
         self, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
     ) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Add queries, and return them.
-
-        Returns the predicted and true labels of all queries, and for queries with a prediction
-        their rows, confidences and correctness.
-        """
+        """Add queries; return all labels, and rows, confidences and correctness of predictions."""
         from pyarrow import compute
 
         predicted, truth = same_kind(
