@@ -236,16 +236,11 @@ def _write_figure_files(
 ) -> None:
     """Write one figure to a file, or several to a folder."""
     arguments = {'precision_recall': [query]}
-    if _is_for_folder(figures, output):
+    if len(figures) != 1 or _is_folder(output):
         write_figures(plot, output, figures or None, format, arguments=arguments)
     else:
         (figure,) = figures
         write_figure(getattr(plot, figure)(*arguments.get(figure, ())), format, output)
-
-
-def _is_for_folder(figures: list[str] | None, output: Output) -> bool:
-    """Return True for several figures, or if the output is a folder."""
-    return figures is not None and (_is_folder(output) or len(figures) != 1)
 
 
 def _is_folder(output: Output) -> bool:
@@ -257,7 +252,7 @@ def _check_format(figures: list[str] | None, format: str, output: Output) -> str
     suffix = os.path.splitext(output)[1].lower()
     if figures is None and _is_folder(output):
         raise click.UsageError(f'-o: found the folder {shown(output)}, expected a file')
-    is_for_folder = _is_for_folder(figures, output)
+    is_for_folder = figures is not None and (len(figures) != 1 or _is_folder(output))
     is_figure_file = suffix.removeprefix('.') in FIGURE_FORMATS
     if is_for_folder and not os.path.isdir(output) and (is_figure_file or os.path.isfile(output)):
         raise click.UsageError(f'-o: found the file {shown(output)}, expected a folder for figures')
