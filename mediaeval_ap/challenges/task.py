@@ -17,7 +17,9 @@ from mediaeval_ap import errors
 from mediaeval_ap.choices import BETWEEN_LABELS, plain_text, turned_round
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap, overlap
+from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.arguments import on_cpu
+from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
@@ -223,7 +225,7 @@ class Files:
             yield slice(begin, min(begin + size, len(self.ids)))
 
     def update_metrics(
-        self, metrics: Sequence[Any], arguments_of: Callable[[slice], Sequence[Any]]
+        self, metrics: Sequence[Accumulator], arguments_of: Callable[[slice], Sequence[Any]]
     ) -> list[list[Any]]:
         """Update metrics piece by piece; return what each metric returned for each piece."""
         pieces_by_metric: list[list[Any]] = [[] for _ in metrics]
