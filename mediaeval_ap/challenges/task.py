@@ -19,7 +19,6 @@ from mediaeval_ap.errors import FormatError, ParameterError, printable, shown
 from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, no_overlap, overlap
 from mediaeval_ap.metrics.accumulator import Accumulator
 from mediaeval_ap.metrics.arguments import on_cpu
-from mediaeval_ap.metrics.label_lists import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
