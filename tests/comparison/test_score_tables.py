@@ -26,6 +26,7 @@ from mediaeval_ap.tables.first_look import Kind, kind_of
 VALUES = np.random.default_rng(3).random((3, 40))
 VALUES[:, ::3] = VALUES[0, ::3]
 ITEMS = [f'q{place:03}' for place in range(40)]
+MEANS, SUMS = VALUES.round(2).mean(axis=1), VALUES.round(2).sum(axis=1)
 
 
 def long_frame(values=VALUES, systems='abc', items=ITEMS):
@@ -145,32 +146,19 @@ def test_each_word_for_a_missing_value():
     assert len(compare(wide, missing='skip').queries) == len(ITEMS) - len(words)
 
 
-@pytest.mark.parametrize('word', ['NA', '-'])
-def test_words_for_missing_values_are_missing_cells(word, tmp_path):
-    """As R, json and spreadsheets write them; items and systems of these names keep them."""
-    items = [word, *ITEMS[1:]]
-    a, b = VALUES[:2].round(6)  # pandas writes JSON with ten digits
-    wide = pandas.DataFrame({'item': items, word: a, 'b': b}).astype(object)
-    wide.loc[7, word] = None
-    long = wide.melt('item', var_name='system')
-    expected = compare(wide.astype({word: float, 'b': float}), missing='skip')
-    assert word in expected.runs
-    assert word in expected.queries
-    assert len(expected.queries) == 39
-    for number, frame in enumerate((wide, long)):
-        filled = frame.where(frame.notna(), word)
-        tables = [filled]
-        for suffix in 'csv', 'tsv', 'jsonl':
-            path = tmp_path / f'{number}.{suffix}'
-            tables.append(path)
-            if suffix == 'jsonl':
-                filled.to_json(path, orient='records', lines=True)
-            else:
-                filled.to_csv(path, index=False, sep=',' if suffix == 'csv' else '\t')
-        for table in tables:
-            with pytest.raises(ParameterError, match=r"1 of 40 items .* as 'q007' of .*--missing"):
-                compare(table)
-            assert numbers(compare(table, missing='skip')) == numbers(expected)
+@pytest.mark.parametrize('kind', ['frame', 'csv', 'tsv', 'jsonl'])
+def test_words_for_missing_values_are_missing_cells(kind, tmp_path):
+    """Items and systems of these names keep them."""
+    wide = wide_frame().rename(columns={'a': 'NA', 'b': '-'}).astype(object)
+    wide.loc[0, 'item'] = 'NA'
+    wide.loc[7, 'NA'] = None
+    expected = numbers(compare(wide.astype({'NA': float, '-': float}), missing='skip'))
+    for frame in wide, wide.melt('item', var_name='system'):
+        filled = frame.where(frame.notna(), '-')
+        table = filled if kind == 'frame' else written(kind, tmp_path, filled)
+        with pytest.raises(ParameterError, match="1 of 40 items .* as 'q007' of 'NA'"):
+            compare(table)
+        assert numbers(compare(table, missing='skip')) == expected
 
 
 @pytest.mark.parametrize('line', ['{"item": 7, "value": NaN}', '{"item": 7, "value": null}'])
@@ -280,29 +268,14 @@ def gate(shift, **settings):
     [
         # The interval is the shift with about 0.0003 on either side.
         (-0.02, {'fail_if_worse': 0.01}, 'failed', ' (worse: new)'),
-        (
-            -0.0102,
-            {'fail_if_worse': 0.01},
-            'undecided',
-            ' (new): 2,000 items do not tell a difference',
-        ),
-        (
-            -0.0098,
-            {'fail_if_worse': 0.01},
-            'undecided',
-            ' (new): 2,000 items do not tell a difference',
-        ),
+        (-0.0102, {'fail_if_worse': 0.01}, 'undecided', ' (new): 2,000 items do not tell'),
+        (-0.0098, {'fail_if_worse': 0.01}, 'undecided', ' (new): 2,000 items do not tell'),
         (-0.009, {'fail_if_worse': 0.01}, 'passed', ': not worse by 0.01 or more'),
         (0.02, {'fail_if_worse': 0}, 'passed', ': not worse'),
         (-0.02, {'fail_if_worse': 0}, 'failed', ' (worse: new)'),
-        (
-            0,
-            {'fail_if_worse': 0},
-            'undecided',
-            ' (new): 2,000 items do not tell a difference from the limit of 0;',
-        ),
+        (0, {'fail_if_worse': 0}, 'undecided', ' (new): 2,000 items do not tell'),
         (-0.009, {'require_not_worse': 0.01}, 'passed', ': not worse by 0.01 or more'),
-        (-0.0098, {'require_not_worse': 0.01}, 'failed', ' (undecided: new): 2,000 items do not'),
+        (-0.0098, {'require_not_worse': 0.01}, 'failed', ' (undecided: new): 2,000 items'),
         (-0.02, {'require_not_worse': 0.01}, 'failed', ' (worse: new)'),
         (0.002, {'require_better': True}, 'passed', ': better'),
         (0.0002, {'require_better': True}, 'failed', ' (not better: new)'),
@@ -369,43 +342,10 @@ def test_an_end_of_zero_is_open_where_p_excludes_it():
     assert 'above 0.000 to 0.' in found.to_html()
 
 
-def test_limits_are_checked():
-    frame = long_frame()
-    for settings, message in (
-        ({'fail_if_worse': 1.0}, 'fail_if_worse: found 1, expected less than 1, the largest'),
-        ({'require_not_worse': 2.0}, 'require_not_worse: found 2, expected less than 1, the'),
-        ({'require_not_worse': -1.0}, 'require_not_worse: found -1.0, expected a number'),
-        ({'require_not_worse': 0, 'fail_if_worse': 0}, 'found both, expected one of them'),
-    ):
-        with pytest.raises(ParameterError, match=message):
-            compare(frame, baseline='a', **settings)
 
 
-def nights(n_items, losses, seed):
-    """Scores of a system on thirty nights; on some it really loses on each item, by about 0.1."""
-    random = np.random.default_rng(seed)  # fixed: thirty nights, whichever
-    for night in range(30):
-        old = random.uniform(0.3, 0.7, n_items)
-        noise = random.normal(0, 0.08, n_items)
-        yield (
-            night in losses,
-            long_frame(
-                np.array([old, old - 0.1 * (night in losses) + noise]),
-                ('old', 'new'),
-                [f'{place:03}' for place in range(n_items)],
-            ),
-        )
 
 
-def test_a_gate_over_thirty_nights_says_what_their_maker_knows():
-    """Twenty are alike and ten lose 0.1, ten times the limit, on items that vary by 0.08."""
-    losses = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29}
-    for is_loss, frame in nights(100, losses, 1):
-        found = compare(frame, baseline='old', fail_if_worse=0.01, range=(0, 1))
-        assert (found.gate.outcome == 'failed') == is_loss
-    for is_loss, frame in nights(400, losses, 2):
-        found = compare(frame, baseline='old', require_not_worse=0.03, range=(0, 1))
-        assert (found.gate.outcome == 'passed') == (not is_loss)
 
 
 def test_the_gate_counts_items_without_a_value():
@@ -468,7 +408,10 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
         ({'power': -1}, 'power: found -1, expected a number above 0'),
         ({'fail_if_worse': -0.1, 'baseline': 'a'}, 'fail_if_worse: .* expected a number of 0 or m'),
         ({'fail_if_worse': 0.1}, 'fail_if_worse compares with a baseline'),
-        ({'fail_if_worse': 1, 'baseline': 'a'}, 'fail_if_worse: found 1, expected less than 1, t'),
+        ({'fail_if_worse': 1.0, 'baseline': 'a'}, 'found 1, expected less than 1, the largest'),
+        ({'require_not_worse': 2.0, 'baseline': 'a'}, 'require_not_worse: found 2, expected less'),
+        ({'require_not_worse': -1.0, 'baseline': 'a'}, 'require_not_worse: found -1.0, expected'),
+        ({'require_not_worse': 0, 'fail_if_worse': 0, 'baseline': 'a'}, 'found both, expected one'),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):
@@ -537,46 +480,43 @@ def test_each_item_needs_a_cluster_if_there_are_any():
 
 
 @pytest.mark.parametrize(
-    'name', ['All', 'mean', 'AVG.', 'average', '(Total)', 'sum', 'Macro', 'weighted avg', 'overall']
+    'name',
+    [
+        *('All', 'mean', 'AVG.', 'average', '(Total)', 'sum', 'Macro', 'weighted avg', 'overall'),
+        *('micro', 'Means (Task)', 'average [40]', 'macro_avg', 'SUM-OF-SCORES', 'all queries'),
+    ],
 )
-@pytest.mark.parametrize('total', [np.mean, np.sum])
-@pytest.mark.parametrize('size', [1 / 3, 1])
-def test_totals_among_the_items_are_refused(size, name, total, tmp_path):
-    """Also rounded ones, of one system or of all; under another name they are items."""
-    wide = wide_frame(size * VALUES)
-    wide.loc[40] = [name, *total(size * VALUES, axis=1).round(2)]
-    word = 'means' if total is np.mean else 'sums'
-    message = f"line 42, item: found '{re.escape(name)}', whose values are the {word} of the others"
+def test_totals_among_the_items_are_refused(name, tmp_path):
+    """Of one system or of all; with another value they are items, of which a warning tells."""
+    wide = wide_frame()
+    wide.loc[40] = [name, *VALUES.mean(axis=1)]
+    message = f"line 42, item: found '{re.escape(name)}', whose values are the means of the others"
     for columns in 'abc', 'b':
-        path = written('csv', tmp_path, wide[['item', *columns]])
         with pytest.raises(FormatError, match=message):
-            compare(path, range=(0, 100))
-    wide.loc[40, 'item'] = f'item {name}'
-    assert len(compare(wide, range=(0, 100)).queries) == 41
+            compare(written('csv', tmp_path, wide[['item', *columns]]))
+    wide.loc[40, 'c'] += 0.0101
+    with pytest.warns(DataWarning, match=f'named like totals: .{re.escape(name)}.$'):
+        assert len(compare(wide).queries) == 41
 
 
 @pytest.mark.parametrize(
-    'name', ['micro', 'Means (Task)', 'average [40]', 'macro_avg', 'SUM-OF-SCORES', 'all queries']
+    ('total', 'kind'),
+    [
+        (MEANS.round(1), 'means of the others,'),
+        (MEANS + 0.0049, 'means of the others,'),  # as of items with more digits
+        ((100 * MEANS).round(1), 'means of the others in percent'),
+        ((100 * MEANS).round(), 'means of the others in percent'),
+        (SUMS.round(2), 'sums of the others,'),
+        (SUMS.round(1), 'sums of the others,'),
+        ((100 * SUMS).round(), 'sums of the others in percent'),
+    ],
 )
-def test_rounded_totals_and_totals_in_percent_are_refused(name):
+def test_rounded_totals_and_totals_in_percent_are_refused(total, kind):
     """By half a unit of the last digit of the total, and of the items."""
     wide = wide_frame(VALUES.round(2))
-    means = VALUES.round(2).mean(axis=1)
-    sums = VALUES.round(2).sum(axis=1)
-    for total, kind in (
-        (means.round(1), 'means of the others,'),
-        (means + 0.0049, 'means of the others,'),  # as of items with more digits
-        ((100 * means).round(1), 'means of the others in percent'),
-        ((100 * means).round(), 'means of the others in percent'),
-        (sums.round(1), 'sums of the others,'),
-        ((100 * sums).round(), 'sums of the others in percent'),
-    ):
-        wide.loc[40] = [name, *total]
-        with pytest.raises(FormatError, match=f'{kind}.* leave it out, or keep it under another'):
-            compare(wide, range=(0, 1e4))
-    wide.loc[40] = [name, *means[:2], means[2] + 0.0101]
-    with pytest.warns(DataWarning, match=f'named like totals: .{re.escape(name)}.$'):
-        assert len(compare(wide).queries) == 41
+    wide.loc[40] = ['mean', *total]
+    with pytest.raises(FormatError, match=f'{kind}.* leave it out, or keep it under another'):
+        compare(wide, range=(0, 1e4))
 
 
 def test_totals_of_right_and_wrong_are_exact():
@@ -594,20 +534,14 @@ def test_totals_of_right_and_wrong_are_exact():
 @pytest.mark.parametrize(
     'name',
     [
-        'Summer',
-        'meaning',
-        'Overall_Build',
-        'averages_jane',
-        'alliance',
-        'Sum of All Fears',
-        '50',
-        '',
+        *('Summer', 'meaning', 'Overall_Build', 'averages_jane', 'alliance', 'Sum of All Fears'),
+        *('50 ', '(40)'),
     ],
 )
 def test_other_names_are_items_with_any_value(name):
     """Even with the means of the others; no warning tells of them."""
     wide = wide_frame()
-    wide.loc[40] = [f'{name} ' if name == '50' else name or '(40)', *VALUES.mean(axis=1)]
+    wide.loc[40] = [name, *VALUES.mean(axis=1)]
     assert len(compare(wide).queries) == 41
 
 
