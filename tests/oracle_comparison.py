@@ -140,11 +140,21 @@ def difference_interval(sums, sizes, level, width, p, seeds=(), n_effective=None
 
 def half_length(terms, level):
     """Return half the length of Student's interval for a sum of variances."""
+    variance, df = summed(terms)
+    return stats.t.ppf((1 + level) / 2, df) * variance**0.5 if variance else 0
+
+
+def t_test_p(difference, terms):
+    """Return Student's p of a difference with such a sum of variances."""
+    variance, df = summed(terms)
+    return 2 * stats.t.sf(abs(difference) / variance**0.5, df)
+
+
+def summed(terms):
+    """Return the sum of variances, and its degrees of freedom (Satterthwaite)."""
     variance = float(sum(variance for variance, _ in terms))
-    if not variance:
-        return 0
     parts = sum(float(variance) ** 2 / df for variance, df in terms if variance)
-    return stats.t.ppf((1 + level) / 2, variance**2 / parts) * variance**0.5
+    return variance, variance**2 / parts if parts else 0
 
 
 def decides(n, difference, bound, sd, m, level, seeds=()):

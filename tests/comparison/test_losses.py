@@ -167,14 +167,6 @@ def test_the_difference_in_the_headline_is_the_one_in_the_table():
     assert repr(compare(alike, **WER)).startswith('good leads base: difference -0.100 [')
 
 
-
-
-
-
-
-
-
-
 def test_rules_of_the_gate_are_in_the_units_of_the_loss():
     base = {**WER, 'baseline': 'base'}
     rules = 'worse: all above 0.01; not worse: all below 0.01; lower is better)'
@@ -199,8 +191,6 @@ def test_every_output_says_that_lower_is_better():
     written = found.to_dict()
     jsonschema.Draft202012Validator(SHAPE).validate(written)
     assert written['manifest']['parameters']['lower_is_better'] is True
-
-
 
 
 def test_without_the_option_nothing_speaks_of_it():
