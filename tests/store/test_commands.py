@@ -1,6 +1,5 @@
 """Every command and method that takes a run takes a store."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -43,6 +42,7 @@ COMMANDS = [
     ['explain', JUDGED, 'RUN', *ASKED, '--format', 'json'],
     ['explain', JUDGED, 'RUN', 'nicolas_sarkozy', '--format', 'json'],
     ['stream', JUDGED, 'RUN', '--format', 'jsonl'],
+    ['compare', JUDGED, 'RUN', f'other={RUN}', *ASKED, '--format', 'csv'],
 ]
 
 
@@ -60,29 +60,6 @@ def test_files_of_trec(store, tmp_path):
         output_of(run, ['export-trec', JUDGED, 'RUN', *files, *ASKED])
     for file in ('qrels', 'run'):
         assert (tmp_path / 'text' / file).read_bytes() == (tmp_path / 'store' / file).read_bytes()
-
-
-def test_runs_beside_each_other(tmp_path, monkeypatch):
-    """A run and half of it; the whole one is text in one folder, and a store in the other."""
-    command = ['compare', JUDGED, 'RUN', 'half', *ASKED]
-    written = []
-    for kind in ('text', 'store'):
-        (tmp_path / kind).mkdir()
-        monkeypatch.chdir(tmp_path / kind)
-        lines = RUN.read_text().splitlines(keepends=True)
-        Path('half').write_text(''.join(lines[::2]))
-        shutil.copy(RUN, 'run') if kind == 'text' else stored(RUN, 'run')
-        output_of('run', [*command, '-K', '10', '--format', 'json', '-o', 'out.json'])
-        written.append(Path('out.json').read_bytes())
-    assert written[0] == written[1]
-
-
-def test_live_sessions(store):
-    average_precision = AveragePrecision(JUDGED, [10, 100])
-    queries = ['nicolas_sarkozy', 'alain_juppe']
-    live, of_store = average_precision.live(RUN), average_precision.live(store)
-    assert len(live) == len(of_store)
-    assert [of_store.send(query) for query in queries] == [live.send(query) for query in queries]
 
 
 def test_exported_rows_are_the_run(store, tmp_path):

@@ -146,35 +146,20 @@ def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
     assert len(store) == 201
 
 
-def test_a_folder_without_files_is_no_run(tmp_path):
-    (tmp_path / 'empty').mkdir()
-    with pytest.raises(errors.ReadError, match='empty: is a folder without files of a run'):
-        index(tmp_path / 'empty', tmp_path / 'run.store')
-
-
-def test_a_store_of_a_subset_is_not_indexed_again(tmp_path):
-    store = index(ROWS, tmp_path / 'run.store', subset=[('TV', 'v1')])
-    with pytest.raises(errors.ParameterError) as caught:
-        index(store, tmp_path / 'again.store')
-    assert str(caught.value) == (
-        f"{store.path}: found a store of the subset '<subset>', expected one without a subset; "
-        'index the run itself'
-    )
-    assert os.listdir(tmp_path) == ['run.store']
-
-
-def test_stores_are_no_parts_and_stand_in_none(tmp_path):
+def test_what_is_no_part_of_a_run(tmp_path):
     folder = tmp_path / 'run'
     folder.mkdir()
+    with pytest.raises(errors.ReadError, match='run: is a folder without files of a run'):
+        index(folder, tmp_path / 'run.store')
     one, *_ = write_parts(folder)
-    with pytest.raises(errors.ParameterError) as caught:
+    with pytest.raises(errors.ParameterError, match=f'store: found a path in {folder}, which is a'):
         index(folder, folder / 'x.store')
-    assert str(caught.value) == (
-        f'store: found a path in {folder}, which is a part of the run, expected one outside it'
-    )
-    store = stored(ROWS, tmp_path / 'run.store')
+    store = stored(ROWS, tmp_path / 'run.store', [('TV', 'v1')])
     with pytest.raises(errors.ParameterError, match=r'found the store .* among parts'):
         index([one, store.path], tmp_path / 'x.store')
+    with pytest.raises(errors.ParameterError, match="found a store of the subset '<subset>', exp"):
+        index(store, tmp_path / 'x.store')
+    assert sorted(os.listdir(tmp_path)) == ['run', 'run.store']
     assert len(os.listdir(folder)) == 4
 
 

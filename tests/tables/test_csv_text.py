@@ -84,6 +84,16 @@ def test_errors(content, expected):
     assert expected in message(content)
 
 
+def test_errors_of_layouts():
+    other = RecordLayout(('id', 'c'))
+    assert parse(b'id,b,c\n1,2,3\n', other, TEXT)[0] == other
+    assert parse(b'id,b\n1,2\n', other, TEXT)[0] == TEXT
+    assert 'expected id,c or id,b' in message(b'id\n1\n', other, TEXT)
+    assert message(b'\n', POSITIONS) == 'file.csv: found nothing, expected rows: column 2,column 1'
+    assert 'found no column of numbers in' in message(b'id\na\n', NUMBERS)
+    assert "found column 'x' twice in 'id,x,x'" in message(b'id,x,x\na,1,2\n', NUMBERS)
+
+
 @pytest.mark.parametrize(
     ('content', 'rows', 'lines'),
     [
@@ -93,7 +103,6 @@ def test_errors(content, expected):
     ],
 )
 def test_columns_by_position(content, rows, lines):
-    assert message(b'\n', POSITIONS) == 'file.csv: found nothing, expected rows: column 2,column 1'
     _, columns, found = parse(content, POSITIONS)
     assert [(row['column 2'], row['column 1']) for row in columns.to_pylist()] == rows
     assert found.array(len(rows)).tolist() == lines
@@ -114,18 +123,6 @@ def test_what_are_no_numbers(value):
         f'file.csv, line 3, x: found {value!r}, expected a finite decimal number '
         '(1 more wrong line)'
     )
-
-
-def test_columns_of_numbers():
-    assert 'found no column of numbers in' in message(b'id\na\n', NUMBERS)
-    assert "found column 'x' twice in 'id,x,x'" in message(b'id,x,x\na,1,2\n', NUMBERS)
-
-
-def test_the_first_layout_that_fits():
-    other = RecordLayout(('id', 'c'))
-    assert parse(b'id,b,c\n1,2,3\n', other, TEXT)[0] == other
-    assert parse(b'id,b\n1,2\n', other, TEXT)[0] == TEXT
-    assert 'expected id,c or id,b' in message(b'id\n1\n', other, TEXT)
 
 
 pieces = st.sampled_from(

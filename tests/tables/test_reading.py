@@ -75,11 +75,15 @@ def test_large_files_of_every_kind_are_read_in_blocks(tmp_path, monkeypatch, suf
 
 
 def test_parquet(tmp_path):
-    path = tmp_path / 'run.parquet'
+    path = tmp_path / 'run.txt'
     frame().assign(extra=1)[['extra', *reversed(FIELDS)]].to_parquet(path)
     table = read(path, HYPOTHESIS)
     assert rows_of(table) == ROWS
     assert table.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    with open(path, 'rb') as file:
+        assert rows_of(read(file, HYPOTHESIS)) == ROWS
+    with pytest.raises(ReadError, match='is Parquet, which is read only from the start of a'):
+        read(io.BytesIO(path.read_bytes()), HYPOTHESIS)
 
 
 def test_standard_input(monkeypatch):
@@ -87,6 +91,9 @@ def test_standard_input(monkeypatch):
     table = read('-', HYPOTHESIS)
     assert rows_of(table) == ROWS
     assert table.source.name == '<stdin>'
+    monkeypatch.setattr(sys, 'stdin', None)
+    with pytest.raises(ReadError, match='<stdin>: is closed'):
+        read('-', HYPOTHESIS)
 
 
 def test_open_files(tmp_path):
@@ -99,6 +106,9 @@ def test_open_files(tmp_path):
         assert (table.source.name, table.source.sha256) == (str(path), None)
         assert not file.closed
     with pytest.raises(ReadError, match='is closed'):
+        read(file, HYPOTHESIS)
+    path.write_bytes(b'\xff')
+    with open(path, encoding='utf-8') as file, pytest.raises(ReadError, match='decode'):
         read(file, HYPOTHESIS)
     assert rows_of(read(io.BytesIO(TEXT.encode()), HYPOTHESIS)) == ROWS
     assert rows_of(read(io.StringIO(TEXT), HYPOTHESIS)) == ROWS
@@ -156,11 +166,10 @@ def test_frames_of_other_libraries_are_checked_like_any_table():
     polar = polars.DataFrame(ROWS, schema=FIELDS, orient='row')
     with pytest.raises(FormatError, match='<hypothesis>, confidence: found columns'):
         read(polar.drop('confidence'), HYPOTHESIS)
-    with pytest.raises(ParameterError, match='LazyFrame'):
-        read(polar.lazy(), HYPOTHESIS)
     wide = polar.with_columns(confidence=polars.lit(1, polars.Int128))
-    with pytest.raises(ParameterError, match='found DataFrame, which is not a table to Arrow: '):
-        read(wide, HYPOTHESIS)
+    for wrong, message in (polar.lazy(), 'LazyFrame'), (wide, 'which is not a table to Arrow: '):
+        with pytest.raises(ParameterError, match=message):
+            read(wrong, HYPOTHESIS)
 
 
 def test_queries_are_strings_or_rows():
@@ -173,34 +182,32 @@ def test_queries_are_strings_or_rows():
 @pytest.mark.parametrize(
     ('rows', 'message'),
     [
-        ([ROWS[0], ROWS[0][:4]], r'<hypothesis>, row 2: found 4 fields in .*, expected 5 fields'),
-        (
-            [('a', 'b', 10, 'd', 1)],
-            r'<hypothesis>, row 1, shot_id: found 10 \(int\), expected non-empty',
-        ),
+        ([ROWS[0], ROWS[0][:4]], 'row 2: found 4 fields in .*, expected 5 fields'),
+        ([('a', 'b', 10, 'd', 1)], r'row 1, shot_id: found 10 \(int\), expected non-empty'),
         ([('a', 'b', 'c', float('nan'), 1)], r'row 1, person_name: found nan \(float\)'),
-        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\), expected non-empty"),
-        ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\), expected non-empty"),
-        ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found .*, expected'),
+        ([('a', 'b', 'c', 'd\n', 1)], r"person_name: found 'd\\n' \(str\)"),
+        ([('a', 'b', '\tc', 'd', 1)], r"shot_id: found '\\tc' \(str\)"),
+        ([ROWS[0], ('\ufeffa', *ROWS[1][1:])], r"row 2, corpus_id: found '\\ufeffa'"),
+        ([ROWS[0], ('a', 'b', 'c', '\ud800', 1)], r'row 2, person_name: found '),
         ([('a', 'b', 'c', 'd', '1')], r"row 1, confidence: found '1' \(str\), expected a finite"),
         ([('a', 'b', 'c', 'd', True)], r'row 1, confidence: found True \(bool\)'),
         ([('a', 'b', Decimal('1'), 'd', 1)], r'row 1, shot_id: found Decimal\(.1.\)'),
-        ([('a', 'b', 'c', 'd', Decimal('sNaN'))], r'row 1, confidence: found Decimal'),
-        ([('a', 'b', 'c', 'd', Decimal('Infinity'))], r'row 1, confidence: found Decimal'),
-        ([('a', 'b', 'c', 'd', Decimal(2**53 + 1))], r'row 1, confidence: found Decimal'),
+        ([('a', 'b', 'c', 'd', Decimal('sNaN'))], 'row 1, confidence: found Decimal'),
+        ([('a', 'b', 'c', 'd', Decimal('Infinity'))], 'row 1, confidence: found Decimal'),
+        ([('a', 'b', 'c', 'd', Decimal(2**53 + 1))], 'row 1, confidence: found Decimal'),
         ([('a', 'b', 'c', 'd', float('nan'))], r'row 1, confidence: found nan \(float\)'),
-        ([('a', 'b', 'c', 'd', 10**400)], r'row 1, confidence: found 1000'),
+        ([('a', 'b', 'c', 'd', 10**400)], 'row 1, confidence: found 1000'),
         ([('a', 'b', 'c', 'd', np.int64(2**53 + 1))], 'confidence: found '),
         (['abcde'], r"row 1: found 'abcde' \(str\), expected 5 fields"),
         (
             [ROWS[0], 7, ROWS[1], ROWS[0][:4], ('a', 'b', 'c', [], 1)],
             r'row 2: found 7 \(int\), expected 5 fields: .* \(2 more wrong rows\)',
         ),
-        ([], '<hypothesis>: found no rows, expected at least one row of 5 fields'),
+        ([], 'found no rows, expected at least one row of 5 fields'),
     ],
 )
 def test_wrong_rows(rows, message):
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=f'^<hypothesis>.*{message}'):
         read(rows, HYPOTHESIS)
 
 
@@ -220,11 +227,8 @@ def arrow(**columns):
         (arrow(confidence=[1, 2], shot_id=[1.0, 2.0]), 'shot_id: found a column of floats, exp'),
         (arrow(confidence=[1, 2], shot_id=[True, False]), 'shot_id: found a column of bool, exp'),
         (arrow(confidence=[1, 2], shot_id=[1, None]), 'row 2, shot_id: found nothing, expected'),
-        (
-            arrow(confidence=[1, 2], shot_id=['', '']),
-            "row 1, shot_id: found '', expected non-empty",
-        ),
-        (arrow(confidence=[1, 2], shot_id=['1', '2 ']), "row 2, shot_id: found '2 '"),
+        (arrow(confidence=[1, 2], shot_id=['', '']), "row 1, shot_id: found '', expected non-e"),
+        (arrow(confidence=[1, 2], shot_id=['1', '\ufeff2']), r"row 2, shot_id: found '\\ufeff2'"),
         (arrow(confidence=[1, 2], shot_id=['1', None]), 'row 2, shot_id: found nothing'),
         (arrow(confidence=[1, 2])[:0], 'found no rows'),
     ],
@@ -235,17 +239,6 @@ def test_wrong_columns(table, message, tmp_path):
     parquet.write_table(table, tmp_path / 'run.parquet')
     with pytest.raises(FormatError, match=f'run.parquet.*{message}'):
         read(tmp_path / 'run.parquet', HYPOTHESIS)
-
-
-def test_wrong_frames():
-    with pytest.raises(FormatError, match='<hypothesis>, confidence: found columns'):
-        read(frame().drop(columns='confidence'), HYPOTHESIS)
-    with pytest.raises(FormatError, match='<hypothesis>: found no rows'):
-        read(frame()[:0], HYPOTHESIS)
-    missing = frame()
-    missing.loc[2, 'person_name'] = None
-    with pytest.raises(FormatError, match='<hypothesis>, row 3, person_name'):
-        read(missing, HYPOTHESIS)
 
 
 @pytest.mark.parametrize('origin', [None, 7, b'path', {'a': 1}])
@@ -311,23 +304,30 @@ def test_parquet_is_known_by_its_first_bytes(tmp_path, content, kind):
         assert TableInput.of(text).kind is InputKind.TEXT
 
 
-@pytest.fixture
-def writes(monkeypatch):
+def test_a_short_line_is_there_at_once(monkeypatch):
+    """Detecting compression must not wait for bytes after the first line."""
     reading, writing = os.pipe()
     with open(reading, 'rb') as pipe, open(writing, 'wb', buffering=0) as end:
         monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(pipe))
-        yield end
+        lines = lines_of_standard_input()
+        end.write(b'B\n')
+        assert next(lines) == (1, b'B')
+        end.write(b'Zh91AY&SY\nx')
+        assert next(lines) == (2, b'Zh91AY&SY')
+        end.close()
+        assert list(lines) == [(3, b'x')]
 
 
-def test_a_short_line_is_there_at_once(writes):
-    """Detecting compression must not wait for bytes after the first line."""
-    lines = lines_of_standard_input()
-    writes.write(b'B\n')
-    assert next(lines) == (1, b'B')
-    writes.write(b'Zh91AY&SY\nx')
-    assert next(lines) == (2, b'Zh91AY&SY')
-    writes.close()
-    assert list(lines) == [(3, b'x')]
+def test_stream_without_data_yet():
+    """A non-blocking stream without data is an error, not the end of the table."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with (
+        open(writing, 'wb'),
+        open(reading, 'rb', buffering=0) as pipe,
+        pytest.raises(ReadError, match='no data yet'),
+    ):
+        read(pipe, HYPOTHESIS)
 
 
 def test_numbers_of_every_type():
@@ -341,63 +341,24 @@ def test_numbers_of_every_type():
     assert read(repeated, HYPOTHESIS).confidence.tolist() == [0.5, 0.25, 0.5]
 
 
-def test_parquet_of_an_open_file(tmp_path):
-    path = tmp_path / 'run.txt'
-    frame().to_parquet(path)
-    assert rows_of(read(path, HYPOTHESIS)) == ROWS
-    with open(path, 'rb') as file:
-        assert rows_of(read(file, HYPOTHESIS)) == ROWS
-    with pytest.raises(ReadError, match='is Parquet, which is read only from the start of a'):
-        read(io.BytesIO(path.read_bytes()), HYPOTHESIS)
-
-
-def test_not_utf8_text_file(tmp_path):
-    path = tmp_path / 'run.txt'
-    path.write_bytes(b'\xff')
-    with open(path, encoding='utf-8') as file, pytest.raises(ReadError, match='decode'):
-        read(file, HYPOTHESIS)
-
-
-def test_stream_without_data_yet(tmp_path):
-    """A non-blocking stream without data is an error, not the end of the table."""
-    receiving, sending = os.pipe()
-    os.set_blocking(receiving, False)
-    with (
-        open(sending, 'wb'),
-        open(receiving, 'rb', buffering=0) as pipe,
-        pytest.raises(ReadError, match='no data yet'),
-    ):
-        read(pipe, HYPOTHESIS)
-
-
-def test_no_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, 'stdin', None)
-    with pytest.raises(ReadError, match='<stdin>: is closed'):
-        read('-', HYPOTHESIS)
-
-
 CSV_FIELDS = ['confidence', 'person_name', 'note', 'shot_id', 'corpus_id', 'video_id']
 
 
-def csv_of(rows, fields=CSV_FIELDS, end='\n'):
+def csv_of(rows, fields=CSV_FIELDS):
     """CSV with its columns in another order, one more of them, and a name in quotes."""
     cells = [dict(zip(FIELDS, row, strict=True), note='"a, b"') for row in rows]
     lines = [','.join(str(row[field]) for field in fields) for row in cells]
-    return end.join([','.join(fields), *lines, ''])
+    return '\n'.join([','.join(fields), *lines, ''])
 
 
 CSV_ROWS = [row for row in ROWS if '"' not in row[3]]
 
 
 @pytest.mark.parametrize('layout', [HYPOTHESIS, REFERENCE, SUBSET])
-@pytest.mark.parametrize(
-    'as_file', [bytes, gzip.compress, lambda content: b'\xef\xbb\xbf' + content]
-)
-@pytest.mark.parametrize('end', ['\n', '\r\n'])
-def test_csv_is_read_by_its_header(layout, as_file, end, tmp_path):
+def test_csv_is_read_by_its_header(layout, tmp_path):
     path = tmp_path / 'file'
     fields = [name for name in CSV_FIELDS if name != 'confidence' or layout is HYPOTHESIS]
-    path.write_bytes(as_file(csv_of(CSV_ROWS, fields, end).encode()))
+    path.write_bytes(gzip.compress(csv_of(CSV_ROWS, fields).encode()))
     columns = [FIELDS.index(field) for field in layout.fields]
     expected = [tuple(row[column] for column in columns) for row in CSV_ROWS]
     for origin in (path, io.BytesIO(path.read_bytes())):
@@ -432,18 +393,6 @@ def test_a_list_of_dictionaries_is_a_frame():
         read([{name: row[name] for name in FIELDS[:4]} for row in rows], HYPOTHESIS)
     with pytest.raises(FormatError, match='row 2'):
         read([rows[0], {**rows[1], 'person_name': None}], HYPOTHESIS)
-
-
-def test_a_mark_of_joined_files_is_refused_in_values_too():
-    """As pandas reads files that were joined with the second one's byte order mark."""
-    joined = [ROWS[0], ('\ufeffINA', *ROWS[1][1:])]
-    for origin in (
-        joined,
-        pandas.DataFrame(joined, columns=FIELDS),
-        pyarrow.table(dict(zip(FIELDS, zip(*joined, strict=True), strict=True))),
-    ):
-        with pytest.raises(FormatError, match=r"row 2, corpus_id: found '\\ufeffINA'"):
-            read(origin, HYPOTHESIS)
 
 
 def test_a_run_in_csv_may_be_cut_in_its_last_number(tmp_path):

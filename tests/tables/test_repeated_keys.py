@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from mediaeval_ap import read_results
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.sources import parsed_json, parsed_lines
 from mediaeval_ap.trec import evaluate_trec
@@ -50,43 +49,29 @@ def test_other_faults_keep_their_error():
         '{"a": 1, "a": 2': 'f, line 1: found no JSON: ',
         '{"a": 1, "a": NaN}': 'f: found NaN, which is not a JSON number',
     }.items():
-        with pytest.raises(FormatError) as caught:
+        with pytest.raises(FormatError, match=f'^{message}'):
             parsed_json(text.encode(), 'f')
-        assert str(caught.value).startswith(message)
 
 
 def test_lines_have_their_number():
     lines = [b'{"a": 1}\n', b'\n', b'{"r": [{"s": 1}, {"s": 1, "s": 1}]}\n']
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match=r"^f, line 3, 'r', item 2: found 's' again"):
         parsed_lines(lines, 'f', 'objects')
-    assert str(caught.value) == "f, line 3, 'r', item 2: found 's' again, expected each key once"
 
 
-QRELS = '{"q1": {"d1": 1, "d2": 0}}'
+QRELS = '{"q1": {"d1": 1}}'
 FILES = {
-    'run of ranx': (QRELS, '{"q1": {"d1": 0.9}, "q1": {"d2": 0.5}}'),
-    'qrels of ranx': ('{"q1": {"d1": 1}, "q1": {"d2": 0}}', '{"q1": {"d2": 0.5}}'),
-    'MTEB': (QRELS, '{"en": {"test": {"q1": {"d1": 0.9, "d1": 0.5}}}}'),
-    'records': (QRELS, f'[{RECORD[:-1]}, "docno": "d2"}}]'),
-    'lines': (QRELS, f'{RECORD[:-1]}, "qid": "q2"}}\n'),
-    'sentence-transformers': (
-        QRELS,
-        '{"query_id": "q1", "results": [{"corpus_id": "d1", "score": 1, "score": 2}]}',
-    ),
+    'run of ranx': '{"q1": {"d1": 0.9}, "q1": {"d2": 0.5}}',
+    'MTEB': '{"en": {"test": {"q1": {"d1": 0.9, "d1": 0.5}}}}',
+    'records': f'[{RECORD[:-1]}, "docno": "d2"}}]',
+    'lines': f'{RECORD[:-1]}, "qid": "q2"}}\n',
+    'sentence-transformers': '{"query_id": "q1", "results": [{"corpus_id": "d", "corpus_id": 2}]}',
 }
 
 
 @pytest.mark.parametrize('kind', FILES)
 def test_files_of_other_tools(kind, tmp_path):
-    qrels, run = FILES[kind]
-    (tmp_path / 'qrels').write_text(qrels)
-    (tmp_path / 'run').write_text(run)
-    with pytest.raises(FormatError, match=r': found .* again, expected each key once$'):
+    (tmp_path / 'qrels').write_text(QRELS)
+    (tmp_path / 'run').write_text(FILES[kind])
+    with pytest.raises(FormatError, match=r'run.*: found .* again, expected each key once$'):
         evaluate_trec(tmp_path / 'qrels', tmp_path / 'run')
-
-
-def test_results(tmp_path):
-    written = evaluate_trec({'q1': {'d1': 1}}, {'q1': {'d1': 0.5}}, 5).to_json(per_query=True)
-    (tmp_path / 'results.json').write_text(written.replace('"AP@5": 1.0', '"AP@5": 0, "AP@5": 1'))
-    with pytest.raises(FormatError, match=r"'results', item 1, 'queries', item 1: found 'AP@5' a"):
-        read_results(tmp_path / 'results.json')
