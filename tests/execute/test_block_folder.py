@@ -27,28 +27,16 @@ OTHERS = {
         {'definition': 'hits'},
         'definition: found trec (S(k) / R), expected hits (S(k) / H)',
     ),
-    'definition of that name': (
-        {'definition': MINE},
-        'definition: found trec (S(k) / R), expected trec (S(k) / min(R, k))',
-    ),
+    'definition of that name': ({'definition': MINE}, 'expected trec (S(k) / min(R, k))'),
     'measures': ({'measures': 'RR P@5'}, 'measures: found none, expected RR, P@5'),
-    'reference': (
-        {'reference': './reference.txt'},
-        'reference: found reference.txt (SHA-256 …), expected ./reference.txt (SHA-256 …)',
-    ),
+    'reference': ({'reference': './reference.txt'}, 'expected ./reference.txt (SHA-256 …)'),
     'all as subset': (
         {'subset': [('x', f'v{video}') for video in range(5)]},
         'subset: found none, expected <subset> (SHA-256 …)',
     ),
     'no queries': ({'queries': None}, 'queries: found queries.txt (SHA-256 …), expected none'),
-    'queries': (
-        {'queries': ['ann_1']},
-        'queries: found queries.txt (SHA-256 …), expected <queries> (SHA-256 …)',
-    ),
-    'run': (
-        {'run': 'other.txt'},
-        'runs: found run.txt (SHA-256 …), expected other.txt (SHA-256 …)',
-    ),
+    'queries': ({'queries': ['ann_1']}, 'expected <queries> (SHA-256 …)'),
+    'run': ({'run': 'other.txt'}, 'runs: found run.txt (SHA-256 …), expected other.txt (SHA-2'),
 }
 
 
@@ -62,9 +50,9 @@ def test_another_evaluation_is_refused(campaign, what):
     options, told = OTHERS[what]
     part_of()
     before = {path: path.read_bytes() for path in Path('out').iterdir()}
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match=rf'^out/plan\.json, .*; {REMEDY}$') as caught:
         part_of(**options)
-    assert line(caught.value) == f'out/plan.json, {told}; {REMEDY}'
+    assert told in line(caught.value)
     assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
 
 
@@ -78,24 +66,17 @@ def test_other_numbers_of_runs_and_queries_are_refused(average_precision, monkey
         kept_in('out', average_precision, runs)
 
 
-def test_another_version_of_ir_measures_is_refused(campaign, monkeypatch):
-    """If measures are asked for: their values may be others."""
-    part_of(measures='RR', resume='with measures')
-    part_of()
-    monkeypatch.setattr(worker_processes, 'versions', lambda: ('ir_measures=0.0.1',))
-    assert part_of().found > 0
-    with pytest.raises(
-        FormatError, match=r'plan\.json, versions: found .*, expected ir_measures=0'
-    ):
-        part_of(measures='RR', resume='with measures')
-
-
 def test_another_version_is_refused(campaign, monkeypatch):
+    """That of ir_measures if measures are asked for, as their values may be others."""
     part_of()
+    part_of(measures='RR', resume='with measures')
+    with monkeypatch.context() as patch:
+        patch.setattr(worker_processes, 'versions', lambda: ('ir_measures=0.0.1',))
+        assert part_of().found > 0
+        with pytest.raises(FormatError, match=r'versions: found .*, expected ir_measures=0'):
+            part_of(measures='RR', resume='with measures')
     monkeypatch.setattr(block_folder, '__version__', '0.0.1')
-    expected = (
-        rf"^out/plan\.json, version: found '{VERSION}', expected 0\.0\.1; begin in another fol"
-    )
+    expected = rf"version: found '{VERSION}', expected 0\.0\.1; begin in another fol"
     for call in part_of, lambda: collect('out'):
         with pytest.raises(FormatError, match=expected):
             call()
@@ -119,19 +100,6 @@ def test_blocks_of_another_evaluation_are_no_blocks(campaign, what, begins):
     assert mixed.to_json(per_query=True) == alone.to_json(per_query=True)
 
 
-def test_a_block_that_was_cut_is_refused_before_anything_is_computed(campaign):
-    part_of(part=(1, 1))
-    first, *_, last = blocks_in(Path('out'))
-    first.write_text(first.read_text()[:-7])
-    last.unlink()
-    for call in lambda: part_of(part=(1, 1)), lambda: part_of(part=(1, 2)):
-        with pytest.raises(FormatError, match=f'^{first}.*; delete the file, to compute it again$'):
-            call()
-    assert not last.exists()
-    first.unlink()
-    assert part_of(part=(1, 1)).computed == 2
-
-
 def with_value(name, value):
     """Change a value of the first query of a block."""
 
@@ -149,7 +117,7 @@ def twice(block):
     block.write_text(json.dumps(written))
 
 
-DAMAGED = r': found a damaged block, or a copy of another, expected what evaluate wrote there'
+DAMAGED = 'found a damaged block, or a copy of another, expected what evaluate wrote there'
 RANGE = 'AP@5: found 7, expected a number from 0 to 1; it is damaged'
 DAMAGE = {  # what happens to the second of three blocks of two runs, and the error
     'a copy of its neighbour': (lambda block: shutil.copy(blocks_in(OUT)[0], block), DAMAGED),
@@ -162,6 +130,7 @@ DAMAGE = {  # what happens to the second of three blocks of two runs, and the er
     'another query': (with_value('query', 'eve'), DAMAGED),
     'another number': (with_value('n_relevant', 77), DAMAGED),
     'two results': (twice, DAMAGED),
+    'cut': (lambda block: block.write_text(block.read_text()[:-7]), 'found no JSON'),
 }
 OUT = Path('out')
 
@@ -174,36 +143,24 @@ def in_two_runs(**options):
     return [run.compute() for run in runs_in_blocks(request, ['run.txt', 'other.txt'], 'out')]
 
 
-def refused(call, block, reason):
-    with pytest.raises(FormatError) as caught:
-        call()
-    assert re.search(reason, str(caught.value))
-    assert str(caught.value).startswith(str(block))
-    assert str(caught.value).endswith('; delete the file, to compute it again')
-
-
 @pytest.mark.parametrize('what', DAMAGE)
 def test_a_block_that_is_not_as_it_was_written(campaign, what):
-    """It is refused where the evaluation goes on, and where blocks are put together."""
+    """It is refused before anything is computed, and where blocks are put together."""
     change, reason = DAMAGE[what]
     in_two_runs()
     before = [evaluation.to_dict() for evaluation in collect('out')]
-    block = next(path for path in blocks_in(OUT) if path.name.startswith('001-00002-'))
+    _, block, last = (path for path in blocks_in(OUT) if path.name.startswith('001-'))
     change(block)
-    for call in in_two_runs, lambda: collect('out'):
-        refused(call, block, reason)
+    refused = f'^{block}.*{reason}.*; delete the file, to compute it again$'
+    with pytest.raises(FormatError, match=refused):
+        collect('out')
+    last.unlink()
+    with pytest.raises(FormatError, match=refused):
+        in_two_runs()
+    assert not last.exists()
     block.unlink()
-    assert [part.computed for part in in_two_runs()] == [1, 0]
+    assert [part.computed for part in in_two_runs()] == [2, 0]
     assert [evaluation.to_dict() for evaluation in collect('out')] == before
-
-
-def test_swapped_blocks(campaign):
-    in_two_runs()
-    first, second = [path for path in blocks_in(OUT) if path.name.startswith('002-')][:2]
-    swapped = second.read_text()
-    shutil.copy(first, second)
-    first.write_text(swapped)
-    refused(lambda: collect('out'), first, DAMAGED)
 
 
 def test_blocks_in_another_form(campaign):
@@ -222,14 +179,10 @@ def test_what_is_no_folder(campaign):
     }.items():
         with pytest.raises(WriteError, match=f': {reason}$'):
             part_of(resume=path)
-
-
-@pytest.mark.parametrize('folder', [None, b'out'])
-def test_no_path(campaign, folder):
-    with pytest.raises(Error, match=r'^resume: found .*, expected the path of a folder$'):
-        part_of(resume=folder)
-    with pytest.raises(Error, match=r'^collect: found .*, expected the path of a folder$'):
-        collect(folder)
+    for folder in None, b'out':
+        for name, call in ('resume', lambda folder: part_of(resume=folder)), ('collect', collect):
+            with pytest.raises(Error, match=f'^{name}: found .*, expected the path of a folder$'):
+                call(folder)
 
 
 SCHEMAS = Path(__file__).parents[2] / 'docs/reference/schemas'
@@ -257,13 +210,10 @@ def test_a_plan_that_was_edited_is_refused(campaign, edit):
     part_of()
     change, told = EDITS[edit]
     path = Path('out/plan.json')
-    before = path.read_text()
-    path.write_text(change(before))
-    assert path.read_text() != before
+    path.write_text(change(path.read_text()))
     for call in part_of, lambda: collect('out'):
-        with pytest.raises(FormatError) as caught:
+        with pytest.raises(FormatError, match=re.escape(told)):
             call()
-        assert told in str(caught.value)
 
 
 def kept_runs(*runs):
@@ -286,27 +236,12 @@ def test_parts_share_the_blocks_of_all_runs(average_precision):
 
 def test_missing_blocks_are_counted(campaign):
     first, second = kept_runs('run.txt', 'other.txt')
-    n_blocks = first.folder.n_blocks
+    n_blocks = 2 * first.folder.n_blocks
+    n_blocks -= first.compute(part=(2, 2)).computed + second.compute(part=(1, 3)).computed
+    assert 0 < n_blocks < 2 * first.folder.n_blocks
     remedy = 'compute them with evaluate … --resume out'
-    with pytest.raises(ReadError) as caught:
-        collect('out')
-    assert (
-        str(caught.value) == f'out: {2 * n_blocks} of {2 * n_blocks} blocks are missing; {remedy}'
-    )
-    first.compute(part=(2, 2))
-    second.compute(part=(1, 3))
-    n_first = n_blocks - first.compute(part=(2, 2)).found
-    n_second = n_blocks - second.compute(part=(1, 3)).found
-    with pytest.raises(ReadError) as caught:
-        collect('out')
-    assert str(caught.value) == (
-        f'out: {n_first + n_second} of {2 * n_blocks} blocks are missing; {remedy}'
-    )
-    first.compute()
-    second.compute()
-    blocks_in(Path('out'))[-1].unlink()
-    remaining = rf'^out: 1 of {2 * n_blocks} blocks are missing; com'
-    with pytest.raises(ReadError, match=remaining):
+    message = f'^out: {n_blocks} of {2 * first.folder.n_blocks} blocks are missing; {remedy}$'
+    with pytest.raises(ReadError, match=message):
         collect('out')
 
 
