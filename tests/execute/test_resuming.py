@@ -1,5 +1,6 @@
 """Evaluations in blocks equal those of one process, however they are shared and interrupted."""
 
+import shutil
 import tempfile
 import warnings
 from functools import partial
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from stores import stored
 from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows, subsets
 
-from mediaeval_ap import AveragePrecision, Live, choices, collect, definitions
+from mediaeval_ap import AveragePrecision, choices, collect, definitions
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
 from mediaeval_ap.execute import block_folder, run_in_blocks, worker_processes
 from mediaeval_ap.ranking.frozen_ranking import Ranking
@@ -107,30 +108,15 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
         (collected,), told_of_values = with_warnings(lambda: collect(options['resume']))
         same(collected, whole)
         assert [*dict.fromkeys(told_of_run), *told_of_values] == told
+        kept = {path: path.read_bytes() for path in blocks_in(options['resume'])}
+        for path in draw.sample(list(kept), draw.randint(0, len(kept))):
+            path.unlink()
         again, told_again = with_warnings(
             lambda: average_precision.evaluate(rows, queries, **options)
         )
         same(again, whole)
         assert told_again == told
-
-
-@given(evaluations(), st.randoms(use_true_random=False))
-def test_what_is_missing_is_computed_again(evaluation, draw):
-    average_precision, rows, queries, block_queries = evaluation
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(block_folder, 'BLOCK_QUERIES', block_queries)
-        whole, _ = with_warnings(lambda: average_precision.evaluate(rows, queries, resume=folder))
-        files = blocks_in(Path(folder))
-        lost = draw.sample(files, draw.randint(0, len(files)))
-        content = {path: path.read_bytes() for path in files}
-        for path in lost:
-            path.unlink()
-        part, _ = with_warnings(
-            lambda: average_precision.evaluate_part(rows, queries, part=(1, 1), resume=folder)
-        )
-        assert part == (len(lost), len(files) - len(lost))
-        assert {path: path.read_bytes() for path in blocks_in(Path(folder))} == content
-        same(with_warnings(lambda: collect(folder))[0][0], whole)
+        assert {path: path.read_bytes() for path in blocks_in(options['resume'])} == kept
 
 
 def rows_of(path):
@@ -142,39 +128,38 @@ RUNS = {
     'rows that can be taken once': lambda path: iter(rows_of(path)),
     'frame': lambda path: pandas.DataFrame(rows_of(path), columns=HYPOTHESIS.fields),
     'table': lambda path: read(path, HYPOTHESIS),
-    'snapshot': lambda path: snapshot_of(path),
+    'snapshot': lambda path: AveragePrecision('reference.txt').live(path).snapshot(),
     'store': lambda path: stored(path, 'run.store'),
     'path of a store': lambda path: stored(path, 'run.store').path,
 }
 
 
-def snapshot_of(path):
-    live = AveragePrecision('reference.txt', definition='trec').live(path)
-    assert isinstance(live, Live)
-    return live.snapshot()
-
-
 @pytest.mark.parametrize('kind', RUNS)
-def test_runs_from_anywhere(average_precision, kind):
-    whole = average_precision.evaluate(RUNS[kind]('run.txt'))
-    part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(2, 3), resume='out')
-    assert (part.computed > 1, part.found) == (True, 0)
-    same(average_precision.evaluate(RUNS[kind]('run.txt'), resume='out'), whole)
-    same(collect('out')[0], whole)
-
-
-@pytest.mark.parametrize(('kind', 'measures'), [('path', ''), ('frame', 'RR'), ('store', '')])
-def test_processes_share_what_is_missing(average_precision, monkeypatch, kind, measures):
+@pytest.mark.parametrize('jobs', [1, 3])
+def test_runs_from_anywhere(average_precision, monkeypatch, kind, jobs):
     monkeypatch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
     monkeypatch.setattr(worker_processes, 'run_tasks', process_tasks.here)
-    options = {'measures': measures}
-    whole = average_precision.evaluate(RUNS[kind]('run.txt'), **options)
-    options |= {'resume': 'out', 'jobs': 3}
-    part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(1, 2), **options)
+    whole = average_precision.evaluate(RUNS[kind]('run.txt'))
+    options = {'resume': 'out', 'jobs': jobs}
+    part = average_precision.evaluate_part(RUNS[kind]('run.txt'), part=(2, 3), **options)
     assert part == (len(blocks_in(Path('out'))), 0)
     same(average_precision.evaluate(RUNS[kind]('run.txt'), **options), whole)
     same(collect('out')[0], whole)
     assert [path for path in Path('out').iterdir() if path.name.startswith('.')] == []
+
+
+@pytest.mark.parametrize('store', [False, True])
+def test_a_run_that_changes_before_it_is_opened_again(average_precision, store):
+    """Else the folder of the old run would get blocks of the new one."""
+    run = stored('run.txt', 'run.store').path if store else 'run.txt'
+    (kept,) = kept_in('out', average_precision, [run])
+    if store:
+        stored('other.txt', run)
+    else:
+        shutil.copy('other.txt', run)
+    with pytest.raises(FormatError, match=f'^{run}, SHA-256: found [0-9a-f]{{64}}, expected '):
+        kept.compute()
+    assert blocks_in(Path('out')) == []
 
 
 def test_rows_that_were_selected_are_another_run(average_precision):
@@ -183,24 +168,6 @@ def test_rows_that_were_selected_are_another_run(average_precision):
     average_precision.evaluate(table, resume='out')
     with pytest.raises(FormatError, match=r'out/plan\.json, runs: found run\.txt \(SHA-256 '):
         average_precision.evaluate(table.select(table.confidence > 0.5), resume='out')
-
-
-def test_a_store_that_changes_before_it_is_opened_again(average_precision):
-    """Else the folder of the old store would get blocks of the new one."""
-    path = stored('run.txt', 'run.store').path
-    (kept,) = kept_in('out', average_precision, [path])
-    stored('other.txt', 'run.store')
-    with pytest.raises(FormatError, match=r'^run\.store, SHA-256: found [0-9a-f]{64}, expected '):
-        kept.compute()
-    assert blocks_in(Path('out')) == []
-
-
-def test_a_run_that_changes_before_it_is_read(average_precision):
-    (kept,) = kept_in('out', average_precision, ['run.txt'])
-    Path('run.txt').write_bytes(Path('other.txt').read_bytes())
-    with pytest.raises(FormatError, match=r'^run\.txt, SHA-256: found [0-9a-f]{64}, expected '):
-        kept.compute()
-    assert blocks_in(Path('out')) == []
 
 
 @pytest.mark.parametrize(

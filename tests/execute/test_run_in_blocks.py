@@ -127,16 +127,7 @@ def test_when_processes_pay(monkeypatch, seconds, cpu_seconds, factor, jobs, n_w
     assert Clock().pays(factor, jobs, n_written) is expected
 
 
-@pytest.mark.parametrize('jobs', [0, 1025, 1.5, True, '2'])
-def test_numbers_of_processes_that_are_none(jobs):
-    average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
-    with pytest.raises(
-        ParameterError, match=r'^jobs: found .*, expected an integer from 1 to 1024'
-    ):
-        average_precision.evaluate([('x', 'v', '1', 'ann', 0.5)], jobs=jobs)
-
-
-def test_all_cores(monkeypatch):
+def test_numbers_of_processes(monkeypatch):
     found = []
 
     def results(jobs, *arguments):
@@ -148,6 +139,9 @@ def test_all_cores(monkeypatch):
     average_precision = AveragePrecision('samples/reference.txt', [10], definition='trec')
     average_precision.evaluate('samples/hypothesis.txt', jobs='all')
     assert found == [3]
+    for jobs in 0, 1025, 1.5, True, '2':
+        with pytest.raises(ParameterError, match=r'^jobs: found .*, expected an integer from 1 to'):
+            average_precision.evaluate('samples/hypothesis.txt', jobs=jobs)
 
 
 def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, here):

@@ -37,6 +37,7 @@ def test_extend_takes_what_every_reader_takes(tmp_path):
 def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     outside = ('x', 'w', '1', 'ann', 0.9)
     average_precision = AveragePrecision([ROW[:4]], [10], subset=[('x', 'v')])
+    assert average_precision.live().evaluate().map.tolist() == [0.0]  # warnings are errors
     live = average_precision.live([outside])
     with pytest.warns(NoOverlapWarning, match='<live>: none of its 1 hypotheses') as caught:
         assert live.evaluate().map.tolist() == [0.0]
@@ -44,9 +45,6 @@ def test_rows_outside_of_the_subset_are_kept_and_do_not_count():
     live.add(ROW)
     assert live.send('ann') == ([1.0], 1)
     assert (len(live), len(live.snapshot())) == (2, 2)
-    live.remove(outside)
-    with pytest.raises(ParameterError, match='no hypothesis'):
-        live.remove(outside)
 
 
 def test_warnings_are_those_of_the_batch_and_point_at_the_caller():
@@ -110,11 +108,6 @@ def test_readers_see_a_whole_step_or_none_of_it():
     assert len(seen) > 1
 
 
-def test_a_session_of_nothing_is_no_empty_run():
-    evaluation = AveragePrecision([ROW[:4]], [10]).live().evaluate()  # warnings are errors
-    assert evaluation.map.tolist() == [0.0]
-
-
 @pytest.mark.parametrize('wrong', WRONG_ROWS, ids=str)
 def test_wrong_rows_change_nothing(wrong):
     live = AveragePrecision([ROW[:4]], [10]).live([ROW])
@@ -127,20 +120,16 @@ def test_wrong_rows_change_nothing(wrong):
             call()
     assert wrong not in live
     assert len(live) == 1
-    assert live.send('ann') == ([1.0], 1)
 
 
 def test_messages_say_what_was_found():
     live = AveragePrecision([ROW[:4]], [10]).live()
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match=r'^<live>, shot_id: found 7 \(int\), .*dtype=str'):
         live.add(('x', 'v', 7, 'ann', 0.5))
-    assert str(caught.value) == (
-        '<live>, shot_id: found 7 (int), expected non-empty text on one line, '
-        'without spaces around it; read them as text (dtype=str), so that leading zeros stay'
-    )
-    with pytest.raises(ParameterError) as missing:
+    with pytest.raises(
+        ParameterError, match=r"^<live>: no hypothesis \('x', 'v', '1', 'ann', 0.5\)"
+    ):
         live.remove(ROW)
-    assert str(missing.value) == "<live>: no hypothesis ('x', 'v', '1', 'ann', 0.5)"
     live.add(ROW)
     with pytest.raises(FormatError, match='<live>, confidence: found nan'):
         live.update(ROW, confidence=float('nan'))

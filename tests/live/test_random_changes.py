@@ -6,10 +6,10 @@ import strategies
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from live_sessions import WRONG_ROWS, order_of, order_of_frozen
+from live_sessions import order_of, order_of_frozen
 
 from mediaeval_ap import AveragePrecision, definitions
-from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.errors import ParameterError
 
 
 class Changes(RuleBasedStateMachine):
@@ -94,15 +94,6 @@ class Changes(RuleBasedStateMachine):
             for work in (self.live.remove, lambda row: self.live.update(row, confidence=0.25)):
                 with pytest.raises(ParameterError, match='no hypothesis'):
                     work(row)
-
-    @rule(wrong=st.sampled_from(WRONG_ROWS), rows=st.lists(st.tuples(*strategies.fields)))
-    def wrong(self, wrong, rows):
-        with pytest.raises(FormatError):
-            self.live.extend([*rows, wrong])
-        with pytest.raises(FormatError):
-            self.live.remove(wrong)
-        with pytest.raises(FormatError):
-            self.live.update(wrong, confidence=0.5)
 
     @rule()
     def snapshot(self):
