@@ -83,17 +83,6 @@ def test_files_hold_what_is_returned(average_precision, format, tmp_path):
         write(tmp_path)
 
 
-def test_all_queries_are_shown_where_there_is_a_choice(average_precision):
-    reference = [('x', 'v', str(shot), f'name{shot}') for shot in range(20)]
-    diagnosis = AveragePrecision(reference, [1]).explain([(*reference[0], 0.5)])
-    shorter, longer = diagnosis.to_markdown(), diagnosis.to_markdown(per_query=True)
-    assert shorter.count('`name') < 20 <= longer.count('`name')
-    assert diagnosis.to_csv() == diagnosis.to_csv(per_query=True)
-    comparison = compare({'one': average_precision.evaluate(RUN)})
-    with pytest.raises(TypeError, match='per_query'):
-        comparison.to_csv(per_query=True)
-
-
 def test_a_row_for_each_run(average_precision):
     wrong = [('x', 'w', '1', 'ann', 0.9), *RUN]
     table = summary([average_precision.evaluate(run, ['ann']) for run in (RUN, wrong)])

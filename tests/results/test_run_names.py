@@ -76,17 +76,6 @@ def test_names_are_the_ends_of_paths_and_tell_them_apart(paths, random):
     assert dict(zip(shuffled, run_names(shuffled), strict=True)) == names
 
 
-@given(PATHS)
-def test_given_names_stay_and_no_other_run_has_them(paths):
-    name, nameless = PurePath(paths[0]).stem, [''] * (len(paths) - 1)
-    try:
-        names = run_names(paths, [name, *nameless])
-    except ParameterError:
-        assert name in map(str, map(PurePath, paths[1:]))  # which could be called nothing else
-        return
-    assert names[0] == name not in names[1:]
-
-
 def frames(**names):
     """A truth and predictions of one label, and a confidence of it."""
     ((id, label),) = names.items()
