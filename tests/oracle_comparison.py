@@ -179,10 +179,3 @@ def kendall_tau_b(a, b):
     balance = sum(x * y for x, y in zip(*sign, strict=True))
     untied = [sum(x != 0 for x in each) for each in sign]
     return balance / (untied[0] * untied[1]) ** 0.5 if all(untied) else None
-
-
-def cluster_of(query, reference):
-    """Return the video with most of the relevant shots of a query, of equal ones the first."""
-    shots = {row[:3] for row in reference if row[3] == query}
-    counts = Counter((corpus, video) for corpus, video, _ in shots)
-    return min(counts, key=lambda video: (-counts[video], video)) if counts else None

@@ -4,14 +4,14 @@ import io
 import json
 import pickle
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
-import oracle_comparison as oracle
 import pandas
 import pytest
 import strategies
-from compared_runs import evaluation, several
+from compared_runs import several
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -67,12 +67,6 @@ def test_the_order_of_runs_and_queries_changes_no_bit(rows, correction, random):
     assert described(one) == described(other)
 
 
-def test_what_has_no_interval_says_why():
-    few = compare(several([0, 0.5, 1, 1], [0, 0, 0, 0.5]))
-    reasons = {each.interval.reason for each in [*few.leaderboard, *few.pairs]}
-    assert reasons == {'4 queries: an interval needs 5'}
-
-
 @given(
     st.integers(1, 7).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
@@ -108,8 +102,7 @@ def without_reason(value, path=()):
 @pytest.mark.parametrize(
     ('sizes', 'message'),
     [
-        # 30² / (29 · 1² + 1²) equal ones of one query each are enough.
-        ([1] * 30, ''),
+        ([1] * 30, ''),  # 30² / (29 · 1² + 1²) equal ones of one query each are enough
         ([1] * 29, '29 clusters count as 29.0 of equal size, and the largest holds 3.4'),
         ([20] * 40 + [100], '41 clusters count as 31.2 of equal size, and the largest holds 11'),
         ([20] * 45 + [100], ''),  # a tenth, and no more
@@ -119,31 +112,11 @@ def test_few_or_large_clusters_are_warned_of(sizes, message):
     clusters = np.repeat(np.arange(len(sizes)), sizes)
     items = [f'{place:04}' for place in range(len(clusters))]
     table = pandas.DataFrame({'item': items, 'a': clusters % 3 / 4, 'b': 0.5})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter('always')
+    is_warned = pytest.warns(DataWarning, match=f'^{message}') if message else nullcontext()
+    with is_warned:
         found = compare(table.assign(cluster=clusters.astype(str)))
-    assert [str(each.message)[: len(message)] for each in caught] == ([message] if message else [])
-    assert list(map(str, found.warnings)) == [str(each.message) for each in caught]
+    assert [each.startswith(message) for each in map(str, found.warnings)] == [True] * bool(message)
     assert compare(table).warnings == ()
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_official_pairs_are_told_apart_as_by_random_flips(official_data):
-    """Of 100,000 flips by numpy, whose p is uncertain by a few of its standard errors."""
-    folder = official_data / '2016'
-    reference = folder / 'reference/reference.2016-10-16.txt'
-    scorer = AveragePrecision(reference, K=[1, 100], subset=folder / 'reference/test.eval')
-    queries = folder / 'reference/queries.txt'
-    paths = sorted((folder / 'submissions').iterdir())
-    results = {each.stem: scorer.evaluate(each, queries) for each in paths}
-    comparison = compare(results, cluster='none')
-    signs = np.random.default_rng(1).choice([-1.0, 1.0], (20_000, 599))  # fixed: any flips would do
-    for pair in comparison.pairs:
-        rows = comparison.values[pair.metric]
-        a, b = (rows[comparison.runs.index(run)] for run in (pair.a, pair.b))
-        # Sums of differences are equal up to the rounding of 599 doubles.
-        share = np.mean(np.abs(signs @ (a - b)) >= abs((a - b).sum()) - 1e-9)
-        assert abs(share - pair.p) <= 5 * np.sqrt(pair.p * (1 - pair.p) / len(signs)) + 1e-3
 
 
 INDEPENDENT = 'Queries are taken as independent, not by video: '
@@ -210,29 +183,6 @@ def test_runs_are_given_one_by_one_or_in_a_list():
     assert compare(*tables, baseline='old').runs == ['new', 'old']
     with pytest.raises(ParameterError, match="compare: found <class 'list'>, expected results"):
         compare(results, results[0])
-
-
-def test_intervals_are_those_of_their_definitions():
-    """By query: the oracle of means, and of differences."""
-    found = compare(several(*drawn(9)))
-    assert {each.metric: each.exploratory for each in [*found.pairs, *found.leaderboard]} == {
-        'MAP@10': False,
-        'MAP@1': True,
-    }
-    rows = found.values['MAP@10']
-    ones = [1] * rows.shape[1]
-    expected = [
-        (standing.interval, oracle.expanded_abc(row, ones, 0.95))
-        for standing, row in zip(found.leaderboard, rows, strict=False)
-    ]
-    for pair in found.pairs[:3]:
-        a, b = (rows[found.runs.index(run)] for run in (pair.a, pair.b))
-        bounds = oracle.difference_interval(a - b, ones, 0.95, 1, pair.p)
-        expected.append((pair.interval, bounds))
-    assert len(expected) == 6
-    for interval, bounds in expected:
-        # Values are rounded to steps below 1e-12 once.
-        assert [interval.low, interval.high] == pytest.approx(list(bounds), abs=1e-12)
 
 
 CLUSTERED = st.integers(5, 14).flatmap(
@@ -314,19 +264,14 @@ def test_a_third_system_changes_no_pair(scale, n):
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize(
-    ('rows', 'bounds'),
-    [([[1] * 20 + [0], [0] * 21], (0, 1)), ([[99] * 5 + [0], [50] * 5 + [51]], (0, 100))],
-)
-def test_intervals_are_within_a_declared_range(rows, bounds):
-    table = pandas.DataFrame({'item': map(str, range(len(rows[0]))), 'a': rows[0], 'b': rows[1]})
-    found = compare(table, range=bounds)
-    low, high = bounds
-    for each in found.leaderboard:
-        if each.interval.low is not None:
-            assert low <= each.interval.low < each.interval.high <= high
+@pytest.mark.parametrize(('high', 'n'), [(1, 21), (100, 6)])
+def test_intervals_are_within_a_declared_range(high, n):
+    table = pandas.DataFrame({'item': map(str, range(n)), 'a': [high] * (n - 1) + [0], 'b': 0})
+    found = compare(table, range=(0, high))
+    interval = next(each.interval for each in found.leaderboard if each.run == 'a')
+    assert 0 <= interval.low < interval.high == high
     (pair,) = found.pairs
-    assert low - high <= pair.interval.low < pair.interval.high <= high - low
+    assert 0 <= pair.interval.low < pair.interval.high == high
 
 
 @given(
@@ -368,12 +313,6 @@ def test_letters_and_ranks_are_those_of_the_pairs(rows, correction, level, basel
 def test_wrong_arguments_are_refused(name, value, message):
     with pytest.raises(ParameterError, match=f'{name}: {message}'):
         compare(several([1, 0], [0, 1]), **{name: value})
-
-
-def test_a_floor_that_is_not_known_has_a_reason_and_no_note():
-    comparison = compare({'a': evaluation([1, 0], measures={'P@5': [1, 0.5]})})
-    assert [each.floor for each in comparison.leaderboard] == [None, 0]
-    assert comparison.notes == [INDEPENDENT + 'their videos are not known without the reference']
 
 
 def test_a_comparison_is_shown_as_by_the_command():

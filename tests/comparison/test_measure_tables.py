@@ -140,16 +140,10 @@ def test_values_of_ir_measures():
 
 def test_seeds_of_several_measures():
     """Each measure has its own values by seed."""
-    comparison = compare({('a', 1): SCORES['a'], ('a', 2): SCORES['b'], 'c': SCORES['b']})
-    pairs = {pair.metric: pair for pair in comparison.pairs}
-    for measure in 'map', 'P_10':
-        single = compare(
-            {('a', 1): SCORES['a'], ('a', 2): SCORES['b'], 'c': SCORES['b']}, measures=[measure]
-        )
-        assert (pairs[measure].difference, pairs[measure].p) == (
-            single.pairs[0].difference,
-            single.pairs[0].p,
-        )
+    seeds = {('a', 1): SCORES['a'], ('a', 2): SCORES['b'], 'c': SCORES['b']}
+    for pair in compare(seeds).pairs:
+        (single,) = compare(seeds, measures=[pair.metric]).pairs
+        assert (pair.difference, pair.p) == (single.difference, single.p)
 
 
 def test_means_alone_are_told_apart(tmp_path):
@@ -198,15 +192,6 @@ def test_wrong_lines_are_named(text, tmp_path):
         compare(path)
 
 
-def test_columns_that_mix_measures_are_told_of():
-    """Averages over map and P_10 mean nothing."""
-    frame = frame_of('name', 'qid', 'measure', 'value')
-    with pytest.raises(
-        FormatError, match=r'as measure differs, .* qid,measure,value need no --col'
-    ):
-        compare(frame, columns={'item': 'qid', 'system': 'name'})
-
-
 def test_files_need_the_same_measures(tmp_path):
     """Or the measures that they share are named; their order does not matter."""
     rows = [row for row in rows_of('b') if row[1] != 'P_10']
@@ -221,16 +206,13 @@ def test_files_need_the_same_measures(tmp_path):
 @pytest.mark.parametrize(
     'text',
     [
-        'c1 v1 12 ann\nc1 v1 13 bob\n',
-        'v1 12 ann\n',
-        'video 12 13\n',
-        '301 0 doc 1\n',
-        '301 Q0 doc 1 0.5 tag\n',
-        'map 301 0.5\nmap 302 ann\nmap 303 0.5\n',
-        'corpus map 301 0.5\n',
-        'measure,value\nmap,0.5\n',
-        'qid,value\n1,0.5\n',
-        '',
+        *('c1 v1 12 ann\nc1 v1 13 bob\n', 'v1 12 ann\n', 'video 12 13\n', ''),
+        *('301 0 doc 1\n', '301 Q0 doc 1 0.5 tag\n', 'corpus map 301 0.5\n'),
+        *(
+            'map 301 0.5\nmap 302 ann\nmap 303 0.5\n',
+            'measure,value\nmap,0.5\n',
+            'qid,value\n1,0.5\n',
+        ),
     ],
 )
 def test_other_files_hold_no_measures(text, tmp_path):
@@ -239,17 +221,22 @@ def test_other_files_hold_no_measures(text, tmp_path):
     assert kind_of(path) is not Kind.SCORES
 
 
+def test_what_could_be_measures_is_asked_for():
+    """Averages over map and P_10 mean nothing; {system: {item: value}} looks like one system."""
+    frame = frame_of('name', 'qid', 'measure', 'value')
+    with pytest.raises(
+        FormatError, match=r'as measure differs, .* qid,measure,value need no --col'
+    ):
+        compare(frame, columns={'item': 'qid', 'system': 'name'})
+    with pytest.raises(Error, match=r'pandas[.]DataFrame'):
+        compare({'a': {'q1': 0.5, 'q2': 0.25}, 'b': {'q1': 0.25, 'q2': 0.5}})
+
+
 def test_columns_of_these_names_may_be_systems():
     wide = pandas.DataFrame({'item': TOPICS, 'measure': 0.25, 'other': 0.5})
     assert sorted(compare(wide).runs) == ['measure', 'other']
     long = pandas.DataFrame({'item': TOPICS, 'system': 's', 'measure': 'map', 'value': 0.5})
     assert (compare(long).runs, compare(long).metrics) == (['s'], ['value'])
-
-
-def test_items_by_system_in_a_dictionary_are_not_topics_by_measure():
-    """{system: {item: value}} would look like one system of pytrec_eval."""
-    with pytest.raises(Error, match=r'pandas[.]DataFrame'):
-        compare({'a': {'q1': 0.5, 'q2': 0.25}, 'b': {'q1': 0.25, 'q2': 0.5}})
 
 
 def test_json_of_pytrec_eval(tmp_path):

@@ -87,20 +87,18 @@ def test_differences_that_are_equal_but_for_rounding_have_no_deviation():
 def test_runs_are_compared_with_the_baseline(baseline):
     values = np.random.default_rng(1).random((3, 40))  # fixed: some values, whichever
     means = np.array([[0.2], [0.1], [0]])
-    results = several(*(values / 2 + means))
-    comparison = compare(results, baseline=baseline)
+    comparison = compare(several(*(values / 2 + means)), baseline=baseline)
     found = {each.run: each for each in comparison.leaderboard}
     assert found[baseline].difference is None
     assert found[baseline].reason == 'the baseline itself'
     others = sorted({*'abc'} - {baseline})
     for name in others:
         (pair,) = [each for each in comparison.pairs if {each.a, each.b} == {name, baseline}]
-        sign = 1 if pair.a == name else -1
-        standing = found[name]
-        assert standing.difference == sign * pair.difference
+        sign, standing = (1 if pair.a == name else -1), found[name]
         bounds = sorted(sign * bound for bound in (pair.interval.low, pair.interval.high))
         assert [standing.difference_interval.low, standing.difference_interval.high] == bounds
-        assert (standing.p, standing.dz) == (pair.p, sign * pair.dz)
+        signed = sign * pair.difference, pair.p, sign * pair.dz, pair.ties
+        assert (standing.difference, standing.p, standing.dz, standing.ties) == signed
         assert (standing.wins, standing.losses) == (pair.wins, pair.losses)[::sign]
     # These two comparisons are the family, not all three pairs.
     expected = oracle.holm([found[name].p for name in others])
