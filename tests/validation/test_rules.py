@@ -159,7 +159,7 @@ def test_right_rows_of_another_file(run, files, role, fits):
 
 def test_zeros_of_video_and_shot_are_told_with_the_ids_of_the_reference():
     """Once for each shot; 0.5 and 0.05 are different numbers."""
-    run = named(b'x v7 1 ann 1\nx v7 1 bob 2\nx v7 2 ann 3\nx v7 0.5 ann 4\n', 'run')
+    run = named(b'x v7 1 ann 1\nx v7 1 bob 2\nx v7 2 ann 3\nx v7 0.5 ann 4\nx v9 9 ann 5\n', 'run')
     reference = named(b'x v8 2 ann\nx v07 01 ann\nx v07 2 ann\nx v07 0.05 ann\n', 'reference')
     problems = [each for each in validate(run, reference=reference) if each.severity == 'error']
     assert [(str(each.kind), each.line, each.field, each.found) for each in problems] == [

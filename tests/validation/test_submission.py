@@ -2,10 +2,8 @@
 
 import pandas
 import pytest
-import slow_validation
 import submissions
 from hypothesis import given
-from hypothesis import strategies as st
 from submissions import found, named
 
 from mediaeval_ap import Problem, errors, validate
@@ -15,26 +13,20 @@ from mediaeval_ap.validation import examine
 from mediaeval_ap.validation.problems import PROBLEM_KINDS
 
 
-def as_slow(submission, rules):
-    submission = {role: submission[role] for role in slow_validation.FIELDS if role in submission}
+def problems_of(submission):
     streams = {role: named(content, role) for role, content in submission.items()}
-    problems = validate(streams.pop('hypothesis'), rules=rules, **streams)
-    order = [
-        (
-            list(PROBLEM_KINDS.values()).index(each.kind),
-            list(submission).index(each.source),
-            each.line,
-        )
-        for each in problems
-    ]
-    assert order == sorted(order)
-    return sorted((each.kind.name, each.source, each.line, each.field) for each in problems)
+    return validate(streams.pop('hypothesis'), **streams)
 
 
-@given(submissions.whole, st.sampled_from(['2016', 'none']))
-def test_as_the_slow_validator(submission, rules):
-    expected = slow_validation.problems(submission, judges=rules == '2016')
-    assert as_slow(submission, rules) == expected
+@given(submissions.whole)
+def test_in_blocks_as_at_once(submission):
+    """Tiny blocks, so that a few lines take every path of the reading."""
+    expected = problems_of(submission)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_rules, 'BLOCK_BYTES', 30)
+        patch.setattr(reader, 'PROVED_BYTES', 20)
+        patch.setattr(reading, 'BULK_BYTES', 45)
+        assert problems_of(submission) == expected
 
 
 # How many problems are kept.
@@ -66,14 +58,9 @@ def test_nothing_is_read_after_a_line_without_end(monkeypatch):
     monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 1 << 20)
     monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 1 << 18)
     endless = 'x' * (3 << 20)
-    (problem,) = found(f'x v 1 ann 1\n{endless}\nx v 2 bob 2\n')
-    assert problem[:3] == ('long-line', 'hypothesis', 2)
-    assert [each[:3] for each in found(f'x v 1 ann 1\n{endless}\nx v 2 bob\n')] == [
-        ('long-line', 'hypothesis', 2)
-    ]
-    assert [each[:3] for each in found(f'x v 1 ann 1\n{endless}')] == [
-        ('long-line', 'hypothesis', 2)
-    ]
+    for rest in f'{endless}\nx v 2 bob 2\n', f'{endless}\nx v 2 bob\n', endless:
+        problems = found(f'x v 1 ann 1\n{rest}')
+        assert [each[:3] for each in problems] == [('long-line', 'hypothesis', 2)]
 
 
 def test_tables_of_values_have_rows(tmp_path):
@@ -120,14 +107,3 @@ def test_the_official_baseline_of_2015_has_no_errors(official_data):
     # Each line has a field less than other rules ask for.
     findings = examine(folder / 'baseline.label')
     assert {str(kind): count for kind, count in findings.counts.items()} == {'field-count': n_lines}
-
-
-@given(submissions.whole)
-def test_in_blocks_as_at_once(submission):
-    """Tiny blocks, so that a few lines take every path of the reading."""
-    expected = as_slow(submission, '2016')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_rules, 'BLOCK_BYTES', 30)
-        patch.setattr(reader, 'PROVED_BYTES', 20)
-        patch.setattr(reading, 'BULK_BYTES', 45)
-        assert as_slow(submission, '2016') == expected
