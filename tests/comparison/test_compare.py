@@ -41,32 +41,6 @@ def described(comparison):
     return json.dumps(comparison.to_dict())
 
 
-@strategies.examples(0.6)
-@given(
-    st.integers(2, 30).flatmap(
-        lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
-    ),
-    st.sampled_from(['holm', 'bh']),
-    st.randoms(use_true_random=False),
-)
-def test_the_order_of_runs_and_queries_changes_no_bit(rows, correction, random):
-    names = [f'q{place}' for place in range(len(rows[0]))]
-    order = list(range(len(names)))
-    random.shuffle(order)
-    before = several(*[np.array(row) / 3 for row in rows], queries=names)
-    after = several(
-        *[np.array([row[place] for place in order]) / 3 for row in rows],
-        queries=[names[place] for place in order],
-    )
-    shuffled = list(after)
-    random.shuffle(shuffled)
-    one = without_warning(before, correction=correction, baseline='a')
-    other = without_warning(
-        {name: after[name] for name in shuffled}, correction=correction, baseline='a'
-    )
-    assert described(one) == described(other)
-
-
 @given(
     st.integers(1, 7).flatmap(
         lambda n: st.lists(st.lists(EIGHTHS, min_size=n, max_size=n), min_size=1, max_size=4)
@@ -231,21 +205,14 @@ def test_p_intervals_verdicts_and_words_never_contradict_each_other(rows, level,
     gate = without_warning(table, **settings, fail_if_worse=limit)
     p_of = {standing.run: standing.p for standing in gate.leaderboard}
     for one in gate.verdicts:
-        is_decided = p_of[one.run] <= alpha
-        differs = (table['a'] != table[one.run]).any()
-        if limit == 0:
-            decided = 'worse' if one.difference < 0 else 'not worse'
-            word = decided if is_decided else 'undecided'
-            assert one.verdict == (word if differs else 'not worse')
-        elif one.verdict == 'worse':
-            assert one.difference < -limit
-            assert is_decided
-        elif one.verdict == 'not worse':
-            assert one.difference > -limit
+        if limit == 0 and p_of[one.run] > alpha:
+            differs = (table['a'] != table[one.run]).any()
+            assert one.verdict == ('undecided' if differs else 'not worse')
+        elif limit == 0 or one.verdict != 'undecided':
+            assert (one.verdict == 'worse') == (one.difference < -limit)
     verdicts = {one.verdict for one in gate.verdicts}
     outcome = 'undecided' if 'undecided' in verdicts else 'passed'
     assert gate.gate.outcome == ('failed' if 'worse' in verdicts else outcome)
-    assert gate.gate.words in repr(gate).splitlines()
 
 
 @pytest.mark.parametrize('scale', [0.5, 30])

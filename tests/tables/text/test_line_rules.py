@@ -27,6 +27,8 @@ from mediaeval_ap.tables.text.reader import parse_line
 @example((QUERIES, b'\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n\xef\xbb\xbf'))
 @example((SUBSET, b'a b\n\n \n'))
 @example((SUBSET, b'\n\na b\n'))
+@example((SUBSET, b'a\nb c d\n'))
+@example((SUBSET, b'a \nb c\vd\n'))
 @example((SUBSET, b'a b\n\n  \na b\nc d\n'))
 @example((HYPOTHESIS, b'a b c d 1\ra b c d 2\n'))
 @example((HYPOTHESIS, b'a b c d 1\x0b\n'))

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 
 import pytest
 import submissions
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from line_files import LAYOUTS, causes_and_lines, parse, parse_in_bulk, parse_in_python
+from line_files import causes_and_lines, parse, parse_in_bulk, parse_in_python
 
 from mediaeval_ap import errors
 from mediaeval_ap.errors import FormatError
@@ -56,40 +56,6 @@ def test_files_without_rows(data, layout, found):
 def test_integers(number, expected):
     with pytest.raises(FormatError, match=f'^file, line 1, relevance: .* expected {expected}$'):
         parse(b'7 0 d ' + number, QRELS)
-
-
-WORDS = st.sampled_from([b'a', b'1', b'1', b'', b'\v', b'a\fb', b'#', 'é'.encode(), b'\xc2\x85'])
-
-
-@st.composite
-def layouts_and_lines(draw):
-    """Lines most of which have as many fields as the layout, unless a field is empty."""
-    layout = draw(LAYOUTS)
-    lines = []
-    for size in draw(st.lists(st.sampled_from([0, 0, 0, 0, -1, 1]), max_size=4)):
-        count = len(layout.fields) + size
-        words = draw(st.lists(WORDS, min_size=count, max_size=count))
-        lines.append(draw(st.sampled_from([b' ', b' ', b'\t'])).join(words))
-    return layout, lines
-
-
-@given(layouts_and_lines())
-@example((SUBSET, [b'a', b'b c d']))
-@example((SUBSET, [b'a ', b'b c\vd']))
-@example((SUBSET, [b'a b', b'']))
-@example((SUBSET, []))
-def test_lines_split_at_once_are_as_split_one_by_one(layout_and_lines):
-    layout, given = layout_and_lines
-    given = b'\n'.join(given)
-    at_once = reader.prove(given, layout)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, 'evenly_split', lambda *_: None)
-        one_by_one = reader.prove(given, layout)
-    if at_once is None or one_by_one is None:
-        assert at_once is one_by_one
-        return
-    assert list(map(list, at_once.texts)) == list(map(list, one_by_one.texts))
-    assert (at_once.rows, at_once.numbers) == (one_by_one.rows, one_by_one.numbers)
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about cut last lines
