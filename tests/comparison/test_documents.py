@@ -63,10 +63,10 @@ def test_runs_and_pairs(comparison):
     assert [(row['a'], row['b']) for row in pairs] == [
         *(('top', 'low'), ('top', 'same'), ('low', 'same'))
     ] * 3
-    shown = blocks(comparison)
-    assert shown['MAP@1 by corpus'].headers == ['run', 'x (60)']
-    assert shown['MAP@1 by corpus'].rows == [['top', 50 / 60], ['low', 20 / 60], ['same', 20 / 60]]
-    grid = shown['MAP: differences of pairs']
+    by_corpus = blocks(comparison)['MAP@1 by corpus']
+    assert by_corpus.headers == ['run', 'x (60)']
+    assert by_corpus.rows == [['top', 50 / 60], ['low', 20 / 60], ['same', 20 / 60]]
+    grid = blocks(comparison)['MAP: differences of pairs']
     assert grid.headers[-1] == 'dz'
     assert [row[-1] for row in grid.rows] == [pytest.approx(0.992, abs=5e-4)] * 2 + [None]
 
@@ -99,14 +99,6 @@ def test_a_table_for_a_paper_has_the_verdict_and_one_column_of_intervals():
     assert printed(compared({'low': 20, 'top': 50}, K=(1, 5, 10))).is_wide
 
 
-def test_ranks_stand_on_the_board():
-    rows = blocks(compared({'low': 20, 'top': 50, 'near': 49}))['board'].rows
-    assert [(run, rank.value) for run, rank, *_ in rows] == [
-        *(('top', '1 to 2'), ('near', '1 to 2'), ('low', '3'))
-    ]
-    assert blocks(compared({'a': 9}))['board'].headers == ['run', 'MAP@10', 'MAP@1']
-
-
 def test_pairs_of_many_runs_are_shown_if_asked_for():
     counts = range(10, 10 * MOST_RUNS + 11, 10)
     many = compared({f'run_{count}': count for count in counts}, K=10)
@@ -126,25 +118,35 @@ def test_a_pair_that_only_the_correction_makes_not_significant_is_named():
     assert 'alone it would be' not in repr(compare(table[['item', 'x', 'y']]))
 
 
-def test_a_dagger_marks_what_differs_from_the_baseline():
-    comparison = compared(THREE, baseline='low')
-    assert marks(comparison) == {'top': '†', 'low': '', 'same': ''}
-    mark = '†: significantly different from low (corrected p ≤ 0.05). Ranks: '
-    assert mark in printed(comparison).caption
-    # Of six queries on which runs differ, p is 2/64.
-    comparison = compared({'low': 20, 'more': 26}, baseline='low', level=0.99)
-    assert marks(comparison)['more'] == ''
-    assert 'corrected p ≤ 0.01' in printed(comparison).caption
-
-
-def test_letters_of_groups():
+def test_letters_and_ranks_stand_on_the_board():
     comparison = compared(THREE)
     assert marks(comparison) == {'top': 'a', 'low': 'b', 'same': 'b'}
     note = 'Runs that share a letter are not significantly different (corrected p > 0.05).'
     assert note in printed(comparison).caption
-    alone = printed(compared({'a': 9}))
-    assert alone.grid.rows[0][1].mark == ''
-    assert 'letter' not in alone.caption
+    ranks = [(run, rank.value) for run, rank, *_ in blocks(comparison)['board'].rows]
+    assert ranks == [('top', '1'), ('low', '2 to 3'), ('same', '2 to 3')]
+    alone = compared({'a': 9})
+    assert blocks(alone)['board'].headers == ['run', 'MAP@10', 'MAP@1']
+    assert marks(alone) == {'a': ''}
+    assert 'letter' not in printed(alone).caption
+
+
+def test_differences_to_the_baseline():
+    comparison = compared(THREE, baseline='low')
+    assert marks(comparison) == {'top': '†', 'low': '', 'same': ''}
+    mark = '†: significantly different from low (corrected p ≤ 0.05). Ranks: '
+    assert mark in printed(comparison).caption
+    top, same = blocks(comparison)['MAP@10: difference to low'].rows
+    assert (top[0], top[1].value, top[2].value, top[3].value) == ('top', 0.5, '<0.0001', '30/30/0')
+    assert round(top[4], 3) == 0.992  # half of them 1, half 0: 0.5 by sqrt(15 / 59)
+    # Sixty zeros, 1 and -1: t of 61 degrees of freedom, 1.9996, by sqrt(2 / 61 / 62).
+    assert (same[0], same[1].value, same[1].detail) == ('same', 0, '[-0.046,0.046]')
+    assert (same[2].value, same[3].value, same[4]) == ('1.0000', '0/60/0', None)
+    assert short_p(1 / 20_001) == '<0.0001'  # not zero
+    # Of six queries on which runs differ, p is 2/64.
+    comparison = compared({'low': 20, 'more': 26}, baseline='low', level=0.99)
+    assert marks(comparison)['more'] == ''
+    assert 'corrected p ≤ 0.01' in printed(comparison).caption
 
 
 def test_cutoffs_before_the_last_are_exploratory():
@@ -218,22 +220,6 @@ def test_what_is_counted_by_query_beside_clusters():
     note = '(first run minus second; win/tie/loss and dz by query)'
     with pytest.warns(DataWarning, match='7 clusters'):
         assert f'MAP@10: differences of pairs {note}' in lines(compared(THREE, **BY_VIDEO))
-
-
-def test_differences_to_the_baseline():
-    found = blocks(compared(THREE, baseline='low'))
-    grid = found['MAP@10: difference to low']
-    assert [row[0] for row in grid.rows] == ['top', 'same']
-    _, difference, corrected, counts, dz = grid.rows[0]
-    assert (difference.value, counts.value) == (0.5, '30/30/0')
-    assert corrected.value == '<0.0001'  # 2 / 2**29
-    assert round(dz, 3) == 0.992  # half of them 1, half 0: 0.5 by sqrt(15 / 59)
-    _, difference, corrected, counts, dz = grid.rows[1]
-    # Sixty zeros, 1 and -1: t of 61 degrees of freedom, 1.9996, by sqrt(2 / 61 / 62).
-    assert (difference.value, difference.detail) == (0, '[-0.046,0.046]')
-    assert counts.value == '0/60/0'
-    assert (corrected.value, dz) == ('1.0000', None)
-    assert short_p(1 / 20_001) == '<0.0001'  # not zero
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')

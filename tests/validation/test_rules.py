@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_nothing_is_wrong():
     reference = 'x v 1 ann\nx v 2 bob\n'
-    assert found(RUN, shots=SHOTS, videos='x v\n', evidence=EVIDENCE, reference=reference) == []
+    evidence = EVIDENCE.replace('0.5', '0')
+    assert found(RUN, shots=SHOTS, videos='x v\n', evidence=evidence, reference=reference) == []
 
 
 def case(problem, run, **files):
