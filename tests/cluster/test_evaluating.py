@@ -112,10 +112,7 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp
 def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_path):
     average_precision = AveragePrecision(REFERENCE)
     with dask_cluster(tmp_path) as first, first.client() as client:
-        lost = (
-            f'^{first.address}: lost the connection to this scheduler, or it cancelled the tasks; '
-            r'--resume DIR keeps finished blocks$'
-        )
+        lost = f'^{first.address}: lost the connection.*; --resume DIR keeps finished blocks$'
         with dying(first, lambda: held(client)), pytest.raises(ProcessError, match=lost):
             average_precision.evaluate(store, jobs=client)
         with pytest.raises(ProcessError, match='jobs: found a connecting client, expected'):
@@ -129,15 +126,11 @@ def test_a_worker_that_does_not_see_the_store_is_an_error(client, store, tmp_pat
         AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
-@pytest.mark.parametrize('definition', ['mediaeval-2016', 'trec'])
-def test_equal_to_one_process(client, store, definition):
+def test_equal_to_one_process(client, store):
     """A store, which workers open, and rows, which they are given."""
-    subset = [('x', 'v')]
-    for run, settings in (
-        (store, {}),
-        (RUN, {'subset': subset, 'judged': [r[:3] for r in REFERENCE]}),
-    ):
-        average_precision = AveragePrecision(REFERENCE, definition=definition, **settings)
+    criteria = {'subset': [('x', 'v')], 'judged': [row[:3] for row in REFERENCE]}
+    for run, settings in (store, {}), (RUN, {**criteria, 'definition': 'trec'}):
+        average_precision = AveragePrecision(REFERENCE, **settings)
         asked = ['name_01', 'nobody', 'name_03', 'name_01', *average_precision.queries]
         check_equal(average_precision, run, client, asked, measures='RR')
 

@@ -56,15 +56,12 @@ def test_the_data_are_those_of_the_comparison_and_of_the_table(comparison, page)
 SECTIONS = ['Two systems, item by item', 'Distribution of value', 'Every item']
 
 
-def test_it_is_about_items_and_systems_and_needs_no_ranking(page):
+def test_it_is_about_items_and_systems_and_needs_no_ranking(comparison, page):
     shown = re.sub(r'<(script|style)[^>]*>.*?</\1>|<[^>]+>', ' ', page, flags=re.DOTALL)
     assert not re.findall(r'\b(?:run|runs|query|queries|shots?|ranking)\b', shown, re.IGNORECASE)
     assert PageText(page).inside['h2'][1:] == [*SECTIONS, 'About these numbers']
     assert PageText(page).inside['h1'] == ['3 systems on 30 items']
     assert '<script>alert' not in page
-
-
-def test_texts_are_about_items_and_systems(comparison):
     text = comparison.to_markdown() + comparison.to_latex() + repr(comparison)
     assert not re.findall(r'\b(?:runs?|query|queries)\b', text.replace(HOSTILE, ''), re.IGNORECASE)
 
@@ -111,9 +108,8 @@ def test_the_axis_of_a_leaderboard_ends_at_round_numbers(values, ends):
     row = {'run': 'a', 'metric': 'm', 'map': low, 'floor': None, 'rank_interval': (1, 1)}
     board = [row | {'interval': {'low': low, 'high': high}}]
     parameters = {'parameters': {'level': 0.95}}
-    (found,) = boards_of(
-        {'metrics': ['m'], 'leaderboard': board, 'pairs': [], 'manifest': parameters}
-    )
+    data = {'metrics': ['m'], 'leaderboard': board, 'pairs': [], 'manifest': parameters}
+    (found,) = boards_of(data)
     assert (found['low'], found['high']) == pytest.approx(ends)  # quotients of integers
     at = float(found['rows'][0]['at']['high'].rstrip('%'))
     # A tenth of a percent is what the page shows.

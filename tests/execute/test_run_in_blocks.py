@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import commands
 import process_tasks
@@ -89,19 +90,16 @@ def test_files_are_read_side_by_side(tmp_path, monkeypatch, sizes, jobs, shared)
 
     monkeypatch.setattr(worker_processes, 'run_tasks', results)
     average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
-    runs = []
+    row, runs = ('x', 'v', '1', 'ann', '0.5'), []
     for size in sizes:
-        line = 'x v 1 ann 0.5'
-        runs.append(tmp_path / f'{size}.txt' if size else [('x', 'v', '1', 'ann', 0.5)])
+        runs.append(tmp_path / f'{size}.txt' if size else [(*row[:4], 0.5)])
         if size:
-            runs[-1].write_text(line + ' ' * (100 * size - len(line) - 1) + '\n')
+            runs[-1].write_text(' '.join(row).ljust(100 * size) + '\n')
     request = EvaluationRequest.of(average_precision.criteria, None, ())
     blocks = run_in_blocks.runs_in_blocks(request, runs)
     found = list(run_in_blocks.evaluate_runs(blocks, jobs))
     names = [evaluation.inputs['hypothesis'].name for evaluation in found]
-    assert names == [
-        str(run) if size else '<hypothesis>' for run, size in zip(runs, sizes, strict=True)
-    ]
+    assert names == [str(run) if isinstance(run, Path) else '<hypothesis>' for run in runs]
     assert seen == shared
 
 

@@ -56,12 +56,6 @@ def lines_of(*scores):
 
 
 def test_table():
-    assert render(results_document([PLAIN]), 'table') == (
-        'r\\x1b (ties: correct ones first)\n\n'
-        'METRIC      2 queries with a true label\n'
-        '--------  -----------------------------\n'
-        'GAP                               0.667\n'
-    )
     assert render(results_document([FULL], per_query=True), 'table') == (
         'r\\x1b (ties: correct ones first)\n\n'
         'query      value  truth      confidence    correct    precision\n'

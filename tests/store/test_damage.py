@@ -237,8 +237,8 @@ def test_bytes_of_a_header(column, few):
     size = content.index(b'\n') + 1
     assert outcomes(FEW_ROWS, path, uses) == [None] * len(uses)
     for position in range(0, size, 5):
-        bit = 1 << position % 8
-        flipped = bytes([*content[:position], content[position] ^ bit, *content[position + 1 :]])
+        flipped = bytearray(content)
+        flipped[position] ^= 1 << position % 8
         with with_content(file, flipped):
             errors = outcomes(FEW_ROWS, path, uses[:1])
         assert told_to_index(errors, path, column)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision, evaluate_trec
+from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, Provenance, read
 from mediaeval_ap.tables.arrow import number_array
@@ -43,13 +43,11 @@ def test_integers_among_decimals_are_exact(kind):
         number_array(pyarrow.chunked_array([pyarrow.array([None], kind)]), 'n', SOURCE)
 
 
-def holders(rows, columns, folder):
-    """A frame, a table and a Parquet file of the same rows."""
-    frame = pandas.DataFrame(rows, columns=columns)
+def holders(rows, folder):
+    """A list, a frame, a table and a Parquet file of the same rows."""
+    frame = pandas.DataFrame(rows, columns=[*HYPOTHESIS.fields])
     frame.to_parquet(path := folder / 'rows.parquet')
-    table = pyarrow.Table.from_pandas(frame)
-    assert pyarrow.types.is_decimal(table.schema.field(columns[-1]).type)
-    return frame, table, path
+    return rows, frame, pyarrow.Table.from_pandas(frame), path
 
 
 def test_confidences_of_a_run(tmp_path):
@@ -59,17 +57,10 @@ def test_confidences_of_a_run(tmp_path):
     floats = [(*row[:4], float(row[4])) for row in run]
     decimals = [(*row[:4], Decimal(row[4])) for row in run]
     scorer = AveragePrecision([('c', 'v', '1', 'ann'), ('c', 'v', '3', 'ann')], K=[10])
-    for holder in decimals, *holders(decimals, [*HYPOTHESIS.fields], tmp_path):
+    for holder in holders(decimals, tmp_path):
         assert list(read(holder, HYPOTHESIS).rows()) == floats
         assert scorer.evaluate(holder).map.tolist() == [(1 / 2 + 2 / 4) / 2]
     wrong = [('c', 'v', Decimal(shot), *row[3:]) for shot, row in enumerate(decimals)]
-    for holder in wrong, *holders(wrong, [*HYPOTHESIS.fields], tmp_path):
+    for holder in holders(wrong, tmp_path):
         with pytest.raises(FormatError, match=r'shot_id: found .*ecimal.*, expected .*text'):
             read(holder, HYPOTHESIS)
-
-
-def test_scores_of_a_run_of_trec(tmp_path):
-    qrels = [('q', document, int(document == 'b')) for document in 'abc']
-    rows = [('q', document, Decimal(n) / 10) for n, document in enumerate('abc')]
-    for holder in holders(rows, ['qid', 'docno', 'score'], tmp_path):
-        assert evaluate_trec(qrels, holder, [5]).map.tolist() == [1 / 2]

@@ -396,9 +396,8 @@ def test_a_list_of_dictionaries_is_a_frame():
 
 
 def test_a_run_in_csv_may_be_cut_in_its_last_number(tmp_path):
-    fields = [*FIELDS[:4], 'note', 'confidence']
     path = tmp_path / 'run.csv'
-    path.write_text(csv_of(CSV_ROWS, fields)[:-1])
+    path.write_text(csv_of(CSV_ROWS, [*FIELDS[:4], 'note', 'confidence'])[:-1])
     with pytest.warns(DataWarning, match='no line end after line 4: is its confidence whole'):
         assert len(read(path, HYPOTHESIS)) == 3
     path.write_text(csv_of(CSV_ROWS)[:-1])  # the confidence is the first column
