@@ -22,7 +22,7 @@ def test_nothing_is_wrong():
     assert found(RUN, shots=SHOTS, videos='x v\n', evidence=evidence, reference=reference) == []
 
 
-def case(problem, run, **files):
+def case(problem, run=RUN, **files):
     return problem, run, files
 
 
@@ -34,7 +34,7 @@ ERRORS = [
     case('encoding hypothesis 1: a NUL byte at byte 9', 'x v 1 an\0n 1\n'),
     case("name hypothesis 1 person_name: 'b-b'", 'x v 1 b-b 1\n'),
     case('empty hypothesis 1: only blank lines', ' \n\n'),
-    case(f'header shots 2: the header {HEADER!r}', RUN, shots=f'\n{HEADER}\n{SHOTS}'),
+    case(f'header shots 2: the header {HEADER!r}', shots=f'\n{HEADER}\n{SHOTS}'),
     *(
         case(f'leading-zeros hypothesis 1 {problem}', run, reference=reference, rules=rules)
         for problem, run, reference, rules in (
@@ -49,33 +49,25 @@ ERRORS = [
         'x v 1 ann 1\nx w 1 ann 2\n',
         shots=SHOTS,
     ),
-    case("timestamp shots 3 end_time: 'inf'", RUN, shots=SHOTS + 'x v 3 3 inf\n'),
-    case("timestamp evidence 1 timestamp: 'inf'", RUN, evidence=EVIDENCE.replace('0.5', 'inf')),
-    case('timestamp evidence 1 timestamp: -0.5', RUN, evidence=EVIDENCE.replace('0.5', '-0.5')),
-    case(
-        "modality evidence 1 modality: 'image'",
-        RUN,
-        evidence=EVIDENCE.replace('written', 'image'),
-    ),
+    case("timestamp shots 3 end_time: 'inf'", shots=SHOTS + 'x v 3 3 inf\n'),
+    case("timestamp evidence 1 timestamp: 'inf'", evidence=EVIDENCE.replace('0.5', 'inf')),
+    case('timestamp evidence 1 timestamp: -0.5', evidence=EVIDENCE.replace('0.5', '-0.5')),
+    case("modality evidence 1 modality: 'image'", evidence=EVIDENCE.replace('written', 'image')),
     case(
         "repeated-evidence evidence 3 person_name: 'ann' again, as in line 1",
-        RUN,
         evidence=EVIDENCE + 'ann x v written 7\n',
     ),
     case(
         "missing-evidence hypothesis 2 person_name: 'bob' in 1 row",
-        RUN,
         evidence='ann x v written 0.5\n',
     ),
     case(
         "unused-evidence evidence 3 person_name: 'cleo' in 1 row",
-        RUN,
         evidence=EVIDENCE + 'cleo x v written 0.5\n',
     ),
     *(
         case(
             "unknown-video evidence 2 video_id: 'w' of corpus 'x'",
-            RUN,
             evidence=EVIDENCE.replace('bob x v', 'bob x w'),
             **lists,
         )
@@ -128,9 +120,7 @@ WARNINGS = [
         RUN + 'x w 1 bob 0.5\n',
         reference='x v 1 ann\nx v 1 bob\n',
     ),
-    case(
-        "unreferenced-name hypothesis 2 person_name: 'bob' in 1 row", RUN, reference='x v 1 ann\n'
-    ),
+    case("unreferenced-name hypothesis 2 person_name: 'bob' in 1 row", reference='x v 1 ann\n'),
 ]
 
 
