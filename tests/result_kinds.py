@@ -25,14 +25,9 @@ def discovery(evidence):
     return scorer.evaluate(folder / 'run.label', folder / 'run.evidence' if evidence else None)
 
 
-def challenge(evaluate, name, **options):
-    predictions = 'scores' if name == 'sounds' else 'predictions'
-    return evaluate(
-        SAMPLES / f'{name}_truth.csv',
-        SAMPLES / f'{name}_{predictions}.csv',
-        per_query=True,
-        **options,
-    )
+def challenge(evaluate, sample, **options):
+    truth, *_, predictions = sorted(SAMPLES.glob(f'{sample}_*.csv'), reverse=True)
+    return evaluate(truth, predictions, per_query=True, **options)
 
 
 RESULTS = {

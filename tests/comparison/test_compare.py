@@ -58,10 +58,7 @@ def test_each_null_has_a_reason_beside_it(rows, settings, n_relevant):
 
 
 def without_reason(value, path=()):
-    """The nulls of a JSON value that have no reason beside them.
-
-    Those of the manifest stand for what was not given.
-    """
+    """The nulls that have no reason beside them; in the manifest they were not given."""
     if isinstance(value, list):
         for place, each in enumerate(value):
             yield from without_reason(each, (*path, place))

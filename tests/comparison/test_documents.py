@@ -162,10 +162,8 @@ def test_cutoffs_before_the_last_are_exploratory():
         *(f'{metric}: differences of pairs' for metric in metrics),
     ]
     _, *pairs = comparison.document(pairs=True).for_papers()
-    assert [each.caption for each in pairs] == [
-        f'{metric}: differences of pairs, first run minus second; corrected over all pairs.'
-        for metric in metrics
-    ]
+    ends = ': differences of pairs, first run minus second; corrected over all pairs.'
+    assert [each.caption for each in pairs] == [f'{metric}{ends}' for metric in metrics]
     assert 'exploratory' not in printed(compared(THREE, K=10)).caption
 
 

@@ -26,6 +26,7 @@ CLOSE = {'rel': 1e-12, 'abs': 1e-14}  # some sums, a root and a quotient of doub
 EIGHTHS = st.integers(-24, 24).map(lambda number: number / 8)  # beyond 1, too
 CLUSTERS = st.lists(st.tuples(EIGHTHS, st.integers(1, 4)), min_size=5, max_size=9)
 LEVELS = st.sampled_from([0.5, 0.95, 0.99, 0.999])
+SIX = [0.5, -0.2, 1.2, 0.3, 0, 0.6]
 TEN = [0.5, -0.1, 0.2, 0.1, 0.3, -0.05, 0.15, 0.25, 0.1, 0.05]
 
 
@@ -73,13 +74,7 @@ def interval_of(sums, sizes, level, width=1, seeds=(), p=None):
         ([1, *[0] * 9], None, 0.95, (-0.2271700557, 0.4271700557), 1),
         (TEN, None, 0.95, (0.0249545579, 0.2750454421), 0.02734375),
         (TEN, None, 0.99, (-0.0296414187, 0.3296414187), 0.02734375),
-        (
-            [0.5, -0.2, 1.2, 0.3, 0, 0.6],
-            [1, 2, 3, 1, 1, 2],
-            0.95,
-            (-0.0174691481, 0.4974691481),
-            0.125,
-        ),
+        (SIX, [1, 2, 3, 1, 1, 2], 0.95, (-0.0174691481, 0.4974691481), 0.125),
     ],
 )
 def test_differences_computed_elsewhere(sums, sizes, level, ends, p):

@@ -132,17 +132,12 @@ def test_three_systems_by_word_error_rate():
     """All eight differences have one sign, so p is 2 / 2**8, times 3 by Holm."""
     found = compare(three(), **WER)
     assert found.runs == ['good', 'base', 'bad']
-    assert [(row.rank, row.group, row.rank_interval) for row in found.leaderboard] == [
-        (1, 'a', (1, 1)),
-        (2, 'b', (2, 2)),
-        (3, 'c', (3, 3)),
-    ]
+    ranks = [(row.rank, row.group, row.rank_interval) for row in found.leaderboard]
+    assert ranks == [(1, 'a', (1, 1)), (2, 'b', (2, 2)), (3, 'c', (3, 3))]
     assert [row.map for row in found.leaderboard] == pytest.approx([0.135, 0.235, 0.335])
-    assert [(row.a, row.b, row.wins, row.losses) for row in found.pairs] == [
-        ('good', 'base', 8, 0),
-        ('good', 'bad', 8, 0),
-        ('base', 'bad', 8, 0),
-    ]
+    pairs = [('good', 'base'), ('good', 'bad'), ('base', 'bad')]
+    assert [(row.a, row.b) for row in found.pairs] == pairs
+    assert {(row.wins, row.losses) for row in found.pairs} == {(8, 0)}
     assert [row.difference for row in found.pairs] == pytest.approx([-0.1, -0.2, -0.1])
     assert {row.p_adjusted for row in found.pairs} == {6 / 2**8}
     headline, *_ = repr(found).splitlines()

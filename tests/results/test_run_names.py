@@ -2,20 +2,12 @@
 
 from pathlib import PurePath
 
-import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from result_kinds import challenge
 
-from mediaeval_ap import (
-    AveragePrecision,
-    PersonDiscovery2015,
-    evaluate_first_hit,
-    evaluate_gap,
-    evaluate_lrap,
-    evaluate_map,
-    evaluate_trec,
-)
+from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges, evaluate_trec
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.results.run_names import run_names
 
@@ -76,21 +68,10 @@ def test_names_are_the_ends_of_paths_and_tell_them_apart(paths, random):
     assert dict(zip(shuffled, run_names(shuffled), strict=True)) == names
 
 
-def frames(**names):
-    """A truth and predictions of one label, and a confidence of it."""
-    ((id, label),) = names.items()
-    truth = pandas.DataFrame({id: ['u'], label: ['7']})
-    return truth, truth.assign(**{'7': [0.5]})
-
-
-IN_A_COLUMN = {'id': 'id', 'label': 'landmark_id', 'confidence': '7'}
-
-
 def test_results_take_a_name():
     ann = ('v', '1', 'ann')
     average_precision = AveragePrecision([('x', *ann)], [1])
     discovery = PersonDiscovery2015([ann[:2]], [ann])
-    truth, _ = frames(fname='labels')
     for named in (
         average_precision.evaluate([('x', *ann, 0.5)], name='a_1'),
         average_precision.explain([('x', *ann, 0.5)], name='a_1'),
@@ -98,10 +79,10 @@ def test_results_take_a_name():
         evaluate_trec({'7': {'d': 1}}, {'7': {'d': 0.5}}, 1, name='a_1'),
         *average_precision.explain_at([('x', *ann, 0.5)], name='a_1'),
         average_precision.live([('x', *ann, 0.5)]).evaluate(name='a_1'),
-        evaluate_map(*frames(customer_id='prediction'), name='a_1'),
-        evaluate_first_hit(*frames(Image='Id'), name='a_1'),
-        evaluate_gap(*frames(id='landmark_id'), columns=IN_A_COLUMN, name='a_1'),
-        evaluate_lrap(truth, truth.assign(**{'7': [0.5]}).drop(columns='labels'), name='a_1'),
+        challenge(challenges.evaluate_map, 'fashion', name='a_1'),
+        challenge(challenges.evaluate_first_hit, 'whales', name='a_1'),
+        challenge(challenges.evaluate_gap, 'landmarks', name='a_1'),
+        challenge(challenges.evaluate_lrap, 'sounds', name='a_1'),
     ):
         assert named.run == named.to_dict()['run'] == 'a_1'
     assert average_precision.evaluate([('x', *ann, 0.5)]).run == '<hypothesis>'
