@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 import warnings
-from functools import partial
 from pathlib import Path
 
 import pandas
@@ -64,23 +63,6 @@ def evaluations(draw):
     queries = draw(st.sampled_from([asked, None])) if average_precision.queries else asked
     rows = [(*row[:3], row[3].replace('\xa0', '_'), row[4]) for row in draw(hypothesis_rows)]
     return average_precision, rows, queries, draw(st.integers(1, 4))
-
-
-@given(evaluations(), st.sampled_from(['', 'RR']), st.sampled_from([list, snapshot, stored]))
-def test_processes_give_what_one_gives(evaluation, measures, as_run):
-    average_precision, rows, queries, _ = evaluation
-    subset = average_precision.criteria.subset
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(worker_processes, 'run_tasks', process_tasks.here)
-        patch.setattr(run_in_blocks.Clock, 'pays', lambda *_: True)
-        run = stored(rows, Path(folder, 'run.store'), subset) if as_run is stored else as_run(rows)
-        ask = partial(average_precision.evaluate, run, queries, measures=measures)
-        (one, of_one), (several, of_several) = (
-            with_warnings(ask),
-            with_warnings(partial(ask, jobs=2)),
-        )
-        same(several, one)
-        assert of_several == of_one
 
 
 @given(

@@ -7,14 +7,12 @@ import warnings
 from contextlib import nullcontext
 
 import pytest
-import submissions
 from hypothesis import given
 from hypothesis import strategies as st
 from line_files import causes_and_lines, parse, parse_in_bulk, parse_in_python
 
-from mediaeval_ap import errors
 from mediaeval_ap.errors import FormatError
-from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET
 from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import read_leniently
@@ -56,20 +54,6 @@ def test_files_without_rows(data, layout, found):
 def test_integers(number, expected):
     with pytest.raises(FormatError, match=f'^file, line 1, relevance: .* expected {expected}$'):
         parse(b'7 0 d ' + number, QRELS)
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about cut last lines
-@given(submissions.runs)
-def test_rows_are_those_of_the_strict_parser(content):
-    """Where all lines are right, the lenient table is the strict one; else as many are wrong."""
-    lenient_table = read_leniently(io.BytesIO(content), HYPOTHESIS)
-    if not lenient_table.faults.counts.total() and len(lenient_table.table):
-        strict = read(io.BytesIO(content), HYPOTHESIS)
-        assert list(lenient_table.table.rows()) == list(strict.rows())
-        return
-    with pytest.raises(errors.FormatError) as raised:
-        read(io.BytesIO(content), HYPOTHESIS)
-    assert raised.value.further == max(lenient_table.faults.counts.total() - 1, 0)
 
 
 def test_lines_that_are_not_kept_are_not_held():
