@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import nullcontext
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -166,17 +165,6 @@ def test_nan_in_json_is_a_missing_value(line, tmp_path):
     path = tmp_path / 'scores.jsonl'
     path.write_text(f'{{"item": "nan", "value": 0.5}}\n{line}\n')
     assert compare(path, missing='skip').queries == ['nan']
-
-
-def test_decimals_are_numbers(tmp_path):
-    """As DuckDB, Spark and databases give them, also where a cast would miss the nearest double."""
-    texts = np.array([[f'{value:.16f}' for value in row] for row in VALUES])
-    decimals = wide_frame([[Decimal(text) for text in row] for row in texts])
-    expected = numbers(compare(wide_frame(texts.astype(float))))
-    for table in decimals, pyarrow.table(decimals), written('parquet', tmp_path, decimals):
-        assert numbers(compare(table)) == expected
-    decimals.loc[3, 'b'] = None
-    assert len(compare(decimals, missing='skip').queries) == 39
 
 
 def test_missing_cells_count_as_zero():
@@ -727,13 +715,8 @@ def test_seeds_and_items_are_both_drawn():
 
 
 def test_one_seed_is_none():
-    """A column of one seed changes no digit; equal seeds are tested without their spread."""
+    """A column of one seed changes no digit."""
     assert numbers(compare(long_frame().assign(seed='7'))) == numbers(compare(long_frame()))
-    both = pandas.concat([long_frame().assign(seed=seed) for seed in ('1', '2')])
-    expected, found = compare(long_frame()).pairs, compare(both).pairs
-    for one, other in zip(expected, found, strict=True):
-        assert (one.difference, one.wins, one.dz) == (other.difference, other.wins, other.dz)
-        assert other.p == pytest.approx(one.p, abs=0.02)  # t beside sign flips
     renamed = long_frame().assign(run='7').rename(columns={'run': 'init'})
     assert compare(renamed, columns={'seed': 'init'}).counts == compare(long_frame()).counts
 

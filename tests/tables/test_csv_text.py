@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 
-import numpy as np
 import pandas
 import pyarrow
 import pytest
@@ -196,18 +195,6 @@ def test_sources(tmp_path):
     assert read_records(zipped, [TEXT]).source.name == str(zipped)
     assert len(read_records(zipped, [TEXT]).source.sha256) == 64
     assert read_records(ROWS, [TEXT]).source == Provenance('<DataFrame>')
-
-
-def test_tables_of_numbers(tmp_path):
-    frame = pandas.DataFrame({'id': ['a'], 'x': [1], 'y': np.array([0.5], dtype=np.float32)})
-    frame.to_parquet(tmp_path / 'file.parquet')
-    assert read_records(frame.set_axis(['id', 7, 'y'], axis=1), [NUMBERS]).columns[
-        '7'
-    ].to_pylist() == [1]
-    for origin in frame, tmp_path / 'file.parquet', pyarrow.Table.from_pandas(frame):
-        assert read_records(origin, [NUMBERS]).columns.to_pylist() == [
-            {'id': 'a', 'x': 1.0, 'y': 0.5}
-        ]
 
 
 @pytest.mark.parametrize(

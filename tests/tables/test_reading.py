@@ -241,6 +241,9 @@ def arrow(**columns):
 def test_wrong_columns(table, message, tmp_path):
     with pytest.raises(FormatError, match=f'^<hypothesis>.*{message}'):
         read(table, HYPOTHESIS)
+    if not len(table):
+        with pytest.raises(FormatError, match=f'^<hypothesis>.*{message}'):
+            read(table.to_pandas(), HYPOTHESIS)
     parquet.write_table(table, tmp_path / 'run.parquet')
     with pytest.raises(FormatError, match=f'run.parquet.*{message}'):
         read(tmp_path / 'run.parquet', HYPOTHESIS)
