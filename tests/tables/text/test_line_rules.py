@@ -39,6 +39,7 @@ from mediaeval_ap.tables.text.reader import parse_line
 @example((QUERIES, b'#\n #\t\n# a\n'))
 @example((QRELS, b' # a b 1\n'))
 @example((QRELS, b'#'))
+@example((QRELS, b'#a b c\nx\n'))
 @example((QRELS, b'# a\n# b\na b c 1\n'))
 @example((QRELS, b'# a\n\xef\xbb\xbfa b c 1\n'))
 @example((QRELS, b'#######\n\xef\xbb\xbfa b c +1\na b c 1.0\n'))
