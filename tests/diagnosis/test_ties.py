@@ -114,6 +114,7 @@ def test_every_boundary(blocks, relevant, definition):
         ('kaggle', [[3], [1, 1]], 2, ''),
         ('trec', [[1, 1], [1, 2, 3]], 2, ''),  # 1 is dropped from the second block
         ('kaggle', [[1, 1], [1, 2, 3]], 2, ''),
+        ('trec', [[1, 2], [3, 3], [5]], 2, ''),  # repeats behind the cutoff
         ('trec', [[3, 4], [1, 1, 2]], 2, ''),  # below the cutoff
         ('kaggle', [[3, 4], [1, 1, 2]], 2, ''),
         ('mediaeval-2016', [[1, 1, 2]], 2, ''),  # counts each of them
@@ -123,11 +124,11 @@ def test_every_boundary(blocks, relevant, definition):
     ],
 )
 def test_bounds_that_are_not_known(definition, blocks, k, unknown):
-    found, reason = bounds_of(blocks, {1}, 1, k, definition)
+    found, reason = bounds_of(blocks, {1, 5}, 2, k, definition)
     assert (reason or '').partition(' ')[0] == unknown
     assert np.isnan(found).all() == np.isnan(found).any() == bool(unknown)
     if not unknown:
-        expected = registered_bounds(blocks, {1}, 1, k, definition)
+        expected = registered_bounds(blocks, {1, 5}, 2, k, definition)
         assert found == pytest.approx([float(each) for each in expected], **CLOSE)
 
 
@@ -139,6 +140,16 @@ def test_large_block_at_the_cutoff():
     terms = [Fraction(1, 100) * (1 + Fraction(39 * i, 3999)) / (i + 1) for i in range(100)]
     expected = sum(terms) / 40
     assert found == pytest.approx([0, float(expected), 1], **CLOSE)
+
+
+def test_only_judged_shots_tie_where_others_are_skipped():
+    """Of 119 judged ties one is relevant, at each rank in 1 of 119 orders."""
+    run = [('x', 'v', str(shot), 'ann', 0.5) for shot in range(120)]
+    judged = [row[:3] for row in run[:119]]
+    evaluator = AveragePrecision([('x', 'v', '0', 'ann')], K=[100], judged=judged, unjudged='skip')
+    bounds = evaluator.explain(run, ['ann']).of('ann').ties['equal_confidence']
+    expected = sum(Fraction(1, 119 * rank) for rank in range(1, 101))
+    assert bounds['expected'] == pytest.approx(float(expected), **CLOSE)
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')

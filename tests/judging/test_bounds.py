@@ -170,6 +170,26 @@ def test_one_rank_is_named_as_one_rank():
     assert 'in the first rank; rank 2 and names farther than 0.2 count as not relevant' in note
 
 
+down_to_R = Definition('down to R', ('R',), ('R',), 0.0, Repeats.COUNT, 'none')
+
+
+@pytest.mark.parametrize(
+    ('definition', 'names', 'k', 'n_wider'),
+    [
+        ('mediaeval-2016', ['ann', 'ann'], 2, 1),
+        ('mediaeval-2016', ['ann', 'ann'], 1, 0),  # the second is behind the cutoff
+        (down_to_R, ['ann'], 2, 0),
+        (down_to_R, ['ann', 'ann'], 2, 1),
+    ],
+)
+def test_bounds_may_be_wide_where_an_unjudged_shot_counts_twice(definition, names, k, n_wider):
+    run = [(*UNKNOWN[0], name, 0.9 - rank / 10) for rank, name in enumerate(names)]
+    evaluator = AveragePrecision(
+        [(*RELEVANT, 'ann')], K=[k], definition=definition, judged=[RELEVANT]
+    )
+    assert evaluator.pool({'a': run}).bounds['a'].n_wider == n_wider
+
+
 quantities = st.sampled_from('RkN'), st.sampled_from('RkNH')
 some_definitions = st.builds(
     Definition,

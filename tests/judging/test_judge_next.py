@@ -183,6 +183,21 @@ def test_derivatives_by_all_labels(K, definition):
             assert derivatives[run, pair] == pytest.approx(float(gain), abs=1e-14)
 
 
+@pytest.mark.parametrize(
+    ('definition', 'derivatives'),
+    [
+        ('hits', [(1 + 1 / 4) / (4 / 3), (1 + 1 / 2) / 2 / (4 / 3)]),
+        ('map-at-r', [1 / (4 / 3), 0]),  # of rank 1 alone
+    ],
+)
+def test_derivatives_of_two_pairs_as_likely_as_not(definition, derivatives):
+    """If something is relevant, 4/3 of the two are: of their four labels, three have 1, 1 and 2."""
+    run = [('x', 'v', '1', 'ann', 0.9), ('x', 'v', '2', 'ann', 0.8)]
+    evaluator = AveragePrecision([], K=[3], judged=[], definition=definition)
+    pairs = evaluator.judge_next({'a': run}, ['ann'])._chooser.pairs
+    assert ExpectedAP(pairs).derivatives(np.full(2, 1 / 2))[0] == pytest.approx(derivatives)
+
+
 @pytest.mark.parametrize('definition', definitions.names())
 @given(strategies.reference_rows, runs, st.integers(1, 5))
 @strategies.examples(1 / 5)

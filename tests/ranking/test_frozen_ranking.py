@@ -67,14 +67,22 @@ def test_more_hypotheses_than_places_count(monkeypatch):
         Ranking(table)
 
 
+def ranking_of(pairs):
+    """A ranking of names and confidences, each with a shot of its own, in the order of pairs."""
+    rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
+    return Ranking(read(rows, HYPOTHESIS))
+
+
 @pytest.mark.parametrize('few_tied', [0, 10])  # bisected by name, and looked at
 def test_later_ties(few_tied, monkeypatch):
     """Those of one confidence whose names are as far as that at a place."""
     monkeypatch.setattr(frozen_ranking, 'FEW_TIED', few_tied)
-    names, confidences = ['ann', 'ann', 'bob', 'zzb', 'bob'], [0.9, 0.5, 0.5, 0.5, 0.2]
-    pairs = zip(names, confidences, strict=True)
-    rows = [('x', 'v', str(shot), *pair) for shot, pair in enumerate(pairs)]
-    ranking = Ranking(read(rows, HYPOTHESIS))
+    ranking = ranking_of([('ann', 0.9), ('ann', 0.5), ('zzb', 0.5), ('bob', 0.5), ('bob', 0.2)])
     (distances,) = ranking.names.distances_from(['zzz'])
     places = [ranking.later_ties(place, distances).tolist() for place in range(5)]
-    assert places == [[], [2], [], [], []]
+    assert places == [[], [3], [], [], []]
+
+
+def test_under_one_name_the_confidence_decides_before_the_temporal_rank():
+    ranking = ranking_of([('ann', 0.9), ('ann', 0.9), ('ann', 0.5)])
+    assert ranking.under_one_name(np.array([0])).tolist() == [0, 1, 2]

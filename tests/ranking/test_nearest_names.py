@@ -22,11 +22,13 @@ def first_names(query, names, depth):
     return built.columns_at(built.top(distances, depth), distances)['person_name']
 
 
+@pytest.mark.usefixtures('side_by_side')
 def test_equal_quotients_are_one_tie_block():
-    """2/6, 3/9 and 2/6 are one distance, in which the confidence decides."""
-    names = ['abcdxy', 'abcdefxyz', 'abxyef']
+    """2/6 and 3/9 are one distance, in which the confidence decides at every depth."""
+    names = ['abcdxy', 'abcdyx', 'abcdzz', 'abcdyy', 'abcdefxyz', 'abcdefzyx']
     assert {oracle.normalized_distance('abcdef', name) for name in names} == {Fraction(1, 3)}
-    assert first_names('abcdef', names, 3) == names[::-1]
+    for depth in range(1, len(names) + 1):
+        assert first_names('abcdef', names, depth) == names[: -depth - 1 : -1]
 
 
 def test_quotients_that_single_precision_would_merge():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mediaeval_ap.ranking.shots import Shots
@@ -77,6 +77,8 @@ def expected_places(rows, videos):
     st.lists(st.tuples(codes, codes, st.integers(0, N_SHOTS - 1))),
     st.lists(st.integers(0, 1), min_size=N_SHOTS, max_size=N_SHOTS),
 )
+# 63 bits without the temporal rank of the second row
+@example([(2**30 - 1, 2**30 - 1, 6), (2**30 - 1, 2**30 - 1, 7), (0, 0, 0)], [0] * N_SHOTS)
 def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     """The largest name, confidence and shot together need 65 bits."""
     videos = np.cumsum(steps)
