@@ -106,8 +106,8 @@ REPEATS = {
 def addend(n, rank, definition):
     """Return the addend of the n-th hit, alone at its rank."""
     if definition != 'oxford':
-        return Fraction(n, rank)
-    return (Fraction(n, rank) + (Fraction(n - 1, rank - 1) if rank > 1 else 1)) / 2
+        return n / Fraction(rank)
+    return (n / Fraction(rank) + ((n - 1) / Fraction(rank - 1) if rank > 1 else 1)) / 2
 
 
 def average_precision(h, n_relevant, k, definition, blocks=None):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 from collections import defaultdict
 from fractions import Fraction
 from itertools import product
@@ -10,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import oracle
+import oracle_judging
 import pytest
 import strategies
 from hypothesis import assume, given
@@ -263,6 +265,64 @@ def test_mtc_takes_what_separates_the_runs_most():
     assert {unit_of(line): line.score for line in by_shot.lines} == pytest.approx(dict(sums))
     scores = [line.score for line in by_shot.lines]
     assert scores == sorted(scores, reverse=True)
+
+
+def check_mtc(runs, queries, depth, near, k, definition, labels):
+    """Compare the model of relevance, and the derivatives, with the slow version."""
+    definition = definitions.get(definition)
+    rows = [(*shot, query, label) for (query, shot), label in labels.items()]
+    relevant = [row[:4] for row in rows if row[4]]
+    evaluator = AveragePrecision(relevant, K=[k], definition=definition, judged=rows)
+    lines = evaluator.judge_next(runs, queries, by='pair', depth=depth, near=near).lines
+    found = {(line.person_name, unit_of(line)[0]): line.score for line in lines}
+    scores = oracle_judging.mtc_scores(runs, queries, depth, near, k, definition, labels)
+    assert found == pytest.approx(scores, rel=1e-5, abs=1e-9)  # the search ends near the fit
+
+
+def test_scores_of_mtc():
+    """Of pairs that are judged and not, and from first in all runs to last in one."""
+    chance = random.Random(3)  # fixed: names at three distances, and queries of uneven size
+    shots = [('x', 'v', str(number)) for number in range(30)]
+    names = ['ann', 'ann', 'ann', 'anne', 'bob', 'eve']
+    queries = ['ann', 'bob', 'eve']
+    runs = {
+        run: [
+            (*shots[0], 'ann', 2.0),
+            *(
+                (
+                    *chance.choice(shots),
+                    chance.choice(names),
+                    chance.random(),
+                )
+                for _ in range(24)
+            ),
+        ]
+        for run in ('a_1', 'a_2', 'b_1', 'c_1')
+    }
+    pool = oracle_judging.pool_of(runs, queries, 20, 0.3)
+    labels = {pair: chance.randrange(2) for pair in chance.sample(list(pool), 12)}
+    for judged in {}, labels:
+        check_mtc(runs, queries, 20, 0.3, 12, 'mediaeval-2016', judged)
+
+
+@pytest.mark.parametrize('definition', definitions.names())
+@given(
+    runs,
+    st.lists(strategies.names, min_size=1, max_size=3, unique=True),
+    st.integers(1, 5),
+    st.sampled_from([0, 0.25, 0.5]),
+    st.integers(1, 9),
+    st.randoms(use_true_random=False),
+)
+@strategies.examples(1 / 4)
+def test_scores_of_mtc_of_any_runs(definition, runs, queries, depth, near, k, chance):
+    queries = [query for query in queries if query[0] != '?']
+    repeats = oracle.REPEATS[definition]
+    pool = list(oracle_judging.pool_of(runs, queries, depth, near, repeats))
+    assume(pool)
+    judged = chance.sample(pool, chance.randint(0, len(pool) - 1))
+    labels = {pair: chance.randint(0, 1) for pair in judged}
+    check_mtc(runs, queries, depth, near, k, definition, labels)
 
 
 @given(st.data())
