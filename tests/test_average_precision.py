@@ -71,9 +71,7 @@ def test_cutoffs_that_mean_nothing(K):
     ('K', 'found'), [([5, 5], '5'), ([1, 5, 2, np.int8(5), 1], '1'), (['all', 1, 'all'], 'all')]
 )
 def test_a_cutoff_is_given_once(K, found):
-    with pytest.raises(
-        errors.ParameterError, match=f'^K: found {found} twice, expected each cutoff once$'
-    ):
+    with pytest.raises(errors.ParameterError, match=f'^K: found {found} twice, expected each'):
         AveragePrecision(REFERENCE, K)
 
 
@@ -106,9 +104,7 @@ def test_what_divides_by_k_has_no_uncut_value():
 
 @pytest.mark.parametrize('definition', ['map', None, []])
 def test_unknown_definition_lists_the_known(definition):
-    with pytest.raises(
-        errors.ParameterError, match='by-k, hits, kaggle, map-at-r, mediaeval-2016,'
-    ):
+    with pytest.raises(errors.ParameterError, match='by-k, hits, kaggle, map-at-r'):
         AveragePrecision(REFERENCE, definition=definition)
 
 
@@ -139,9 +135,7 @@ def any_session(request, average_precision):
 @pytest.mark.parametrize('ask', [next, lambda session: session.send(None), list, dict.fromkeys])
 def test_none_is_no_name_and_ends_nothing(any_session, ask):
     """`next()` and `send(None)` once ended a session in silence."""
-    with pytest.raises(
-        errors.ParameterError, match=r'found None, .* needs no priming, and close\(\) ends'
-    ):
+    with pytest.raises(errors.ParameterError, match=r'found None, .* needs no priming, and'):
         ask(any_session)
     assert any_session.send('ann') == ([1.0, 1.0], 2)
 

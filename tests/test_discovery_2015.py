@@ -107,9 +107,7 @@ def test_rows_of_shots_may_be_whole():
 def test_nobody_to_ask_for():
     discovery = PersonDiscovery2015(SHOTS, [('v', '2', '?'), ('v', '10', '?unknown?')])
     run = [('v', '2', 'ann', 1.0), ('v', '2', '?', 1.0)]
-    with pytest.raises(
-        ParameterError, match=r'^<reference>: every name of .* begins with \?, and stands'
-    ):
+    with pytest.raises(ParameterError, match=r'^<reference>: every name of .* begins with \?, and'):
         discovery.evaluate(run)
     assert discovery.evaluate(run, queries=['?']).n_relevant.tolist() == [1]
     with pytest.warns(NoOverlapWarning, match='0 of 1 queries occur in <reference>'):

@@ -160,11 +160,7 @@ def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
     ('truth', 'error', 'message'),
     [
         ({'x': [1, 0], 'y': [1, 0], 'z': [0, 0]}, FormatError, "<truth>: found a column 'z'"),
-        (
-            {'x': [1, 0], 'y': [0, 2]},
-            FormatError,
-            '<truth>, row 2, y: found 2, expected 0 or 1',
-        ),
+        ({'x': [1, 0], 'y': [0, 2]}, FormatError, '<truth>, row 2, y: found 2, expected 0 or 1'),
         ({'x': [1, 0], 'y': [0, NAN]}, FormatError, '<truth>, row 2, y: found nothing, exp'),
         ({'tag': ['x', 'y']}, FormatError, '<truth>: found no column labels .* name other'),
     ],
@@ -439,11 +435,7 @@ def test_the_call_that_an_error_names_makes_a_table(function, wrong, expected):
         (trec_of, {'a': TREC_FRAME}, '^run: .* expected one table: '),
         (map_of, {'a': LISTS_FRAME}, '^predictions: .* expected one table: '),
         (map_of, {'user': ['u', 'v'], 'items': ['1']}, r'expected columns of one length \('),
-        (
-            lambda table: AveragePrecision(table),
-            RUN_FRAME,
-            '^<reference>, confidence: found .*: are two arguments exchanged[?]$',
-        ),
+        (lambda table: AveragePrecision(table), RUN_FRAME, '^<reference>, confidence: .*exchanged'),
     ],
 )
 def test_other_errors_name_no_call(function, wrong, message):

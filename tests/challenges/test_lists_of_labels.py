@@ -155,10 +155,7 @@ def test_equal_scores_keep_the_order_of_rows():
 @pytest.mark.parametrize(
     ('changed', 'expected'),
     [
-        (
-            {'rank': [2, 3, None, 1, 1]},
-            'line 4, rank: found nothing, expected a number to sort rows by',
-        ),
+        ({'rank': [2, 3, None, 1, 1]}, 'line 4, rank: found nothing, expected a number to sort'),
         ({'score': [1, 2, 3, 'high', 5]}, "line 5, score: found 'high', expected a finite decimal"),
     ],
 )

@@ -109,9 +109,7 @@ def test_a_saved_index_is_no_class(tmp_path):
     with pytest.raises(FormatError, match="found column 'index', which looks like a saved index,"):
         challenges.evaluate_lrap(truth, scores.reset_index())
     for name, column in ('index.csv', ''), ('again.csv', 'Unnamed: 0'), ('index.parquet', '__in'):
-        with pytest.raises(
-            FormatError, match=f"found column '{column}.*', which looks like a saved index,"
-        ):
+        with pytest.raises(FormatError, match=f"found column '{column}.*', which looks like a"):
             challenges.evaluate_lrap(truth, tmp_path / name)
     one_hot = scores.round().rename_axis(None).reset_index(drop=True)
     one_hot.to_csv(tmp_path / 'truth.csv')

@@ -67,22 +67,6 @@ def test_is_the_mean_of_the_oracle_over_classes_with_a_positive(ties, samples, r
         assert again.values['AP'].tobytes() == score.values['AP'].tobytes()
 
 
-def test_equals_scikit_learn_on_scores_full_of_ties():
-    from sklearn.metrics import average_precision_score
-
-    random = np.random.default_rng(5)  # any samples would do
-    y_true = random.random((300, 40)) < random.random(40) / 3
-    y_true[0] = True
-    y_score = random.integers(0, 9, y_true.shape) / 8
-    classes = [f'tag{number}' for number in range(40)]
-    ids = pandas.Series([f's{number}' for number in range(300)], name='fname')
-    truth, scores = (pandas.DataFrame(y, ids, classes).reset_index() for y in (y_true, y_score))
-    score = evaluate_macro_ap(truth, scores[::-1])
-    peer = average_precision_score(y_true, y_score, average=None)
-    assert score.values['AP'].tolist() == pytest.approx(peer.tolist(), abs=1e-12)
-    assert score.value == pytest.approx(peer.mean(), abs=1e-12)  # another order of sums
-
-
 # x is true for a and c. Of three samples, a and b are tied at the top, so c is at rank 3.
 TRUTH = table('fname,labels', ('a', 'x'), ('b', ''), ('c', 'x'))
 SCORES = pandas.DataFrame({'fname': [*'bac'], 'x': [0.5, 0.5, 0.25], 'y': [0.1, 0.2, 0.3]})

@@ -156,10 +156,7 @@ WRONG = {
         '<truth>, row 3, column 0: found 2, expected 0 or 1',
     ),
     'truth of NaN': ((Y * [[1, np.nan, 1]], S), '<truth>, row 0, column 1: found nan, expected 0'),
-    'scores of NaN': (
-        (Y, np.where(S == 1, np.nan, S)),
-        '<scores>, row 3, column 2: found nan, exp',
-    ),
+    'scores of NaN': ((Y, np.where(S == 1, np.nan, S)), '<scores>, row 3, column 2: found nan'),
     'large integers': ((Y, Y + 2**53), '<scores>, 0: found integers beyond 2**53, expected a fini'),
     'truth of three dimensions': ((Y[None], S), '<truth>: found 3 dimensions of int64, expected 2'),
     'scores of one dimension': ((Y, S[0]), '<scores>: found 1 dimensions of float64, expected 2'),
@@ -167,40 +164,19 @@ WRONG = {
     'complex': ((Y, S + 1j), '<scores>: found 2 dimensions of complex128, expected 2 of numbers'),
     'text': ((Y.astype(str), S), '<truth>: found 2 dimensions of <U21, expected 2 of numbers'),
     'objects': ((Y.astype(object), S), '<truth>: found 2 dimensions of object, expected 2 of num'),
-    'masked truth': (
-        (np.ma.masked_equal(Y, 1), S),
-        '<truth>: found 2 dimensions of int64 with a mask, expected 2 of',
-    ),
-    'masked scores': (
-        (Y, np.ma.masked_equal(S, 1)),
-        '<scores>: found 2 dimensions of float64 with a mask, expected 2 of',
-    ),
-    'structures': (
-        (Y, np.zeros((4, 3), dtype=[('a\n', float)])),
-        "<scores>: found 2 dimensions of [('a\\n', '<f8')], expected 2 of numbers",
-    ),
+    'masked truth': ((np.ma.masked_equal(Y, 1), S), '<truth>: found 2 dimensions of int64 with a'),
+    'masked scores': ((Y, np.ma.masked_equal(S, 1)), '<scores>: found 2 dimensions of float64'),
+    'structures': ((Y, np.zeros((4, 3), dtype=[('a\n', float)])), '<scores>: found 2 dimensions'),
     'no rows': ((Y[:0], S[:0]), '<scores>: found no rows, expected at least one row of fname, and'),
     'no columns': ((Y[:, :0], S[:, :0]), "<scores>: found no column of numbers in 'fname', expec"),
     'objects in a file': (
         (Y, npy(S.astype(object), allow_pickle=True)),
         'file: not readable as .npy of numbers: Object arrays cannot be loaded',
     ),
-    'a file cut in the header': (
-        (Y, HEADER[:100]),
-        'file: not readable as .npy of numbers: EOF: reading',
-    ),
-    'a file cut in the numbers': (
-        (Y, npy(S)[:-1]),
-        'file: not readable as .npy of numbers: EOF: reading array data, expected 96 bytes got 95',
-    ),
-    'two arrays in a file': (
-        (Y, npy(S) * 2),
-        'file: not readable as .npy of numbers: more bytes after the array',
-    ),
-    'a version to come': (
-        (Y, b'\x93NUMPY\x09\x00' + HEADER[8:]),
-        'file: not readable as .npy of numbers: we only support format version',
-    ),
+    'a file cut in the header': ((Y, HEADER[:100]), 'file: not readable as .npy of numbers: EOF'),
+    'a file cut in the numbers': ((Y, npy(S)[:-1]), 'file: not readable as .npy of numbers: EOF'),
+    'two arrays in a file': ((Y, npy(S) * 2), 'file: not readable as .npy of numbers: more bytes'),
+    'a version to come': ((Y, b'\x93NUMPY\x09\x00' + HEADER[8:]), 'file: not readable as .npy of'),
     'a shape beyond memory': (
         (Y, HEADER.replace(b'(4, 3), }', b'(9, -3),}')),
         'file: not readable as .npy of numbers: negative dimensions are not allowed',

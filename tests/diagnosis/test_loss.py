@@ -267,27 +267,6 @@ def test_one_ranking_serves_all_cutoffs(definition, corpus, near):
         assert diagnosis.to_dict() == alone.to_dict()
 
 
-@given(registered, few | any_corpus, cutoffs, limits)
-@strategies.examples(2)
-def test_parts_add_up_to_the_loss(definition, corpus, k, near):
-    reference, hypotheses = corpus
-    (k,) = strategies.allowed([k], definition)
-    average_precision = AveragePrecision(reference, [k], definition=definition)
-    queries = [row[3] for row in reference]  # some of them twice
-    diagnosis = average_precision.explain(hypotheses, queries, k=k, near=near)
-    total = sum(diagnosis.parts.values())
-    assert total == pytest.approx(1 - diagnosis.ap, abs=ROUNDING)
-    evaluation = average_precision.evaluate(hypotheses, queries)
-    assert diagnosis.ap.tolist() == evaluation.ap[:, 0].tolist()
-    assert diagnosis.n_relevant.tolist() == evaluation.n_relevant.tolist()
-    # No tolerance: each repair makes every term greater or equal, and rounding keeps the order of
-    # quotients and of sums. `hits` divides by a number that repairs change.
-    if definition != 'hits':
-        for part, each in diagnosis.parts.items():
-            assert (each >= 0).all() or part == 'repeats', part
-        assert (diagnosis.parts['repeats'] <= 0).all()
-
-
 def test_states_in_several_blocks_are_those_of_one():
     """Blocks that cut the states of a query would lose the steps between them."""
     reference = [('x', 'v', shot, 'ann_lee') for shot in '12345']

@@ -103,9 +103,7 @@ def test_only_the_subset_counts():
     scorer = AveragePrecision(reference, subset=[('INA', 'F3')])
     with pytest.warns(NoOverlapWarning, match=r'0 of 1 returned shots .* \(1 of 1 videos\)'):
         scorer.evaluate(run_of_both)
-    with pytest.warns(
-        NoOverlapWarning, match='none of its 10 hypotheses is in the subset'
-    ) as caught:
+    with pytest.warns(NoOverlapWarning, match='none of its 10 hypotheses is in the') as caught:
         scorer.evaluate(run())
     assert len(caught) == 1
 
@@ -169,9 +167,7 @@ def test_placeholders_are_asked_for_by_name_only():
 def test_a_reference_of_placeholders_has_nobody_to_ask_for():
     scorer = AveragePrecision([('INA', 'F2', '000003', '?')], [1])
     assert scorer.queries == []
-    with pytest.raises(
-        ParameterError, match=r'^<reference>: every name .* begins with \?, .* queries'
-    ):
+    with pytest.raises(ParameterError, match=r'^<reference>: every name .* begins with \?,'):
         scorer.evaluate(run())
     assert scorer.evaluate([*run(), (*run()[0][:3], '?', 0)], ['?']).map.tolist() == [1.0]
 
@@ -204,9 +200,7 @@ def test_trec_files_that_do_not_meet():
 
 
 def test_a_run_of_other_topics_alone_is_an_error():
-    with pytest.raises(
-        UndefinedScoreError, match=r"no topic of this run is judged; .* leading zeros: '7'"
-    ):
+    with pytest.raises(UndefinedScoreError, match=r'no topic of this run is judged; .* leading'):
         evaluate_trec(QRELS, trec_run('{}'), missing='skip', unknown='drop')
 
 
@@ -254,9 +248,7 @@ def test_challenges_whose_ids_or_labels_do_not_meet(challenge):
 def test_samples_and_classes_that_do_not_meet():
     truth = table('fname,labels', ('1.wav', 'bark'))
     scores = table('fname,bark,meow', ('1', 0.5, 0.2))
-    with pytest.raises(
-        FormatError, match=r"no id is in both files: equal but for '\.wav' at the end"
-    ):
+    with pytest.raises(FormatError, match=r"no id is in both files: equal but for '\.wav' at the"):
         challenges.evaluate_lrap(truth, scores)
     scores = table('fname,Bark,Meow', ('1.wav', 0.5, 0.2))
     with pytest.raises(FormatError, match="no label is a class: equal but for case: 'bark' here"):

@@ -62,9 +62,7 @@ def test_what_is_told_otherwise_or_not_at_all():
     subset = AveragePrecision(REFERENCE, [1], subset=[('x', 'v')])
     assert subset.evaluate(run('zoe')).warnings == ()  # a name of the reference, elsewhere
     outside = [('x', 'y', '1', 'SPEAKER_00', 0.5)]
-    with pytest.warns(
-        NoOverlapWarning, match='none of its 1 hypotheses is in the subset'
-    ) as caught:
+    with pytest.warns(NoOverlapWarning, match='none of its 1 hypotheses is in the') as caught:
         subset.evaluate(outside)
     assert len(caught) == 1
 

@@ -76,10 +76,7 @@ def expected():
 
 def skips(call):
     with (
-        pytest.warns(
-            WithoutRelevantWarning,
-            match=r'^<reference>: 2 of 4 queries are not names in the reference: ',
-        ),
+        pytest.warns(WithoutRelevantWarning, match=r'^<reference>: 2 of 4 queries are not names'),
         pytest.warns(WithoutRelevantWarning, match=f'^<reference>: {NOTE}$'),
     ):
         return call()
@@ -125,9 +122,7 @@ def test_every_way_to_score_leaves_out_the_same(expected, tmp_path):
 
 def test_a_session_answers_what_it_is_asked():
     live = made(**SKIP).live(RUN)
-    with pytest.warns(
-        WithoutRelevantWarning, match="the query is not a name in the reference: 'zoe'"
-    ):
+    with pytest.warns(WithoutRelevantWarning, match='the query is not a name in the reference'):
         assert live.send('zoe') == ([1.0, 1.0], 0)
     assert skips(lambda: live.evaluate(ASKED)).queries == ANSWERABLE
 

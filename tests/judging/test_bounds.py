@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import oracle
+import oracle_judging
 import pytest
 import strategies
 from hypothesis import assume, given
@@ -20,24 +21,6 @@ pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning
 MOST_UNJUDGED = 5  # of all queries together: each has 2 to this power of labels
 
 runs = st.dictionaries(st.sampled_from('abc'), strategies.hypothesis_rows, min_size=1, max_size=3)
-
-
-def pool_of(runs, query, depth, near, definition):
-    """Return the shots that some run returned for a query, by the slow ranking."""
-    pool = set()
-    for rows in runs.values():
-        ranking = oracle.ranked(rows, query)
-        if oracle.REPEATS[definition] == 'dropped':
-            first = {}
-            for row in ranking:
-                first.setdefault(row[:3], row)
-            ranking = list(first.values())
-        pool |= {
-            row[:3]
-            for row in ranking[:depth]
-            if oracle.normalized_distance(query, row[3]) <= Fraction(near)
-        }
-    return pool
 
 
 def all_choices(shots):
@@ -62,7 +45,9 @@ def test_bounds_are_those_over_all_labels(
     """Equal, or wider where shots count again; and no certain order turns under any labels."""
     K = strategies.allowed(K, definition)
     relevant = {query: {row[:3] for row in reference if row[3] == query} for query in queries}
-    pools = {query: pool_of(runs, query, depth, near, definition) for query in queries}
+    repeats = oracle.REPEATS[definition]
+    pool = oracle_judging.pool_of(runs, queries, depth, near, repeats)
+    pools = {query: {shot for other, shot in pool if other == query} for query in queries}
     # Only what nobody found to be relevant may be unjudged, and only for few pairs of the pool.
     open_pairs = [
         (shot, query)

@@ -4,8 +4,6 @@ import json
 import math
 import random
 from collections import defaultdict
-from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 import jsonschema
@@ -20,9 +18,8 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
-from mediaeval_ap.judging.candidates import NOT_JUDGED
 from mediaeval_ap.judging.judging_queue import reason_to_judge
-from mediaeval_ap.judging.minimal_test_collections import PRIOR_JUDGEMENTS, ExpectedAP
+from mediaeval_ap.judging.minimal_test_collections import ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -32,17 +29,6 @@ FIXED = [each for each in STRATEGIES if each != 'mtc']
 runs = st.dictionaries(
     st.sampled_from(['a_1', 'a_2', 'b_1', 'c']), strategies.hypothesis_rows, min_size=1
 )
-
-
-def pool_of(runs, queries, depth, near):
-    """By the slow ranking: the best rank of each query and shot in each run."""
-    ranks = defaultdict(dict)
-    for run, rows in runs.items():
-        for query in queries:
-            for rank, row in enumerate(oracle.ranked(rows, query)[:depth], 1):
-                if oracle.normalized_distance(query, row[3]) <= Fraction(near):
-                    ranks[query, row[:3]].setdefault(run, rank)
-    return ranks
 
 
 def slow_score(strategy, ranks, pairs):
@@ -62,8 +48,9 @@ def unit_of(line):
 @strategies.examples(1 / 5)
 def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, near):
     queries = sorted({row[3] for row in reference if row[3][0] != '?'})
-    ranks = pool_of(runs, queries, depth, near)
-    assume(ranks)
+    pool = oracle_judging.pool_of(runs, queries, depth, near)
+    assume(pool)
+    ranks = {pair: {run: rank for run, (rank, _) in at.items()} for pair, at in pool.items()}
     found = AveragePrecision([], K=[3], judged=[]).judge_next(
         runs, queries, by=by, strategy=strategy, depth=depth, near=near
     )
@@ -122,69 +109,6 @@ RUNS = {
 EMPTY = AveragePrecision([], K=[3], judged=[], definition='trec')
 
 
-def pairs_of(definition='trec', K=3):
-    evaluator = AveragePrecision(REFERENCE, K=[K], definition=definition)
-    return evaluator.judge_next(RUNS, strategy='depth')._chooser.pairs
-
-
-P = [Fraction(n, 11) for n in (3, 9, 1, 5, 7, 2, 8)]
-
-
-def labellings(pairs):
-    """All labels of the pool pairs, each with its probability."""
-    for labels in product((0, 1), repeat=len(pairs)):
-        yield labels, math.prod(p if h else 1 - p for h, p in zip(labels, P, strict=False))
-
-
-def sums_of_precision(pairs, labels, run, query, definition):
-    at = [
-        (rank, labels[pair])
-        for r, q, pair, rank in zip(*map(np.ndarray.tolist, pairs.ranked), strict=True)
-        if (r, q) == (run, query)
-    ]
-    return sum(
-        oracle.addend(sum(h for _, h in at[: number + 1]), rank, definition)
-        for number, (rank, hit) in enumerate(at)
-        if hit
-    )
-
-
-def relevant(pairs, labels, query):
-    return sum(h for h, q in zip(labels, pairs.query.tolist(), strict=True) if q == query)
-
-
-def expectation(pairs, value):
-    return sum(weight * value(labels) for labels, weight in labellings(pairs))
-
-
-@pytest.mark.parametrize('definition', ['trec', 'oxford'])
-@pytest.mark.parametrize('K', [1, 2, 3])
-def test_derivatives_by_all_labels(K, definition):
-    """The gain of the sum of precisions by a label, over E[R | R > 0]."""
-    pairs = pairs_of(definition, K)
-    p = np.array(list(map(float, P[: len(pairs)])))
-    derivatives = ExpectedAP(pairs).derivatives(p)
-    for run, query in product(range(len(RUNS)), range(len(pairs.queries))):
-
-        def total(labels, run=run, query=query):
-            return sums_of_precision(pairs, labels, run, query, definition)
-
-        none = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q) == 0)
-        mean = expectation(pairs, lambda labels, q=query: relevant(pairs, labels, q)) / (1 - none)
-        for pair in np.flatnonzero(pairs.query == query).tolist():
-            by_label = []
-            for label in (0, 1):
-                fixed = [
-                    (labels, weight)
-                    for labels, weight in labellings(pairs)
-                    if labels[pair] == label
-                ]
-                weights = sum(weight for _, weight in fixed)
-                by_label.append(sum(weight * total(each) for each, weight in fixed) / weights)
-            gain = (by_label[1] - by_label[0]) / mean
-            assert derivatives[run, pair] == pytest.approx(float(gain), abs=1e-14)
-
-
 @pytest.mark.parametrize(
     ('definition', 'derivatives'),
     [
@@ -200,83 +124,20 @@ def test_derivatives_of_two_pairs_as_likely_as_not(definition, derivatives):
     assert ExpectedAP(pairs).derivatives(np.full(2, 1 / 2))[0] == pytest.approx(derivatives)
 
 
-@pytest.mark.parametrize('definition', definitions.names())
-@given(strategies.reference_rows, runs, st.integers(1, 5))
-@strategies.examples(1 / 5)
-def test_derivatives_at_known_labels(definition, reference, runs, k):
-    """Where no shot is returned again; a hit adds its own term, and a part to those behind.
-
-    So over all hits they add up to AP twice, without the terms of hits that are alone.
-    """
-    runs = {name: list({row[:3]: row for row in rows}.values()) for name, rows in runs.items()}
-    reference = list(dict.fromkeys(reference))
-    shots = {row[:3] for rows in [reference, *runs.values()] for row in rows}
-    evaluator = AveragePrecision(reference, K=[k], definition=definition, judged=list(shots))
-    queries = evaluator.queries
-    assume(queries)
-    assume(pool_of(runs, queries, 20, 0.5))
-    queue = evaluator.judge_next(runs, strategy='depth', near=0.5)
-    pairs, labels = queue._chooser.pairs, queue._labels
-    relevant = [
-        (*pairs.texts[shot], queries[query])
-        for query, shot, label in zip(pairs.query, pairs.shot, labels, strict=True)
-        if label
-    ]
-    of_pool = AveragePrecision(relevant, K=[k], definition=definition, judged=list(shots))
-    got = ExpectedAP(pairs).derivatives(labels.astype(float)) * labels
-    depth = definitions.get(definition).depth
-    for number, rows in enumerate(runs.values()):
-        for query, ap in enumerate(of_pool.evaluate(rows, queries).ap[:, 0].tolist()):
-            R = labels[pairs.query == query].sum()
-            at = {'R': R, 'k': k, 'N': pairs.n_returned[number]}
-            hits = pairs.ranked.rank[
-                (pairs.ranked.run == number)
-                & (labels[pairs.ranked.pair] == 1)
-                & (pairs.query[pairs.ranked.pair] == query)
-                & (pairs.ranked.rank <= min(at[each] for each in depth))
-            ]
-            alone = sum(oracle.addend(1, rank, definition) for rank in hits.tolist())
-            total = sum(
-                oracle.addend(n, rank, definition) for n, rank in enumerate(hits.tolist(), 1)
-            )
-            expected = ap * (2 - float(alone / total)) if len(hits) else 0
-            assert got[number, pairs.query == query].sum() == pytest.approx(expected, abs=1e-12)
-
-
-def test_mtc_takes_what_separates_the_runs_most():
-    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
-    chooser = queue._chooser
-    p = chooser.model.probabilities(queue._labels)
-    slopes = ExpectedAP(chooser.pairs).derivatives(p)
-    want = {
-        (chooser.pairs.texts[shot], chooser.pairs.queries[query]): p[at]
-        * (1 - p[at])
-        * sum((slope - slopes[:, at].mean()) ** 2 for slope in slopes[:, at])
-        / 3
-        for at, (query, shot) in enumerate(
-            zip(chooser.pairs.query.tolist(), chooser.pairs.shot.tolist(), strict=True)
-        )
-    }
-    assert {unit_of(line): line.score for line in queue.lines} == pytest.approx(want)
-    by_shot = EMPTY.judge_next(RUNS, ['ann', 'bob'])
-    sums = defaultdict(float)
-    for (shot, _), score in want.items():
-        sums[shot, None] += score
-    assert {unit_of(line): line.score for line in by_shot.lines} == pytest.approx(dict(sums))
-    scores = [line.score for line in by_shot.lines]
-    assert scores == sorted(scores, reverse=True)
-
-
 def check_mtc(runs, queries, depth, near, k, definition, labels):
     """Compare the model of relevance, and the derivatives, with the slow version."""
     definition = definitions.get(definition)
     rows = [(*shot, query, label) for (query, shot), label in labels.items()]
     relevant = [row[:4] for row in rows if row[4]]
     evaluator = AveragePrecision(relevant, K=[k], definition=definition, judged=rows)
-    lines = evaluator.judge_next(runs, queries, by='pair', depth=depth, near=near).lines
-    found = {(line.person_name, unit_of(line)[0]): line.score for line in lines}
-    scores = oracle_judging.mtc_scores(runs, queries, depth, near, k, definition, labels)
-    assert found == pytest.approx(scores, rel=1e-5, abs=1e-9)  # the search ends near the fit
+    of_pairs = oracle_judging.mtc_scores(runs, queries, depth, near, k, definition, labels)
+    of_shots = defaultdict(float)
+    for (_, shot), score in of_pairs.items():
+        of_shots[None, shot] += score
+    for by, scores in ('pair', of_pairs), ('shot', of_shots):
+        lines = evaluator.judge_next(runs, queries, by=by, depth=depth, near=near).lines
+        found = {unit_of(line)[::-1]: line.score for line in lines}
+        assert found == pytest.approx(dict(scores), rel=1e-5, abs=1e-9)  # the search ends near it
 
 
 def test_scores_of_mtc():
@@ -323,27 +184,6 @@ def test_scores_of_mtc_of_any_runs(definition, runs, queries, depth, near, k, ch
     judged = chance.sample(pool, chance.randint(0, len(pool) - 1))
     labels = {pair: chance.randint(0, 1) for pair in judged}
     check_mtc(runs, queries, depth, near, k, definition, labels)
-
-
-@given(st.data())
-def test_the_fit_is_where_the_likelihood_is_largest(data):
-    """Of prior and judgements: the residuals, weighted by each column, add up to 0."""
-    queue = EMPTY.judge_next(RUNS, ['ann', 'bob'], by='pair')
-    model, labels = queue._chooser.model, queue._labels.copy()
-    for pair in range(len(labels)):
-        labels[pair] = data.draw(st.sampled_from([NOT_JUDGED, 0, 1]))
-    known = labels >= 0
-    columns = np.column_stack([model._columns, model._surplus_in_query(labels)])
-    fit = model._coefficients(columns, labels)
-    p = 1 / (1 + np.exp(-columns @ fit))
-    of_prior = columns[model._anchors]
-    of_prior[:, -1] = 0
-    of_anchors = 1 / (1 + np.exp(-of_prior @ fit))
-    weight = PRIOR_JUDGEMENTS / len(of_prior)
-    equations = weight * (model.prior[model._anchors] - of_anchors) @ of_prior
-    equations += (labels[known] - p[known]) @ columns[known]
-    equations[-1] += 0.5 - 1 / (1 + np.exp(-fit[-1]))
-    assert equations == pytest.approx(np.zeros(len(fit)), abs=1e-6)  # where the search ends
 
 
 @pytest.mark.parametrize('strategy', STRATEGIES)

@@ -61,9 +61,7 @@ def test_a_run_without_rows():
 def test_more_hypotheses_than_places_count(monkeypatch):
     monkeypatch.setattr(frozen_ranking, 'MOST_HYPOTHESES', 1)
     table = read([('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'ann', 0.5)], HYPOTHESIS)
-    with pytest.raises(
-        ParameterError, match=r'^<hypothesis>: found 2 hypotheses, expected at most 1$'
-    ):
+    with pytest.raises(ParameterError, match=r'^<hypothesis>: found 2 hypotheses, expected at'):
         Ranking(table)
 
 

@@ -182,14 +182,8 @@ def test_one_part_of_several(tmp_path):
     assert scored(JUDGED, tmp_path, part='dev') == scored(JUDGED, other)
     assert scored(JUDGED, path, part='de') == scored(JUDGED, other)
     names = 'en/test, en/dev, de/test, expected one with rankings; choose it by --part SUBSET/SPLIT'
-    for part, found in (
-        (None, '3 splits: '),
-        ('test', "2 for 'test' in "),
-        ('fr', "0 for 'fr' in "),
-    ):
-        with pytest.raises(
-            FormatError, match=f'_predictions.json, subset/split: found {found}{names}'
-        ):
+    for part, found in (None, '3 splits: '), ('test', "2 for 'test' in "), ('fr', "0 for 'fr' in "):
+        with pytest.raises(FormatError, match=rf'subset/split: found {found}{names}'):
             evaluate_trec(JUDGED, path, part=part)
     sentence_transformers(tmp_path / 'lines', RETURNED)
     array = table_of('array', tmp_path / 'array', RETURNED, OF_RUNS[0].split())
@@ -259,10 +253,7 @@ def test_what_is_wrong_is_named_with_its_place(run, message, tmp_path, monkeypat
             "line 1: found fields 'query_id,doc_id,score', expected records of qid,docno,relevance "
             'or query_id,doc_id,relevance or qid,docno,label or',
         ),
-        (
-            'query-id\tcorpus-id\tscore\nq1\td1\t0.5\n',
-            r"line 2, score: found '0\.5', expected an in",
-        ),
+        ('query-id\tcorpus-id\tscore\nq1\td1\t0.5\n', r"line 2, score: found '0\.5', expected an"),
     ],
 )
 def test_wrong_qrels_are_refused(qrels, message, tmp_path):
