@@ -1,35 +1,10 @@
 """Global AP on the files of its challenge."""
 
-import oracle
 import pytest
-from challenge_inputs import SAMPLES, sample, table, written
-from oracle import CLOSE
+from challenge_inputs import table, written
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import FormatError
-
-
-@pytest.mark.parametrize('ties', ['expected', 'best', 'worst'])
-def test_landmarks(ties):
-    truth = {row['id']: row['landmark_id'] or None for row in sample('landmarks_truth')}
-    rows = [(row['id'], *row['landmarks'].split()) for row in sample('landmarks_predictions')]
-    rows = [(truth[row[0]], row[1], float(row[2])) for row in rows if len(row) == 3]
-    true, predicted, confidence = zip(*rows, strict=True)
-    expected = oracle.global_average_precision(predicted, confidence, true, ties)
-    # The oracle counts the queries that it was given; some more have a true label.
-    expected *= sum(label is not None for label in true)
-    expected /= sum(label is not None for label in truth.values())
-    score = challenges.evaluate_gap(
-        SAMPLES / 'landmarks_truth.csv',
-        SAMPLES / 'landmarks_predictions.csv',
-        ties=ties,
-        per_query=True,
-    )
-    assert score.value == pytest.approx(float(expected), **CLOSE)
-    assert score.table['term'].sum() == pytest.approx(float(expected), **CLOSE)
-    assert score.table['confidence'].tolist() == sorted(confidence, reverse=True)
-    for row in score.table.itertuples():
-        assert row.correct == (row.predicted == truth[row.id])
 
 
 def test_stable_ties_are_in_the_order_of_the_predictions():

@@ -212,18 +212,6 @@ def test_what_is_rounded_to_nothing_has_no_sign():
     assert '-0.000' not in text
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
-def test_what_markdown_latex_and_a_terminal_would_obey_is_escaped():
-    reference = [('x', 'v', '1', 'a_<b>')]
-    diagnosis = AveragePrecision(reference).explain([('x', 'v', '1', 'a_<b>', 0.5)])
-    found, n_others = diagnosis.of('a_<b>'), 'AP@100 1.000, 1 relevant shot'
-    assert f'\na\\_\\<b\\>: {n_others}' in found.to_markdown()
-    latex = found.to_latex()
-    assert f'\n% a_<b>: {n_others}' in latex  # a comment
-    assert r'& a\_\textless{}b\textgreater{} &' in re.sub(' +', ' ', latex)
-    assert '\x1b' not in shown(explain([('x', 'v', '1', 'a\x1bb', 0.5)]).of(QUERY))
-
-
 DRAWN_REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'v', '3', 'bob')]
 DRAWN_RUN = [('x', 'v', '3', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.5), ('x', 'v', '2', 'bob', 0.5)]
 explain_drawn = AveragePrecision(DRAWN_REFERENCE, definition='trec').explain

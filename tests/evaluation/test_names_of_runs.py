@@ -1,10 +1,8 @@
 """A run of which no name is in the reference is told so, once, wherever it is scored."""
 
 import pytest
-from click.testing import CliRunner
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, index
-from mediaeval_ap.cli import main
 from mediaeval_ap.errors import NoOverlapWarning
 
 REFERENCE = [('x', 'v', str(shot), name) for shot in range(4) for name in ('ann_lee', 'bob_ray')]
@@ -65,21 +63,6 @@ def test_what_is_told_otherwise_or_not_at_all():
     with pytest.warns(NoOverlapWarning, match='none of its 1 hypotheses is in the') as caught:
         subset.evaluate(outside)
     assert len(caught) == 1
-
-
-def test_commands_stop_if_they_are_strict(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, rows in ('reference', REFERENCE), ('a', run('SPEAKER_00')), ('b', run('ann_lee')):
-        (tmp_path / name).write_text(''.join(f'{" ".join(map(str, row))}\n' for row in rows))
-    for words in (
-        'evaluate reference a',
-        'compare reference a b',
-        'report reference a b -o page.html',
-    ):
-        strict = CliRunner().invoke(main, [*words.split(), '--strict'], catch_exceptions=False)
-        assert strict.exit_code == 1
-        assert 'a: 0 of 1 names occur in reference; name people as' in strict.stderr
-    assert not (tmp_path / 'page.html').exists()
 
 
 def test_answers_of_2015():

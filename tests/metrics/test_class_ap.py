@@ -34,24 +34,6 @@ def test_against_the_oracle(ties, rows):
     assert ours.tolist() == pytest.approx(expected, nan_ok=True, **CLOSE)
 
 
-@pytest.mark.parametrize(
-    ('ties', 'tied_pair', 'all_tied'),
-    [
-        ('threshold', (1 / 2 + 2 / 3) / 2, 1 / 4),  # all tied: the share of positives
-        ('expected', ((1 + 1 / 2) / 2 + 2 / 3) / 2, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4),
-        ('best', (1 + 2 / 3) / 2, 1),
-        ('worst', (1 / 2 + 2 / 3) / 2, 1 / 4),
-        ('stable', (1 / 2 + 2 / 3) / 2, 1 / 2),
-    ],
-)
-def test_ties_by_hand(ties, tied_pair, all_tied):
-    """A positive ties with one other, or with all, and another positive follows the pair."""
-    y_true = [[0, 0], [1, 1], [1, 0], [0, 0]]
-    y_score = [[0.5, 0.1], [0.5, 0.1], [0.2, 0.1], [0.1, 0.1]]
-    ours = class_average_precision(y_true, y_score, ties=ties)
-    assert ours.tolist() == pytest.approx([tied_pair, all_tied], **CLOSE)
-
-
 @pytest.mark.parametrize('dtype', [np.float64, np.float32, np.float16, np.uint8, np.int64, '>f8'])
 def test_against_scikit_learn(dtype):
     """On scores full of ties; unsigned integers cannot be negated, to sort them."""

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import oracle
 import pytest
 
 from mediaeval_ap import AveragePrecision
@@ -39,18 +38,10 @@ def test_scripts_make_the_files(script, folder, pattern, tmp_path):
 
 @pytest.mark.parametrize('query', HIT_RANKS)
 def test_hits_stand_at_the_published_ranks(query):
-    """As the oracle ranks the nearest hypotheses, which are all that can stand in the top 1000."""
-    reference = {row[:3] for row in rows('reference.txt') if row[3] == query}
-    hypotheses = [(*row[:4], float(row[4])) for row in rows('hypothesis.txt')]
-    names = {row[3] for row in hypotheses}
-    distance = {name: oracle.normalized_distance(query, name) for name in names}
-    hypotheses.sort(key=lambda row: distance[row[3]])
-    limit = distance[hypotheses[999][3]]
-    nearest = [row for row in hypotheses if distance[row[3]] <= limit]
-    relevance = oracle.relevance(oracle.ranked(nearest, query)[:1000], reference, 'again')
-    hits = [rank for rank, hit in enumerate(relevance, 1) if hit]
-    assert hits == list(map(int, HIT_RANKS[query].split()))
-    assert len(reference) == N_RELEVANT[query]
+    average_precision = AveragePrecision(SAMPLES / 'reference.txt')
+    table = average_precision.rank(SAMPLES / 'hypothesis.txt', query, 1000)
+    assert table['rank'][table['relevant']].tolist() == list(map(int, HIT_RANKS[query].split()))
+    assert table.attrs['n_relevant'] == N_RELEVANT[query]
 
 
 def test_size():

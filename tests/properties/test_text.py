@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions, metrics, validate
 from mediaeval_ap.choices import TIES, check_policy, check_tag, is_text, plain_text
-from mediaeval_ap.errors import FormatError, ParameterError
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -105,17 +105,3 @@ def test_names_of_parameters(text, tmp_path):
             check_policy('ties', text(wrong), TIES)
     with pytest.raises(ParameterError):
         AveragePrecision([('x', 'v', '1', 'ann')], K=text('10'))
-
-
-@every_class
-@pytest.mark.parametrize('wrong', ['', ' ann', 'ann\n', 'a\0b', '\ud800'])
-def test_text_of_a_class_is_refused_as_plain_text_is(text, wrong):
-    average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
-    live = average_precision.live()
-    with pytest.raises(FormatError):
-        live.add(('x', 'v', '1', text(wrong), 0.5))
-    with pytest.raises(FormatError):
-        live.extend([('x', 'v', '1', text(wrong), 0.5)])
-    with pytest.raises(ParameterError):
-        live.send(text(wrong))
-    assert not len(live)

@@ -47,20 +47,12 @@ def test_topics_that_are_missing_or_unknown_are_reported(folder):
 def test_topics_that_are_missing_or_unknown_are_errors_by_default(folder):
     rows = [RUN[1], ('9', 'd1', 0.5), ('9', 'd2', 0.4)]
     (folder / 'run').write_text(run_text(rows))
-    with pytest.raises(FormatError) as caught:
+    found = r"^run, line 2, qid: found '9', which qrels lacks, .* \(1 more wrong line\)$"
+    with pytest.raises(FormatError, match=found):
         evaluate_trec('qrels', 'run', missing='zero')
-    assert str(caught.value) == (
-        "run, line 2, qid: found '9', which qrels lacks, expected a topic of the qrels; leave "
-        "others out by --unknown drop, in Python unknown='drop' (1 more wrong line)"
-    )
-    for qrels, found in (('qrels', "'7'"), ([*QRELS, ('a', 'd', 1)], "'7' and 1 more")):
-        with pytest.raises(FormatError) as caught:
+    for qrels, missing in ('qrels', "'7'"), ([*QRELS, ('a', 'd', 1)], "'7' and 1 more"):
+        with pytest.raises(FormatError, match=f'^run, qid: found no row for {missing}, '):
             evaluate_trec(qrels, 'run', unknown='drop')
-        name = qrels if isinstance(qrels, str) else '<qrels>'
-        assert str(caught.value) == (
-            f'run, qid: found no row for {found}, expected one for each topic of {name}; score it '
-            "0 or leave it out by --missing zero or skip, in Python missing='zero' or 'skip'"
-        )
 
 
 def test_topics_with_another_spelling_are_told_of():
