@@ -157,18 +157,6 @@ def evaluate(reference, hypotheses, query, K, definition, subset=None, judged=No
     return [average_precision(h, len(relevant), k, definition) for k in K], len(relevant)
 
 
-def mean_average_precision(reference, hypotheses, queries, K, definition, without_relevant):
-    """Return the queries that count, and the mean of their average precision at each cutoff."""
-    counted, values = [], []
-    for query in queries:
-        of_query, n_relevant = evaluate(reference, hypotheses, query, K, definition)
-        if n_relevant or without_relevant == 'count':
-            counted.append(query)
-            values.append(of_query)
-    means = [sum(column) / len(counted) for column in zip(*values, strict=True)]
-    return counted, means
-
-
 def words(field):
     """Return the labels in a field of CSV: the words between spaces, tabs and line ends."""
     found, word = [], ''

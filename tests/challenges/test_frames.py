@@ -1,6 +1,7 @@
 """Frames of integers, and of lists: the same data in whatever table gives the same bits."""
 
 import re
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -346,29 +347,19 @@ LAZY_SCORES = polars.LazyFrame({'a': [0.25], 'b': [0.5]})
 SYSTEMS = pandas.DataFrame({'old': [0.5, 1], 'new': [0.25, 0.5]}, index=['q1', 'q2'])
 
 
-def map_of(predictions):
-    return MAP(TRUTH_FRAME, predictions, columns=LISTS).value
-
-
 def gap_of(predictions):
     columns = {'columns': OWN_CONFIDENCE, 'truth_columns': {'id': 'id', 'label': 'landmark_id'}}
     return GAP(LANDMARKS_FRAME, predictions, **columns).value
-
-
-def lrap_of(scores):
-    return LRAP(LABELS_FRAME, scores).value
 
 
 def means_of(tables):
     return sorted(standing.map for standing in compare(tables).leaderboard)
 
 
-def discovery_of(run):
-    return AveragePrecision(REFERENCE_FRAME, [1]).evaluate(run).map.tolist()
-
-
-def trec_of(run):
-    return evaluate_trec(QRELS_FRAME, run, 10).map.tolist()
+map_of, lrap_of, discovery_of, trec_of = (
+    partial(TWO_TABLES[name][1], TWO_TABLES[name][2][0])
+    for name in ('map', 'lrap', 'discovery', 'trec')
+)
 
 
 def unnamed(frame, *index):

@@ -2,7 +2,6 @@
 
 import math
 
-import oracle
 import pandas
 import pytest
 from challenge_inputs import table
@@ -21,41 +20,35 @@ def test_samples_that_are_unknown():
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-@pytest.mark.parametrize('label_weighted', [False, True])
-def test_missing_samples_count_zero_or_not_at_all(label_weighted):
-    true = {'a': [1, 1, 0], 'b': [1, 0, 1], 'c': [0, 0, 0], 'd': [0, 0, 0], 'e': [0, 1, 0]}
-    said = {'a': [0.5, 0.25, 0.75], 'c': [1, 0, 0], 'e': [0.5, 0.5, 0.25]}
-    truth = table(
-        'fname,labels',
-        *(
-            (id, ','.join(name for name, label in zip('xyz', row, strict=True) if label))
-            for id, row in true.items()
-        ),
-    )
-    scores = pandas.DataFrame([(id, *row) for id, row in said.items()], columns=['fname', *'xyz'])
-    for missing, ids in ('zero', true), ('skip', said):
-        y_true, y_score = [true[id] for id in ids], [said.get(id) for id in ids]
-        weighted, means, shares = oracle.label_weighted_label_ranking_average_precision(
-            y_true, y_score
-        )
-        plain = oracle.label_ranking_average_precision(y_true, y_score, [1] * len(ids))
-        settings = {'label_weighted': label_weighted, 'missing': missing}
-        score = challenges.evaluate_lrap(truth, scores, per_class=True, **settings)
-        assert score.value == pytest.approx(float(weighted if label_weighted else plain), **CLOSE)
-        assert score.table['precision'].tolist() == pytest.approx(
-            [math.nan if mean is None else float(mean) for mean in means], nan_ok=True, **CLOSE
-        )
-        assert score.table['class'].tolist() == list('xyz')
-        assert score.table['weight'].tolist() == pytest.approx(list(map(float, shares)), **CLOSE)
-        assert (score.counts['missing'], score.counts['queries']) == (2, len(ids))
-        rows = challenges.evaluate_lrap(truth, scores, per_query=True, **settings).table
-        assert rows['id'].tolist() == list(ids)
-        assert rows['n_labels'].tolist() == [sum(true[id]) for id in ids]
-        if not label_weighted:
-            assert rows['LRAP'].mean() == pytest.approx(float(plain), **CLOSE)
-    note = 'they do not count' if label_weighted else 'each counts 1, or 0 if it has no scores'
-    score = challenges.evaluate_lrap(truth, scores, label_weighted=label_weighted, missing='zero')
-    assert list(score.notes) == [f'2 of 5 queries have no true label: {note}']
+@pytest.mark.parametrize(
+    ('missing', 'label_weighted', 'value', 'precision', 'n_labels'),
+    [
+        ('zero', False, (1 + 0 + 1 + 0) / 4, [1 / 2, 0, math.nan], [1, 2, 0, 0]),
+        ('zero', True, 1 / 3, [1 / 2, 0, math.nan], [1, 2, 0, 0]),
+        ('skip', False, (1 + 1) / 2, [1, math.nan, math.nan], [1, 0]),
+        ('skip', True, 1, [1, math.nan, math.nan], [1, 0]),
+    ],
+)
+def test_missing_samples_count_zero_or_not_at_all(
+    missing, label_weighted, value, precision, n_labels
+):
+    """Of those without a label, c has scores and counts 1, d has none and counts 0."""
+    truth = table('fname,labels', ('a', 'x'), ('b', 'x,y'), ('c', ''), ('d', ''))
+    scores = pandas.DataFrame({'fname': ['a', 'c'], 'x': [0.5, 1], 'y': [0.25, 0], 'z': [0, 0]})
+    settings = {'label_weighted': label_weighted, 'missing': missing}
+    score = challenges.evaluate_lrap(truth, scores, per_class=True, **settings)
+    assert score.value == pytest.approx(value, **CLOSE)
+    assert score.table['class'].tolist() == list('xyz')
+    assert score.table['precision'].tolist() == pytest.approx(precision, nan_ok=True, **CLOSE)
+    labels = [2, 1, 0] if missing == 'zero' else [1, 0, 0]
+    assert score.table['weight'].tolist() == [n / sum(labels) for n in labels]
+    assert (score.counts['missing'], score.counts['queries']) == (2, len(n_labels))
+    rows = challenges.evaluate_lrap(truth, scores, per_query=True, **settings).table
+    assert rows['id'].tolist() == ['a', 'b', 'c', 'd'] if missing == 'zero' else ['a', 'c']
+    assert rows['n_labels'].tolist() == n_labels
+    told = 'they do not count' if label_weighted else 'each counts 1, or 0 if it has no scores'
+    if missing == 'zero':
+        assert f'2 of 4 queries have no true label: {told}' in list(score.notes)
 
 
 def test_one_table_at_most():

@@ -3,8 +3,8 @@
 import os
 import warnings
 
-import pandas
 import pytest
+from challenge_inputs import table
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -202,10 +202,6 @@ def test_trec_files_that_do_not_meet():
 def test_a_run_of_other_topics_alone_is_an_error():
     with pytest.raises(UndefinedScoreError, match=r'no topic of this run is judged; .* leading'):
         evaluate_trec(QRELS, trec_run('{}'), missing='skip', unknown='drop')
-
-
-def table(header, *rows):
-    return pandas.DataFrame(rows, columns=header.split(','))
 
 
 CHALLENGES = {

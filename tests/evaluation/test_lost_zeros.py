@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas
 import pytest
+from challenge_inputs import table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -149,10 +150,6 @@ def test_ids_of_one_width_are_never_lost(here, there):
     reference = [('01', 'v', shot, 'ann') for shot in sorted(here | there)]
     run = [('01', 'v', shot, 'ann', 0.5) for shot in sorted(here)]
     assert lost(AveragePrecision(reference, [1]).evaluate(run)) == []
-
-
-def table(header, *rows):
-    return pandas.DataFrame(rows, columns=header.split(','), dtype=object)
 
 
 CHALLENGES = {

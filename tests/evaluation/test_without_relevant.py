@@ -1,11 +1,7 @@
 """Queries without a relevant item are scored or left out, everywhere in the same way."""
 
-import oracle
 import pandas
 import pytest
-import strategies
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mediaeval_ap import (
     AveragePrecision,
@@ -13,7 +9,6 @@ from mediaeval_ap import (
     challenges,
     collect,
     compare,
-    definitions,
     evaluate_trec,
     index,
     read_results,
@@ -25,43 +20,12 @@ from mediaeval_ap.errors import (
     WithoutRelevantWarning,
 )
 
-# The oracle's fractions are exact; each P(i), each sum and the quotients round once in doubles.
-ROUNDING = 1e-12
 SKIP = {'queries_without_relevant': 'skip'}
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bob')]
 RUN = [('x', 'v', '1', 'ann', 0.9), ('x', 'w', '2', 'ann', 0.8), ('x', 'w', '1', 'bob', 0.5)]
 ASKED = ['zoe', 'ann', 'zoe', 'bob', 'carl']
 ANSWERABLE = ['ann', 'bob']
 NOTE = '3 of 5 queries have no relevant shot, and are left out'
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-@pytest.mark.parametrize('definition', definitions.names())
-@strategies.examples(1 / 4)  # of each definition
-@given(
-    strategies.reference_rows,
-    strategies.hypothesis_rows,
-    strategies.cutoffs,
-    st.lists(strategies.names, min_size=1, max_size=6),
-)
-def test_means_over_all_queries_and_over_those_with_a_relevant_shot(
-    definition, reference, hypotheses, K, asked
-):
-    K = strategies.allowed(K, definition)
-    for policy in 'count', 'skip':
-        average_precision = AveragePrecision(
-            reference, K, definition=definition, queries_without_relevant=policy
-        )
-        arguments = reference, hypotheses, asked, K, definition, policy
-        queries, means = oracle.mean_average_precision(*arguments)
-        if not queries:
-            with pytest.raises(UndefinedScoreError):
-                average_precision.evaluate(hypotheses, asked)
-            continue
-        evaluation = average_precision.evaluate(hypotheses, asked)
-        assert evaluation.queries == queries
-        assert set(evaluation.mean_counts.values()) == {len(queries)}
-        assert evaluation.map.tolist() == pytest.approx(list(map(float, means)), abs=ROUNDING)
 
 
 def made(**settings):
