@@ -122,41 +122,6 @@ def test_hypotheses_and_topics(kind):
         evaluate_trec(qrels, [('7', '1', 0.5), ('7', '02', 0.5)])
 
 
-def labels_of(row, classes):
-    return ','.join(name for name, label in zip(classes, row, strict=True) if label)
-
-
-@strategies.examples(1 / 2)
-@given(
-    st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=6),
-    st.permutations('xyz'),
-    st.data(),
-)
-def test_a_truth_of_zeros_and_ones(tmp_path_factory, rows, order, data):
-    n, folder = len(rows), tmp_path_factory.getbasetemp()
-    numbers = st.sampled_from([0.0, 0.25, 0.5])
-    scores = pandas.DataFrame({name: [data.draw(numbers) for _ in rows] for name in 'xyz'})
-    scores.insert(0, 'fname', range(n))
-    labels = pandas.DataFrame(
-        {'fname': range(n), 'labels': [labels_of(row, 'xyz') for row in rows]}
-    )
-    settings = {'label_weighted': data.draw(st.booleans()), 'per_class': True}
-    if settings['label_weighted'] and not any(map(any, rows)):
-        return
-    expected = LRAP(labels, scores, **settings)
-    one_hot = pandas.DataFrame(rows, columns=list('xyz'))[order].assign(fname=range(n))
-    one_hot = one_hot.sample(
-        frac=1, random_state=1, ignore_index=True
-    )  # the rows are matched by id
-    one_hot.astype(dict.fromkeys('xyz', int)).to_csv(folder / 'one_hot.csv', index=False)
-    array, kind = np.array(rows), data.draw(kinds)
-    truths = one_hot, folder / 'one_hot.csv', array, array.astype(float), KINDS[kind](one_hot)
-    for truth in truths:
-        score = LRAP(truth, scores, **settings)
-        assert (score.value, score.counts) == (expected.value, expected.counts)
-        pandas.testing.assert_frame_equal(score.table, expected.table)
-
-
 @pytest.mark.parametrize(
     ('truth', 'error', 'message'),
     [

@@ -64,21 +64,6 @@ def test_scores_above_one():
     assert challenges.evaluate_map(truth, predictions).value == 1
 
 
-def test_whales():
-    predicted = {row['Image']: row['Id'].split() for row in sample('whales_predictions')}
-    values = [
-        oracle.reciprocal_rank(row['Id'], predicted[row['Image']], 5)
-        for row in sample('whales_truth')
-    ]
-    score = challenges.evaluate_first_hit(
-        SAMPLES / 'whales_truth.csv', SAMPLES / 'whales_predictions.csv', per_query=True
-    )
-    assert score.value == pytest.approx(float(sum(values) / len(values)), **CLOSE)
-    assert score.table['RR@5'].tolist() == [float(value) for value in values]
-    assert score.table['label'].tolist() == [row['Id'] for row in sample('whales_truth')]
-    assert (score.metric, score.counts['queries']) == ('first-hit MAP@5', 40)
-
-
 TRUTH = table('customer_id,prediction', ('a', 'oak elm'), ('b', 'ash'), ('c', 'yew fir'))
 
 

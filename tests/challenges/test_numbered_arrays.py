@@ -14,11 +14,9 @@ from challenge_inputs import SAMPLES
 from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from mediaeval_ap.challenges import evaluate_gap, evaluate_lrap, evaluate_macro_ap
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError
-from mediaeval_ap.metrics import class_average_precision, label_ranking_average_precision
 from mediaeval_ap.results.score import Score
 
 EVALUATE = {'lrap': evaluate_lrap, 'macro-ap': evaluate_macro_ap}
@@ -91,19 +89,6 @@ def test_arrays_and_files_score_as_tables_with_ids(folder, name, order, kind):
 def test_a_matrix_of_numpy_is_an_array(name):
     matrices = Y.view(np.matrix), S.view(np.matrix)
     assert EVALUATE[name](*matrices).value == EVALUATE[name](Y, S).value
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # about decisions
-@given(st.data())
-def test_arrays_score_as_the_metrics_do(data):
-    shape = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 4)))
-    truth = data.draw(arrays(np.int64, shape, elements=st.integers(0, 1)))
-    scores = data.draw(arrays(np.float64, shape, elements=st.sampled_from([-2.0, 0.0, 0.5, 1e9])))
-    assert evaluate_lrap(truth, scores).value == label_ranking_average_precision(truth, scores)
-    if truth.any():
-        by_class = evaluate_macro_ap(truth, scores, per_query=True).table['AP'].tolist()
-        expected = class_average_precision(truth, scores).tolist()
-        assert by_class == pytest.approx(expected, nan_ok=True, rel=0, abs=0)
 
 
 @pytest.mark.parametrize('name', EVALUATE)

@@ -77,25 +77,6 @@ def test_no_shot_in_the_reference(cause):
     assert evaluation.counts['shots_in_reference'] == 0
 
 
-DOORS = {
-    'session': lambda scorer, rows: scorer(rows),
-    'evaluate': lambda scorer, rows: scorer.evaluate(rows),
-    'rank': lambda scorer, rows: scorer.rank(rows, 'ann_lee'),
-    'live': lambda scorer, rows: scorer.live(rows).evaluate(),
-    'export_trec': lambda scorer, rows: scorer.export_trec(rows, 'qrels', 'run'),
-}
-
-
-@pytest.mark.parametrize('door', DOORS)
-def test_every_door_tells_once_and_whom_it_concerns(door, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    scorer = AveragePrecision(REFERENCE, [1])
-    with pytest.warns(NoOverlapWarning, match='0 of 10 returned shots') as caught:
-        DOORS[door](scorer, run(video='F3'))
-    assert [each.filename for each in caught] == [__file__]
-    DOORS[door](scorer, [*run(video='F3'), *run()[:1]])  # one shot is there: nothing is told
-
-
 def test_only_the_subset_counts():
     """The reference's own video is not in the subset: what is left of both does not meet."""
     reference = [*REFERENCE, ('INA', 'F3', '1', 'ann_lee')]

@@ -142,16 +142,6 @@ def test_each_id_of_a_shot(field, way, tmp_path, monkeypatch):
     assert len(caught) == 1
 
 
-shot_ids = st.one_of(st.integers(0, 99).map(lambda number: f'{number:03}'), st.just('0'))
-
-
-@given(st.sets(shot_ids, min_size=1), st.sets(shot_ids))
-def test_ids_of_one_width_are_never_lost(here, there):
-    reference = [('01', 'v', shot, 'ann') for shot in sorted(here | there)]
-    run = [('01', 'v', shot, 'ann', 0.5) for shot in sorted(here)]
-    assert lost(AveragePrecision(reference, [1]).evaluate(run)) == []
-
-
 CHALLENGES = {
     'map': (
         challenges.evaluate_map,

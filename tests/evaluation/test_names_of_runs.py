@@ -14,9 +14,10 @@ def run(*names):
 
 
 CAUSES = {
-    'case': (['Ann_Lee', 'BOB_RAY'], "equal but for case: 'Ann_Lee' here, 'ann_lee' there"),
-    'separators': (['ann-lee', 'spk1'], "equal but for separators: 'ann-lee' here, 'ann_lee'"),
-    'clusters': (['SPEAKER_00', 'SPEAKER_01'], 'name people as the reference does'),
+    'case': (run('Ann_Lee', 'BOB_RAY'), "; equal but for case: 'Ann_Lee' here, 'ann_lee' there"),
+    'separators': (run('ann-lee', 'spk1'), "; equal but for separators: 'ann-lee' here, 'ann_lee'"),
+    'clusters': (run('SPEAKER_00', 'SPEAKER_01'), '; name people as the reference does'),
+    'shots': ([(*row[:2], f'9{row[2]}', *row[3:]) for row in run('ann_lee')], ' (1 of 1 videos); '),
 }
 WAYS = {
     'evaluate': lambda scorer, rows, folder: scorer.evaluate(rows),
@@ -25,6 +26,9 @@ WAYS = {
     'rank': lambda scorer, rows, folder: scorer.rank(rows, 'ann_lee'),
     'live': lambda scorer, rows, folder: scorer.live(rows).evaluate(),
     'store': lambda scorer, rows, folder: scorer.evaluate(index(rows, folder / 'stored')),
+    'export_trec': lambda scorer, rows, folder: scorer.export_trec(
+        rows, folder / 'qrels', folder / 'run'
+    ),
     'report': lambda scorer, rows, folder: scorer.report({'a': rows, 'b': rows}),
 }
 
@@ -32,13 +36,13 @@ WAYS = {
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('cause', CAUSES)
 def test_every_way_tells(way, cause, tmp_path):
-    names, told = CAUSES[cause]
+    rows, told = CAUSES[cause]
     with pytest.warns(NoOverlapWarning) as caught:
-        WAYS[way](AveragePrecision(REFERENCE, [1]), run(*names), tmp_path)
-    texts = [str(each.message) for each in caught]
-    assert texts
-    assert all(f'0 of 2 names occur in <reference>; {told}' in text for text in texts)
-    assert len(texts) == 1
+        WAYS[way](AveragePrecision(REFERENCE, [1]), rows, tmp_path)
+    (warning,) = caught
+    found = '0 of 3 returned shots' if cause == 'shots' else '0 of 2 names'
+    assert f': {found} occur in <reference>{told}' in str(warning.message)
+    assert warning.filename == __file__
 
 
 @pytest.mark.parametrize('way', WAYS)

@@ -5,8 +5,6 @@ import random
 import pandas
 import polars
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from trec_rows import qrels_text, quiet
 
 from mediaeval_ap import evaluate_trec
@@ -144,23 +142,3 @@ def test_topics_that_do_not_return_themselves_first():
     assert doubts(QRELS, with_own(ranked, 1.0, TOPICS[:2])) == []
     others = [(topic, f'{topic}{"x" * 80}', 1.0) for topic in TOPICS]
     assert doubts(QRELS, [*ranked, *others]) == []
-
-
-ids = st.sampled_from(['1', '2', '10', '007', 'd', 'Q0', 'é'])
-scores = st.floats(-9, 9)
-
-
-@quiet
-@given(
-    st.dictionaries(
-        st.sampled_from(['a', 'b', 'c', 'x']),
-        st.dictionaries(ids, scores, min_size=2, max_size=6).filter(
-            lambda ranked: len({*ranked.values()}) > 1
-        ),
-        min_size=1,
-    )
-)
-def test_random_runs_are_not_told(run):
-    """Their topics have different scores, and no ranks."""
-    qrels = {topic: {'d': 1, '1': 0} for topic in run}
-    assert doubts(qrels, run) == []
