@@ -1,16 +1,10 @@
 """Inputs of challenges: the samples, tables and files."""
 
-import csv
 from pathlib import Path
 
 import pandas
 
 SAMPLES = Path(__file__).parents[1] / 'samples'
-
-
-def sample(name):
-    with (SAMPLES / f'{name}.csv').open(newline='') as file:
-        return list(csv.DictReader(file))
 
 
 def table(header, *rows):

@@ -36,11 +36,10 @@ def all_choices(shots):
     strategies.cutoffs,
     st.lists(strategies.names, min_size=1, max_size=2, unique=True),
     st.randoms(use_true_random=False),
-    st.booleans(),
 )
 @strategies.examples(1 / 2)
 def test_bounds_are_those_over_all_labels(
-    definition, reference, runs, depth, near, K, queries, random, of_pairs
+    definition, reference, runs, depth, near, K, queries, random
 ):
     """Equal, or wider where shots count again; and no certain order turns under any labels."""
     K = strategies.allowed(K, definition)
@@ -53,25 +52,13 @@ def test_bounds_are_those_over_all_labels(
         (shot, query)
         for query in queries
         for shot in sorted(pools[query])
-        if shot not in (relevant[query] if of_pairs else {row[:3] for row in reference})
+        if shot not in relevant[query]
     ]
     chosen = set(random.sample(open_pairs, min(MOST_UNJUDGED, len(open_pairs))))
-    if of_pairs:
-        known = {(*shot, query) for query in queries for shot in pools[query]} | {*reference}
-        judged = [
-            (*row, int(row in reference))
-            for row in sorted(known)
-            if (row[:3], row[3]) not in chosen
-        ]
-    else:
-        shots = {shot for shot, _ in chosen}
-        chosen = {(shot, query) for shot in shots for query in queries if shot in pools[query]}
-        assume(len(chosen) <= MOST_UNJUDGED + 1)
-        judged = [
-            shot
-            for shot in sorted({row[:3] for row in reference}.union(*pools.values()))
-            if shot not in shots
-        ]
+    known = {(*shot, query) for query in queries for shot in pools[query]} | {*reference}
+    judged = [
+        (*row, int(row in reference)) for row in sorted(known) if (row[:3], row[3]) not in chosen
+    ]
     assume(judged)
     unjudged = {query: [shot for shot, asked in chosen if asked == query] for query in queries}
     evaluator = AveragePrecision(reference, K, definition=definition, judged=judged)

@@ -10,7 +10,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap import AveragePrecision, definitions, metrics, validate
+from mediaeval_ap import AveragePrecision, definitions, metrics
 from mediaeval_ap.choices import TIES, check_policy, check_tag, is_text, plain_text
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
@@ -91,13 +91,6 @@ def test_names_of_parameters(text, tmp_path):
     assert type(policy) is str
     assert policy == 'best'
     assert type(check_tag(text('mine'))) is str
-    average_precision = AveragePrecision([('x', 'v', '1', 'ann')])
-    run = [('x', 'v', '1', 'ann', 0.5)]
-    average_precision.export_trec(run, tmp_path / 'qrels', tmp_path / 'run', tag=text('mine'))
-    assert (tmp_path / 'run').read_text() == 'ann Q0 x/v/1 1 1 mine\n'
-    assert validate(str(tmp_path / 'run'), rules=text('none')) == validate(
-        str(tmp_path / 'run'), rules='none'
-    )
     for wrong in ('', 'trec ', 'other'):
         with pytest.raises(ParameterError):
             definitions.get(text(wrong))
