@@ -11,8 +11,6 @@ from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
 from mediaeval_ap.execute.worker_tasks import EvaluationRequest
 
-N_NAMES = 40
-
 
 @pytest.fixture
 def campaign(tmp_path, monkeypatch):

@@ -6,8 +6,6 @@ import re
 import zlib
 from html.parser import HTMLParser
 
-WITHOUT_END = {'meta', 'link', 'input', 'circle', 'line', 'rect'}
-
 
 class PageText(HTMLParser):
     def __init__(self, text):

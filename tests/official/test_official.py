@@ -6,7 +6,6 @@ what trec_eval 10.0 prints for them, `trec_eval-10.txt`.
 """
 
 import json
-import random
 import re
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from commands import run_line
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
+from mediaeval_ap.tables import REFERENCE, SUBSET, read
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 pytestmark = [
@@ -47,16 +46,6 @@ def run(request, official_data):
     )
 
 
-def spread(*definitions):
-    """Each run by one definition, each definition for some run; the other pairs are slow."""
-    return [
-        pytest.param(run, each, marks=pytest.mark.slow if each != definitions[at] else ())
-        for number, run in enumerate(RUNS)
-        for at in [number % len(definitions)]
-        for each in definitions
-    ]
-
-
 @pytest.mark.parametrize('published', PUBLISHED)
 def test_every_query(run, published):
     reference, subset, hypothesis, queries, expected = run
@@ -70,46 +59,6 @@ def test_every_query(run, published):
     figures = [expected['queries'][query] for query in evaluation.queries]
     assert evaluation.n_relevant.tolist() == [each['n_relevant'] for each in figures]
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
-
-
-@pytest.mark.parametrize(
-    ('run', 'definition'), spread('mediaeval-2016', 'kaggle'), indirect=['run']
-)
-def test_the_parts_of_the_loss_add_up(run, definition):
-    """At several cutoffs, for every eighth query; each AP is that of the evaluation to the bit."""
-    reference, subset, hypothesis, _, expected = run
-    queries = sorted(expected['queries'])[::8]
-    K = [1, 10, 100, 1000]
-    average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
-    evaluation = average_precision.evaluate(hypothesis, queries)
-    for column, k in enumerate(K):
-        diagnosis = average_precision.explain(hypothesis, queries, k=k)
-        assert diagnosis.queries == evaluation.queries == queries
-        assert diagnosis.ap.tolist() == evaluation.ap[:, column].tolist()
-        assert np.abs(sum(diagnosis.parts.values()) - (1 - diagnosis.ap)).max() < WRITTEN
-        parts = diagnosis.parts.items()
-        assert all((each >= 0).all() for part, each in parts if part != 'repeats')
-
-
-@pytest.mark.parametrize(
-    ('run', 'definition'), spread('mediaeval-2016', 'trec', 'kaggle'), indirect=['run']
-)
-def test_runs_that_grow_come_to_the_same(run, definition):
-    """Hypotheses that come in another order, and are asked about meanwhile."""
-    reference, subset, hypothesis, queries, expected = run
-    average_precision = AveragePrecision(
-        reference, expected['K'], subset=subset, definition=definition
-    )
-    evaluation = average_precision.evaluate(hypothesis, queries)
-    rows = list(read(hypothesis, HYPOTHESIS).rows())
-    random.Random(1).shuffle(rows)  # fixed: some order, whichever
-    live = average_precision.live()
-    for part in range(4):
-        live.extend(rows[part::4])
-        live.send(evaluation.queries[0])
-    assert live.evaluate(queries).ap.tolist() == evaluation.ap.tolist()
-    for query, ap in list(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))[::20]:
-        assert live.send(query)[0] == ap
 
 
 def test_published_table(official_data):
