@@ -154,7 +154,8 @@ def test_counts():
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.NoOverlapWarning')
-def test_the_name_that_costs_most_comes_first():
+@pytest.mark.parametrize('definition', ['mediaeval-2016', 'trec'])
+def test_the_name_that_costs_most_comes_first(definition):
     """Two shots at the end of the hits cost less than one before them, and what costs nothing."""
     reference = [('x', 'v', shot, 'anna_bell') for shot in '1234']
     run = [
@@ -163,7 +164,7 @@ def test_the_name_that_costs_most_comes_first():
         ('x', 'v', '8', 'anna_gell', 0.7),
         ('x', 'v', '3', 'anna_golk', 0.9),
     ]
-    diagnosis = AveragePrecision(reference).explain(run, near=0.4)
+    diagnosis = AveragePrecision(reference, definition=definition).explain(run, near=0.4)
     assert [(each.name, each.count, each.adds) for each in diagnosis.near_misses] == [
         ('anna_golk', 1, pytest.approx((1 - 3 / 4) / 4, abs=1e-15)),  # as above
         ('anna_gell', 2, 0),

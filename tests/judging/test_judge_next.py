@@ -222,6 +222,13 @@ def test_a_judgement_is_as_if_it_were_there_at_the_start(by, strategy, data):
         assert not asked & set(judged)
 
 
+@pytest.mark.parametrize(('by', 'n_judged'), [('pair', 3), ('shot', 4)])
+def test_without_judgements_the_reference_has_been_judged(by, n_judged):
+    """Its pairs, or its shots for both names: 2 is one of bob, and was returned for ann, too."""
+    queue = AveragePrecision(REFERENCE, K=[3]).judge_next(RUNS, by=by, strategy='depth')
+    assert (queue.n_judged, queue.n_pairs) == (n_judged, 6)
+
+
 @pytest.mark.parametrize(
     ('by', 'judgement', 'message'),
     [
