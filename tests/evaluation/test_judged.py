@@ -221,6 +221,12 @@ def test_settings_without_judgements_are_errors(setting):
         AveragePrecision(REFERENCE, judged=SHOTS, unjudged='drop')
 
 
+def test_where_nothing_is_returned_no_share_is_judged():
+    scorer = AveragePrecision(REFERENCE, K=[4], judged=SHOTS, subset=[('x', 'v')])
+    evaluation = scorer.evaluate([('y', 'v', '1', 'ann', 0.5)], ['ann'])
+    assert np.isnan(evaluation.judged).tolist() == [[True]]
+
+
 def test_an_empty_reference_is_a_campaign_that_begins():
     evaluation = AveragePrecision([], K=[4], judged=[]).evaluate(RUN, ['ann'])
     assert (evaluation.ap.tolist(), evaluation.judged.tolist()) == ([[1.0]], [[0.0]])
