@@ -1,6 +1,7 @@
 """The command, and the files of a small campaign, for tests of what it does."""
 
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +20,7 @@ from mediaeval_ap.cli import main
 
 NOT_OF_TERMINALS = ('COLUMNS', 'NO_COLOR', 'FORCE_COLOR', 'TERM')
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
+SCHEMAS = Path(__file__).parents[1] / 'docs/reference/schemas'
 REFERENCE = 'x v 1 ann\nx v 2 ann\nx w 1 bob\n'
 RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
 
@@ -35,6 +38,30 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, input=None):
     return CliRunner().invoke(main, arguments, input=input, catch_exceptions=False)
+
+
+def output_of(*arguments, **settings):
+    """Return what a command that succeeds prints."""
+    result = run(*arguments, **settings)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def json_of(*arguments, **settings):
+    return json.loads(output_of(*arguments, '--format', 'json', **settings))
+
+
+def refused(*arguments, status=2, **settings):
+    """Return the error of a command that is refused and prints nothing else."""
+    result = run(*arguments, **settings)
+    assert (result.exit_code, result.stdout) == (status, ''), result.output
+    return result.stderr
+
+
+def follow_schema(document, name):
+    """Fail if a document is not as its published schema says."""
+    schema = json.loads((SCHEMAS / f'{name}.schema.json').read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
 
 
 def on_terminal(*arguments, columns=80, **environment):

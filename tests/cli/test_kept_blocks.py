@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from block_folders import blocks_in, campaign
-from commands import run
+from commands import output_of, refused, run
 
 EVALUATE = ['evaluate', 'reference.txt', 'run.txt', 'other.txt', '--queries', 'queries.txt']
 
@@ -25,109 +25,72 @@ def after_unknown(text):
     return rest
 
 
-def done(result):
-    assert result.exit_code == 0
-    return result.stdout
-
-
 @pytest.mark.parametrize('options', [['--sort'], ['--per-query', '--format', 'csv']])
 def test_a_folder_alone_shows_what_the_runs_show(campaign, options):
     whole = evaluate(*options)
-    resumed = evaluate('--resume', 'out', *options)
-    assert (resumed.stdout, resumed.stderr) == (done(whole), whole.stderr) != ('', '')
+    assert whole.exit_code == 0
+    for _ in range(2):
+        resumed = evaluate('--resume', 'out', *options)
+        assert (resumed.exit_code, resumed.stdout) == (0, whole.stdout)
+        assert resumed.stderr == whole.stderr != ''
     collected = run('evaluate', '--resume', 'out', *options)
-    assert (collected.exit_code, collected.stdout, collected.stderr) == (
-        *(0, whole.stdout, after_unknown(whole.stderr)),
-    )
-    again = evaluate('--resume', 'out', *options)
-    assert (again.exit_code, again.stdout, again.stderr) == (0, whole.stdout, whole.stderr)
+    assert (collected.stdout, collected.stderr) == (whole.stdout, after_unknown(whole.stderr))
 
 
 def test_parts(campaign):
-    first = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR')
-    told = 'Part 1 of 2: computed 14, 0 were there; out has 14 of 28 blocks\n'
-    assert (first.exit_code, first.stdout, after_unknown(first.stderr)) == (0, '', told)
-    early = run('evaluate', '--resume', 'out', '-o', 'map.json')
-    assert (early.exit_code, early.stdout) == (1, '')
-    assert early.stderr == (
+    def told(part, *options):
+        result = evaluate('--resume', 'out', '--part', part, '--measures', 'RR', *options)
+        assert (result.exit_code, result.stdout) == (0, '')
+        return result.stderr
+
+    first = 'Part 1 of 2: computed 14, 0 were there; out has 14 of 28 blocks\n'
+    assert after_unknown(told('1/2')) == first
+    assert refused('evaluate', '--resume', 'out', '-o', 'map.json', status=1) == (
         'Error: out: 14 of 28 blocks are missing; compute them with evaluate … --resume out\n'
     )
     assert not Path('map.json').exists()
-    none = evaluate('--resume', 'out', '--part', '40/50', '--measures', 'RR')
-    told = 'Part 40 of 50: has no block; out has 14 of 28 blocks\n'
-    assert (none.exit_code, none.stdout, none.stderr) == (0, '', told)
-    assert done(evaluate('--resume', 'out', '--part', '2/2', '--measures', 'RR')) == ''
-    again = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR')
-    told = 'Part 1 of 2: computed 0, 14 were there; out has 28 of 28 blocks\n'
-    assert (again.exit_code, again.stdout, again.stderr) == (0, '', told)
-    quiet = evaluate('--resume', 'out', '--part', '1/2', '--measures', 'RR', '--quiet')
-    assert (quiet.exit_code, quiet.output) == (0, '')
-    done(run('evaluate', '--resume', 'out', '--per-query', '-o', 'parts.json'))
-    done(evaluate('--measures', 'RR', '--per-query', '-o', 'whole.json'))
+    assert told('40/50') == 'Part 40 of 50: has no block; out has 14 of 28 blocks\n'
+    told('2/2')
+    again = 'Part 1 of 2: computed 0, 14 were there; out has 28 of 28 blocks\n'
+    assert told('1/2') == again
+    assert told('1/2', '--quiet') == ''
+    output_of('evaluate', '--resume', 'out', '--per-query', '-o', 'parts.json')
+    evaluate('--measures', 'RR', '--per-query', '-o', 'whole.json')
     assert Path('parts.json').read_bytes() == Path('whole.json').read_bytes()
 
 
 WRONG = {
-    'no folder': (
-        ['--part', '1/2'],
-        '--part needs --resume DIR, a folder that all parts share',
-    ),
-    'standard input': (
-        ['--resume', 'out', '-'],
-        '--resume needs runs that can be read again; found standard input',
-    ),
-    'keep going': (
-        ['--resume', 'out', '--keep-going'],
-        '--keep-going and --resume exclude each other: a folder holds the results of all runs',
-    ),
-    'output': (
-        ['--resume', 'out', '--part', '1/2', '-o', 'map.csv'],
-        '--part writes no result: give --output to evaluate --resume DIR, after all parts',
-    ),
-    'device': (
-        ['--resume', 'out', '/dev/null'],
-        'resume: found /dev/null as a run, expected a file, which can be read again',
-    ),
+    '--part 1/2': '--part needs --resume DIR, a folder that all parts share',
+    '--resume out -': '--resume needs runs that can be read again; found standard input',
+    '--resume out --keep-going': '--keep-going and --resume exclude each other',
+    '--resume out --part 1/2 -o map.csv': '--part writes no result: give --output to evaluate',
+    '--resume out /dev/null': 'found /dev/null as a run',
+    **{
+        f'--resume out --part {part}': f"'--part': found {part!r}, expected I/N with I from 1 to N"
+        for part in ('0/2', '3/2', '1', '-1/2', '1/2/3', '٣/٤')
+    },
 }
 
 
 @pytest.mark.parametrize('options', WRONG)
-def test_options_that_say_nothing_together(campaign, options):
-    arguments, told = WRONG[options]
-    result = evaluate(*arguments)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert result.stderr.splitlines()[-1] == f'Error: {told}'
+def test_wrong_options(campaign, options):
+    assert WRONG[options] in refused(*EVALUATE, *options.split())
     assert not Path('out').exists()
 
 
 @pytest.mark.parametrize('option', ['--queries queries.txt', '-K 1', '--jobs 2'])
 def test_a_folder_alone_has_no_options_of_runs(campaign, option):
-    result = run('evaluate', '--resume', 'out', *option.split())
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert ' needs REFERENCE and RUN: --resume alone combines the results in DIR' in result.stderr
-
-
-@pytest.mark.parametrize('part', ['0/2', '3/2', '1', '-1/2', '1/2/3', '٣/٤'])
-def test_a_part_that_is_none(campaign, part):
-    result = evaluate('--resume', 'out', '--part', part)
-    assert (result.exit_code, result.stdout) == (2, '')
-    told = f"Invalid value for '--part': found {part!r}, expected I/N with I from 1 to N, as 1/8"
-    assert result.stderr.splitlines()[-1] == f'Error: {told}'
-    assert not Path('out').exists()
+    error = refused('evaluate', '--resume', 'out', *option.split())
+    assert ' needs REFERENCE and RUN: --resume alone combines the results in DIR' in error
 
 
 def test_files_of_the_folder_are_not_overwritten(campaign):
-    done(evaluate('--resume', 'out'))
+    evaluate('--resume', 'out')
     before = {path: path.read_bytes() for path in Path('out').iterdir()}
     for path in Path('out/plan.json'), blocks_in(Path('out'))[0]:
-        for call in (
-            lambda path=path: evaluate('--resume', './out', '-o', str(path)),
-            lambda path=path: run('evaluate', '--resume', 'out', '-o', f'./{path}'),
-        ):
-            result = call()
-            assert (result.exit_code, result.stdout) == (2, '')
-            told = f'{path}: it is a file of the folder'
-            assert told in result.stderr
+        told = f'{path}: it is a file of the folder'
+        assert told in refused(*EVALUATE, '--resume', './out', '-o', str(path))
+        assert told in refused('evaluate', '--resume', 'out', '-o', f'./{path}')
     assert {path: path.read_bytes() for path in Path('out').iterdir()} == before
-    done(run('evaluate', '--resume', 'out', '-o', 'out/map.json'))
-    done(run('evaluate', '--resume', 'out', '-o', 'out/map.json'))
+    for _ in range(2):
+        output_of('evaluate', '--resume', 'out', '-o', 'out/map.json')

@@ -1,10 +1,9 @@
 """Names of runs on the command line: NAME=FILE, a file of names, and else the rule."""
 
-import json
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import json_of, output_of, refused, run
 from page_text import data_of
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -20,14 +19,8 @@ def runs(folder):
     Path('names.csv').write_text(NAMES)
 
 
-def done(*arguments, **settings):
-    result = run(*arguments, **settings)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 def named(*arguments, command='evaluate', **settings):
-    written = json.loads(done(command, *arguments, '--format', 'json', **settings))
+    written = json_of(command, *arguments, **settings)
     runs = written.get('runs')  # best first, in a comparison
     return sorted(runs) if runs else [each['run'] for each in written['results']]
 
@@ -37,11 +30,11 @@ def test_every_command_takes_a_name():
     assert named(reference, *files) == ['a', 'b']
     assert named(reference, 'a=-', input=Path('runs/run.txt').read_text()) == ['a']
     assert named(reference, *files, '--quiet', command='compare') == ['a', 'b']
-    page = done('report', reference, *files, '--quiet', '-o', '-')
+    page = output_of('report', reference, *files, '--quiet', '-o', '-')
     assert set(data_of(page)['runs']) == {'a', 'b'}
-    assert done('explain', reference, files[0]).startswith('a (')
-    difference = done('explain', reference, files[0], '--against', files[1])
-    assert 'a' in difference.split() and 'b' in difference.split()  # noqa: PT018
+    assert output_of('explain', reference, files[0]).startswith('a (')
+    difference = output_of('explain', reference, files[0], '--against', files[1])
+    assert {'a', 'b'} <= {*difference.split()}
     for command, *arguments in (
         ('rank', reference, files[0], 'ann'),
         ('stream', reference, files[0]),
@@ -59,20 +52,19 @@ def test_a_file_may_have_a_name_with_an_equals_sign():
     assert named('reference.txt', './a=b.txt', 'a=runs/run.txt') == ['a=b', 'a']
 
 
-def test_the_checks_see_the_file():
+REFUSED = {
+    'a=- b=-': 'standard input (-) can be read once only',
+    'a=runs/run.txt -o runs/run.txt': 'refusing to overwrite runs/run.txt',
+    'a=runs/run.txt a=runs/other.txt': "found 'a' twice",
+    'a=': "found 'a=', expected FILE or NAME=FILE",
+    '=runs/run.txt': "found '=runs/run.txt', expected FILE or NAME=FILE",
+}
+
+
+@pytest.mark.parametrize('arguments', REFUSED)
+def test_the_checks_see_the_file(arguments):
     """The checks of inputs and outputs compare the file without its name."""
-    for arguments, message in (
-        (['a=-', 'b=-'], 'standard input (-) can be read once only'),
-        (['a=runs/run.txt', '-o', 'runs/run.txt'], 'refusing to overwrite runs/run.txt'),
-        (['a=runs/run.txt', 'a=runs/other.txt'], "runs: found 'a' twice, expected each name once"),
-        (['a='], "found 'a=', expected FILE or NAME=FILE"),
-        (['=runs/run.txt'], "found '=runs/run.txt', expected FILE or NAME=FILE"),
-    ):
-        result = run('evaluate', 'reference.txt', *arguments)
-        assert (result.exit_code, result.stdout) == (2, '')
-        assert message in result.stderr
-    result = run('evaluate', 'reference.txt', 'a=none.txt')
-    assert (result.exit_code, result.output) == (1, 'Error: none.txt: No such file or directory\n')
+    assert REFUSED[arguments] in refused('evaluate', 'reference.txt', *arguments.split())
 
 
 def test_a_file_names_runs_by_their_path_or_its_last_part():
@@ -86,7 +78,7 @@ def test_a_file_names_runs_by_their_path_or_its_last_part():
         assert named('reference.txt', *given, *options) == names
     given = [*files, *options, '--quiet']
     assert named('reference.txt', *given, command='compare') == ['Best run', 'Öther']
-    data = data_of(done('report', 'reference.txt', *files, *options, '--quiet', '-o', '-'))
+    data = data_of(output_of('report', 'reference.txt', *given, '-o', '-'))
     assert data['teams'] == {'Best run': 'Vigo', 'Öther': 'Öther'}
     Path('my.qrels').write_text('7 0 d1 1\n')
     Path('my.run').write_text('7 Q0 d1 1 0.5 me\n')
@@ -104,9 +96,8 @@ def test_a_file_names_runs_by_their_path_or_its_last_part():
 )
 def test_wrong_files_of_names(content, message):
     Path('names.csv').write_text(content)
-    result = run('evaluate', 'reference.txt', 'runs/run.txt', '--names', 'names.csv')
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr.startswith(f'Error: {message}')
+    arguments = 'evaluate', 'reference.txt', 'runs/run.txt', '--names', 'names.csv'
+    assert refused(*arguments, status=1).startswith(f'Error: {message}')
 
 
 def test_results_keep_names_and_files_of_one_name_are_told_apart():
@@ -115,10 +106,11 @@ def test_results_keep_names_and_files_of_one_name_are_told_apart():
         Path(folder).mkdir()
         Path(folder, 'run.txt').write_bytes(Path('runs/run.txt').read_bytes())
         files = f'{folder}/run.txt', '--per-query', '-o', f'{folder}.json'
-        done('evaluate', 'reference.txt', *files)
+        output_of('evaluate', 'reference.txt', *files)
     stored = ['one.json', 'two.json']
     assert named(*stored, '--quiet', command='compare') == ['one/run', 'two/run']
-    done('evaluate', 'reference.txt', 'team=runs/other.txt', '--per-query', '-o', 'other.json')
+    other = 'team=runs/other.txt', '--per-query', '-o', 'other.json'
+    output_of('evaluate', 'reference.txt', *other)
     names = ['one/run', 'team', 'two/run']
     assert named('other.json', *stored, '--quiet', command='compare') == names
 

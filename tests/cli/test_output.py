@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import COMMAND, RUN, expected, run
+from commands import COMMAND, RUN, expected, output_of, refused, run
 
 from mediaeval_ap.cli import commands, main
 from mediaeval_ap.render.formats import render
@@ -36,10 +36,9 @@ def test_no_input_is_written_over(folder, command, output, read):
         else:
             continue
         arguments += [each.opts[0], value] if isinstance(each, click.Option) else [value]
-    result = run(command, *arguments)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert 'refusing to overwrite ./run.txt: it is an input\n' in result.stderr
-    assert result.stderr.startswith(f'Usage: mediaeval-ap {command} ')
+    error = refused(command, *arguments)
+    assert 'refusing to overwrite ./run.txt: it is an input\n' in error
+    assert error.startswith(f'Usage: mediaeval-ap {command} ')
     assert (folder / 'run.txt').read_text() == RUN
 
 
@@ -93,10 +92,10 @@ def test_the_suffix_of_the_output_is_its_format(folder, name, format):
 
 
 def test_a_format_that_is_given_wins(folder):
-    run('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv', '--format', 'json')
+    output_of('validate', 'run.txt', '-o', 'problems.csv', '--format', 'table')
+    assert Path('problems.csv').read_text() == output_of('validate', 'run.txt')
+    output_of('evaluate', 'reference.txt', 'run.txt', '-o', 'map.csv', '--format', 'json')
     assert Path('map.csv').read_text() == render(results_document([expected()]), 'json')
-    run('validate', 'run.txt', '-o', 'problems.csv', '--format', 'table')
-    assert Path('problems.csv').read_text() == run('validate', 'run.txt').stdout
 
 
 @pytest.mark.parametrize(
@@ -108,6 +107,4 @@ def test_a_format_that_is_given_wins(folder):
     ],
 )
 def test_a_path_that_names_no_format_is_refused(folder, output, message):
-    result = run('evaluate', 'reference.txt', 'run.txt', '-o', output)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    assert message in refused('evaluate', 'reference.txt', 'run.txt', '-o', output)
