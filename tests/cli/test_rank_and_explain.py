@@ -3,16 +3,15 @@
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
-from commands import run
+from commands import follow_schema, json_of, output_of, refused
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.render.formats import render
 
-ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/diagnosis-1.schema.json').read_text())
+SAMPLES = Path(__file__).parents[2] / 'samples'
 OTHER = 'other.txt'
+EXPLAIN = 'explain', 'reference.txt', 'hypothesis.txt', '--quiet'
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
@@ -21,16 +20,20 @@ pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning
 def samples(monkeypatch, tmp_path):
     """The samples, and a run that lacks the last hypotheses of theirs."""
     for name in ('reference.txt', 'hypothesis.txt', 'queries.txt'):
-        (tmp_path / name).write_bytes((ROOT / 'samples' / name).read_bytes())
+        (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
     lines = (tmp_path / 'hypothesis.txt').read_text().splitlines(keepends=True)
     (tmp_path / OTHER).write_text(''.join(lines[:9000]))
     monkeypatch.chdir(tmp_path)
 
 
-def explained(*options, expected=0):
-    result = run('explain', 'reference.txt', 'hypothesis.txt', *options, '--quiet')
-    assert result.exit_code == expected, result.output
-    return result
+def explained(*options):
+    return output_of(*EXPLAIN, *options)
+
+
+def in_json(*options):
+    written = json_of(*EXPLAIN, *options)
+    follow_schema(written, 'diagnosis-1')
+    return written
 
 
 def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near=0.2, **criteria):
@@ -53,28 +56,20 @@ def test_what_is_shown():
     found, one = in_python(), in_python(['nicolas_sarkozy']).of('nicolas_sarkozy')
     difference = found.against(in_python(hypothesis=OTHER))
     against = explained(*queries, '--against', OTHER, '--format', 'csv')
-    assert explained(*queries).stdout == render(found.document(), 'table')
-    assert explained('nicolas_sarkozy').stdout == render(one.document(), 'table')
-    assert against.stdout == render(difference.document(), 'csv')
+    assert explained(*queries) == render(found.document(), 'table')
+    assert explained('nicolas_sarkozy') == render(one.document(), 'table')
+    assert against == render(difference.document(), 'csv')
 
 
-@pytest.mark.parametrize(
-    ('options', 'settings'),
-    [
-        ('-k 10', {'k': 10}),
-        ('--definition trec', {'definition': 'trec'}),
-    ],
-)
-def test_options(options, settings):
-    written = explained(*options.split(), '--queries', 'queries.txt', '--format', 'json').stdout
-    assert json.loads(written) == json.loads(in_python(**settings).to_json())
-    assert written != explained('--queries', 'queries.txt', '--format', 'json').stdout
+def test_options():
+    written = in_json('-k', '10', '--definition', 'trec', '--queries', 'queries.txt')
+    assert written == json.loads(in_python(k=10, definition='trec').to_json())
 
 
 def test_queries_that_are_listed():
     names = Path('queries.txt').read_text().split()
-    every = explained('--queries', 'queries.txt', '--per-query').stdout
-    one = explained('--queries', 'queries.txt', '--costliest', '1').stdout
+    every = explained('--queries', 'queries.txt', '--per-query')
+    one = explained('--queries', 'queries.txt', '--costliest', '1')
     for text, listed in (every, names), (one, ['alain_juppe']):
         begins = [line.split(' ')[0] for line in text.splitlines()]
         first = begins.index('query' if text is every else 'COSTLIEST') + 2
@@ -84,26 +79,19 @@ def test_queries_that_are_listed():
 
 @pytest.mark.parametrize(
     'options',
-    [
-        '--queries queries.txt --definition trec -k 1000',
-        'nobody_at_all -k all',
-        '--queries queries.txt --against other.txt',
-    ],
+    ['-k 1000 --queries queries.txt', 'nobody_at_all -k all', '--against other.txt'],
 )
 def test_schema(options):
     for name, n_rows in ('hypothesis.txt', 300), (OTHER, 200):
         Path(name).write_text('\n'.join(Path(name).read_text().split('\n')[:n_rows]))
-    written = json.loads(explained(*options.split(), '--format', 'json').stdout)
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    in_json(*options.split())
 
 
 def test_schema_with_a_reason():
     rows = ['x v 1 anna 0.5', 'x v 1 anne 0.5', 'x v 2 anna 0.5']
     Path('hypothesis.txt').write_text('\n'.join(rows))
     Path('reference.txt').write_text('x v 1 ann')
-    options = '--definition', 'trec', '-k', '1', '--format', 'json'
-    written = json.loads(explained(*options).stdout)
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    written = in_json('--definition', 'trec', '-k', '1')
     of_query = written['queries'][0]['ties']['equal_confidence']
     assert of_query['expected'] is written['ties']['equal_confidence']['expected'] is None
 
@@ -117,29 +105,21 @@ def test_schema_with_a_reason():
         ('ann --queries queries.txt', 2, 'leave out --queries: ann is the only query'),
         ('--queries ann', 1, '--queries takes a file of names, one per line'),
         ('--against - --queries -', 2, 'standard input (-) can be read once only'),
+        ('other.txt', 2, "QUERY: found the file 'other.txt', expected a name; a second run is"),
     ],
 )
 def test_errors(options, status, message):
-    result = explained(*options.split(), expected=status)
-    assert message in result.stderr
-    assert not result.stdout
+    assert message in refused(*EXPLAIN, *options.split(), status=status)
 
 
 def test_a_name_that_the_reference_lacks():
     """Its AP comes from the definition alone, whatever the run returns."""
-    value = json.loads(explained('alain_jupe', '--format', 'json').stdout)
+    value = in_json('alain_jupe')
     assert value['ap'] == 1
     assert value['notes'] == [
         "'alain_jupe' has no relevant shot in the reference: AP is 1, whatever the run has; "
         "the nearest name there is 'alain_juppe'"
     ]
-
-
-def test_a_file_in_the_place_of_a_name():
-    assert explained(OTHER, expected=2).stderr.endswith(
-        "QUERY: found the file 'other.txt', expected a name; a second run is given with "
-        '--against, a file of names with --queries\n'
-    )
 
 
 def test_unjudged_shots_before_a_hit_are_marked(tmp_path):
@@ -158,8 +138,7 @@ def test_unjudged_shots_before_a_hit_are_marked(tmp_path):
             assert each.before.unjudged == n_unjudged
         n_unjudged += not each.judged
     shown = explained('francois_hollande', '--judged', 'judged.txt')
-    assert shown.stdout == render(found.document(), 'table')
-    assert 'unjudged)' in shown.stdout
-    written = explained('francois_hollande', '--judged', 'judged.txt', '--format', 'json')
-    jsonschema.Draft202012Validator(SHAPE).validate(json.loads(written.stdout))
+    assert shown == render(found.document(), 'table')
+    assert 'unjudged)' in shown
+    in_json('francois_hollande', '--judged', 'judged.txt')
     assert in_python().of('francois_hollande').ranking[0].judged is None

