@@ -6,61 +6,53 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import COMMAND, RUN, on_terminal, run
+from commands import COMMAND, RUN, on_terminal, output_of, refused, run
 
 from mediaeval_ap import __version__, errors, progress
 
+WRONG_DATA = {
+    'missing.txt run.txt': 'missing.txt: No such file or directory',
+    'reference.txt bad.txt': (
+        "bad.txt, line 2, confidence: found 'high', expected a finite decimal number "
+        '(1 more wrong line)'
+    ),
+    'reference.txt run.txt -o missing/map.txt': 'missing/map.txt: No such file or directory',
+}
 
-@pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
-        (['missing.txt', 'run.txt'], 'Error: missing.txt: No such file or directory\n'),
-        (
-            ['reference.txt', 'bad.txt'],
-            "Error: bad.txt, line 2, confidence: found 'high', expected a finite decimal number "
-            '(1 more wrong line)\n',
-        ),
-        (
-            ['reference.txt', 'run.txt', '-o', 'missing/map.txt'],
-            'Error: missing/map.txt: No such file or directory\n',
-        ),
-    ],
-)
-def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments, message):
-    result = run('evaluate', *arguments)
-    assert (result.exit_code, result.stdout, result.stderr) == (1, '', message)
+
+@pytest.mark.parametrize('arguments', WRONG_DATA)
+def test_wrong_data_is_one_line_and_exit_code_1(folder, arguments):
+    error = refused('evaluate', *arguments.split(), status=1)
+    assert error == f'Error: {WRONG_DATA[arguments]}\n'
 
 
 @pytest.mark.parametrize(
     'arguments',
     [
-        ['reference.txt'],
-        ['reference.txt', 'run.txt', '-K', '0'],
-        ['reference.txt', 'run.txt', '-K', '1,'],
-        ['reference.txt', 'run.txt', '-K', str(2**63)],
-        ['-', '-'],
-        ['reference.txt', '-', '--queries', '-'],
-        ['reference.txt', 'run.txt', '--keep-going', '--definition', 'by-k', '-K', 'all'],
+        'reference.txt',
+        'reference.txt run.txt -K 0',
+        'reference.txt run.txt -K 1,',
+        f'reference.txt run.txt -K {2**63}',
+        '- -',
+        'reference.txt - --queries -',
+        'reference.txt run.txt --keep-going --definition by-k -K all',
     ],
 )
 def test_wrong_usage_is_exit_code_2(folder, arguments):
-    result = run('evaluate', *arguments)
-    assert (result.exit_code, result.stdout) == (2, '')
+    refused('evaluate', *arguments.split())
 
 
-WORSE = 'x w 9 bob 0.9\nx v 1 ann 0.8\nx v 7 ann 0.75\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
+@pytest.fixture
+def worse(folder):
+    text = 'x w 9 bob 0.9\nx v 1 ann 0.8\nx v 7 ann 0.75\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
+    (folder / 'worse.txt').write_text(text)
 
 
 def test_warnings_are_one_line_each(folder):
     Path('run.txt').write_text(RUN + 'x v 1 ann 0.9\n')
-    result = run('evaluate', 'reference.txt', 'run.txt', '--format', 'csv')
-    assert result.exit_code == 0
-    assert result.stderr == (
-        'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept\n'
-        'Warning: run.txt: 1 of 2 queries have an AP above 1: mediaeval-2016 counts a shot each '
-        'time it is returned; trec, kaggle, by-k, hits, oxford, map-at-r '
-        'count it once: ann\n'
-    )
+    repeated, above = run('evaluate', 'reference.txt', 'run.txt').stderr.splitlines()
+    assert repeated == 'Warning: run.txt: 1 of 5 rows repeat an earlier one exactly, and are kept'
+    assert above.startswith('Warning: run.txt: 1 of 2 queries have an AP above 1: ')
 
 
 def test_a_terminal_shows_each_kind_of_warning_once(folder, monkeypatch):
@@ -95,9 +87,8 @@ def test_a_narrow_terminal_shows_warnings_whole(folder):
     assert max(map(len, warning.splitlines())) <= 40
 
 
-def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):
+def test_the_best_of_several_runs_is_bold_on_a_terminal(worse):
     """Without the codes, the output is that of a pipe, byte for byte."""
-    Path('worse.txt').write_text(WORSE)
     arguments = 'evaluate', 'reference.txt', 'run.txt', 'worse.txt', '-K', '1,10', '-q'
     plain = run(*arguments).stdout
     for columns in 80, 30:
@@ -113,8 +104,7 @@ def test_the_best_of_several_runs_is_bold_on_a_terminal(folder):
     assert '\x1b' not in on_terminal(*arguments, '--format', 'markdown', TERM='xterm')
 
 
-def test_decimals(folder):
-    Path('worse.txt').write_text(WORSE)
+def test_decimals(worse):
     arguments = 'evaluate', 'reference.txt', 'worse.txt', '-K', '10', '--per-query', '--precision'
     shown = {n: run(*arguments, n).stdout for n in ('0', '3', '9')}
     assert shown['3'] == run(*arguments[:-1]).stdout
@@ -126,15 +116,13 @@ def test_decimals(folder):
     assert csv[0] == csv[1]
 
 
-def test_queries_from_the_worst_on(folder):
-    Path('worse.txt').write_text(WORSE)
-    for format in 'csv', 'json', 'table':
-        command = 'evaluate', 'reference.txt', 'worse.txt', '-K', '1,10', '--format', format
-        shown = run(*command, '--sort-queries').stdout
-        as_asked = run(*command, '--per-query').stdout
-        assert sorted(as_asked) == sorted(shown)
-        assert shown.index('bob') < shown.index('ann')
-        assert as_asked.index('ann') < as_asked.index('bob')
+@pytest.mark.parametrize('format', ['csv', 'json', 'table'])
+def test_queries_from_the_worst_on(worse, format):
+    command = 'evaluate', 'reference.txt', 'worse.txt', '-K', '1,10', '--format', format
+    shown, as_asked = (output_of(*command, each) for each in ('--sort-queries', '--per-query'))
+    assert sorted(as_asked) == sorted(shown)
+    assert shown.index('bob') < shown.index('ann')
+    assert as_asked.index('ann') < as_asked.index('bob')
 
 
 def test_each_kind_of_warning_is_explained():

@@ -1,7 +1,7 @@
 """Options that several commands have."""
 
 import pytest
-from commands import RUN, run
+from commands import RUN, output_of, refused, run
 
 from mediaeval_ap.cli import main
 
@@ -16,23 +16,10 @@ FILES = {command: ['missing.txt', 'missing.txt'] for command in CUTOFF_COMMANDS}
 
 
 @pytest.mark.parametrize('command', CUTOFF_COMMANDS)
-@pytest.mark.parametrize(
-    ('options', 'message'),
-    [
-        (['-K', '1,5', '-K', '05'], 'K: found 5 twice, expected each cutoff once'),
-        (
-            ['-K', '5,all', '--definition', 'by-k'],
-            'K: found all, expected numbers: by-k divides by k',
-        ),
-    ],
-)
-def test_cutoffs_that_are_refused(folder, command, options, message):
+@pytest.mark.parametrize('options', ['-K 1,5 -K 05', '-K 5,all --definition by-k'])
+def test_cutoffs_that_are_refused(folder, command, options):
     """Before anything is read."""
-    if command == 'map' and 'by-k' in options:
-        message = '-K: found all, expected positive integers'
-    result = run(command, *FILES[command], *options)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert result.stderr.endswith(f'Error: {message}\n')
+    assert 'K: found ' in refused(command, *FILES[command], *options.split())
 
 
 @pytest.mark.parametrize(
@@ -46,29 +33,19 @@ def test_cutoffs_that_are_refused(folder, command, options, message):
 def test_integers_out_of_bounds(folder, arguments, bounds):
     least, largest = bounds
     for value in least - 1, largest + 1:
-        result = run(*arguments, str(value))
-        assert (result.exit_code, result.stdout) == (2, '')
         expected = f'found {value}, expected an integer from {least} to {largest}\n'
-        assert result.stderr.endswith(expected)
+        assert refused(*arguments, str(value)).endswith(expected)
     for value in least, largest:
         assert 'an integer from' not in run(*arguments, str(value)).stderr
 
 
 @pytest.mark.parametrize('command', ['evaluate', 'evaluate-trec'])
-@pytest.mark.parametrize(
-    ('measures', 'message'),
-    [
-        ('P@5,foo', "--measures: found 'foo', expected a measure of ir_measures, such as nDCG"),
-        ('map', "--measures: found 'map', expected a measure of ir_measures, such as AP"),
-        ('P@5,ndcg@10', "found 'ndcg@10', expected a measure of ir_measures, such as nDCG@10"),
-        ('AP@10', '--measures: found AP@10, which is already a column of the definition'),
-    ],
-)
-def test_measures_that_are_no_use(folder, command, measures, message):
+@pytest.mark.parametrize('measures', ['P@5,foo', 'AP@10'])
+def test_measures_that_are_no_use(folder, command, measures):
+    """Before anything is read; the option is named."""
     pytest.importorskip('ir_measures')
-    result = run(command, 'missing.txt', 'missing.txt', '--measures', measures)
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert message in result.stderr
+    error = refused(command, 'missing.txt', 'missing.txt', '--measures', measures)
+    assert '--measures: ' in error
 
 
 def test_quiet_hides_warnings_and_not_errors(folder):
@@ -78,11 +55,9 @@ def test_quiet_hides_warnings_and_not_errors(folder):
     assert told.stderr.startswith('Warning: ')
     quiet = run(*arguments, '--quiet', input=repeated)
     assert (quiet.exit_code, quiet.stderr, quiet.stdout) == (0, '', told.stdout)
-    other = 'y v 1 ann 0.9\n'
-    strict = run(*arguments, '--quiet', '--strict', input=other)
-    assert (strict.exit_code, strict.stdout) == (1, '')
-    assert strict.stderr.startswith('Error: <stdin>: 0 of ')
-    assert strict.stderr.count('\n') == 1
+    strict = refused(*arguments, '--quiet', '--strict', status=1, input='y v 1 ann 0.9\n')
+    assert strict.startswith('Error: <stdin>: 0 of ')
+    assert strict.count('\n') == 1
 
 
 @pytest.mark.parametrize(
@@ -94,5 +69,4 @@ def test_quiet_hides_warnings_and_not_errors(folder):
 )
 def test_other_spellings_of_options(folder, usual, other):
     arguments = 'reference.txt', 'run.txt', '--format', 'json'
-    first, second = (run(*each.split(), *arguments) for each in (usual, other))
-    assert (first.exit_code, first.stdout) == (0, second.stdout)
+    assert output_of(*usual.split(), *arguments) == output_of(*other.split(), *arguments)

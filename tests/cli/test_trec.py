@@ -79,6 +79,7 @@ def test_several_runs_and_ids_of_one_side(folder):
         ('--ties best --definition hits', 'found best, which hits is not defined for'),
         ('--ties expected --measures P@5', 'measures'),
         ('--relevance-level 2 --measures P@5', 'expected its rel as well'),
+        ('--measures alpha_nDCG@10', 'ir_measures cannot compute this'),
     ],
 )
 def test_parameters_that_do_not_go_together_are_errors_of_usage(folder, options, message):
