@@ -4,15 +4,12 @@ import json
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
-from commands import run
+from commands import follow_schema, json_of, output_of, refused, run
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.render.formats import render
 
-ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-3.schema.json').read_text())
 NAMES = [f'name_{letter}{number}' for letter in 'abc' for number in range(10)]
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -40,14 +37,18 @@ def runs(tmp_path, monkeypatch):
 RUNS = ['best.txt', 'half.txt', 'late.txt']
 
 
-def from_results(*arguments, expected=0):
-    result = run('compare', *arguments, '--quiet')
-    assert result.exit_code == expected, result.output
-    return result
+def of_runs(*options, files=RUNS):
+    return ['compare', 'reference.txt', *files, '-K', '1,10', '--quiet', *options]
 
 
-def compared(*options, expected=0, files=RUNS):
-    return from_results('reference.txt', *files, '-K', '1,10', *options, expected=expected)
+def in_json(*arguments):
+    written = json_of('compare', *arguments, '--quiet')
+    follow_schema(written, 'comparison-3')
+    return written
+
+
+def compared(*options, files=RUNS):
+    return in_json(*of_runs(*options, files=files)[1:])
 
 
 def in_python(*, queries='queries.txt', subset=None, definition='mediaeval-2016', **settings):
@@ -58,10 +59,10 @@ def in_python(*, queries='queries.txt', subset=None, definition='mediaeval-2016'
 
 
 def test_pairs():
-    written = compared('--format', 'csv', '--pairs', '--queries', 'queries.txt').stdout
+    command = of_runs('--queries', 'queries.txt')
+    written = output_of(*command, '--format', 'csv', '--pairs')
     assert written == render(in_python().document(pairs=True), 'csv')
-    written = compared('--queries', 'queries.txt').stdout
-    assert written == render(in_python().document(pairs=False), 'table')
+    assert output_of(*command) == render(in_python().document(pairs=False), 'table')
 
 
 OPTIONS = {
@@ -74,30 +75,24 @@ OPTIONS = {
 
 @pytest.mark.parametrize('options', OPTIONS)
 def test_options(options):
-    written = json.loads(
-        compared(*options.split(), '--queries', 'queries.txt', '--format', 'json').stdout
-    )
+    written = compared(*options.split(), '--queries', 'queries.txt')
     assert written == in_python(**OPTIONS[options]).to_dict()
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
 
 
 def test_reasons_instead_of_numbers():
     """Equal runs on one query: no interval, no effect size, and no tau."""
     Path('again.txt').write_text(Path('best.txt').read_text())
     Path('one.txt').write_text(f'{NAMES[0]}\n')
-    options = '--queries one.txt --format json --baseline best'.split()
-    written = json.loads(compared(*options, files=['best.txt', 'again.txt']).stdout)
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    options = '--queries one.txt --baseline best'.split()
+    written = compared(*options, files=['best.txt', 'again.txt'])
     assert written['pairs'][0]['dz'] is written['orders'][0]['tau'] is None
 
 
 def test_standard_input():
-    result = run(
-        *('compare', '-', 'best.txt', 'half.txt', '-K', '1', '--quiet', '--format', 'json'),
-        *('--by', 'corpus', '--cluster', 'video'),
-        input=Path('reference.txt').read_text(),
-    )
-    assert json.loads(result.stdout)['runs'] == ['best', 'half']
+    options = '-K 1 --by corpus --cluster video --quiet'.split()
+    given = Path('reference.txt').read_text()
+    written = json_of('compare', '-', 'best.txt', 'half.txt', *options, input=given)
+    assert written['runs'] == ['best', 'half']
 
 
 USAGE = {
@@ -114,9 +109,7 @@ USAGE = {
 
 @pytest.mark.parametrize('arguments', USAGE)
 def test_errors_in_the_command_line(arguments):
-    result = run('compare', 'reference.txt', *arguments.split())
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert USAGE[arguments] in result.stderr
+    assert USAGE[arguments] in refused('compare', 'reference.txt', *arguments.split())
 
 
 @pytest.mark.parametrize('files', [['reference.txt', 'bad.txt', 'best.txt'], ['bad.json']])
@@ -124,9 +117,7 @@ def test_a_missing_extra_is_told_before_the_work(monkeypatch, files):
     monkeypatch.setitem(sys.modules, 'scipy', None)
     Path('bad.txt').write_text('c0 v0 1 ann high\n')
     Path('bad.json').write_text('{"bad')
-    result = run('compare', *files)
-    assert (result.exit_code, result.stdout) == (1, '')
-    assert result.stderr == (
+    assert refused('compare', *files, status=1) == (
         'Error: compare: scipy is not installed; '
         "in the clone of mediaeval_ap, run pip install '.[compare]'\n"
     )
@@ -136,8 +127,7 @@ def test_a_missing_extra_is_told_before_the_work(monkeypatch, files):
 
 
 def results_of(command, *arguments, to):
-    result = run(command, *arguments, '--format', 'json', '--per-query', '-o', to, '--quiet')
-    assert result.exit_code == 0, result.output
+    output_of(command, *arguments, '--format', 'json', '--per-query', '-o', to, '--quiet')
     return to
 
 
@@ -146,11 +136,11 @@ def test_the_same_as_of_the_runs():
     scored = '-K 1,10 --subset subset.txt --measures RR'.split()
     both = results_of('evaluate', 'reference.txt', *RUNS[:2], *scored, to='both.json')
     late = results_of('evaluate', 'reference.txt', RUNS[2], *scored, to='late.json')
-    options = '--cluster video --by corpus --subset subset.txt --format json'.split()
-    written = compared(*options, '--measures', 'RR').stdout
-    assert from_results('reference.txt', both, late, *options).stdout == written
-    assert compared(*options, '--measures', 'RR', files=[both, RUNS[2]]).stdout == written
-    assert json.loads(written)['metrics'] == ['RR', 'MAP@1', 'MAP@10']
+    options = '--cluster video --by corpus --subset subset.txt'.split()
+    written = compared(*options, '--measures', 'RR')
+    assert in_json('reference.txt', both, late, *options) == written
+    assert compared(*options, '--measures', 'RR', files=[both, RUNS[2]]) == written
+    assert written['metrics'] == ['RR', 'MAP@1', 'MAP@10']
 
 
 def test_seeds_of_a_file_of_names():
@@ -165,31 +155,26 @@ def test_seeds_of_a_file_of_names():
     for path in files:
         to = path.replace('txt', 'json')
         results_of('evaluate', 'reference.txt', path, '-K', '1,10', to=to)
-    in_json = [path.replace('txt', 'json') for path in files]
-    options = '--names names.csv --baseline half --format json'.split()
-    written = json.loads(compared(*options, files=['half.txt', *files]).stdout)
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    results = [path.replace('txt', 'json') for path in files]
+    options = '--names names.csv --baseline half'.split()
+    written = compared(*options, files=['half.txt', *files])
     scorer = AveragePrecision('reference.txt', [1, 10])
-    results = {('some', seed): scorer.evaluate(f'some{seed}.txt') for seed in seeds}
-    expected = compare({**results, 'half': scorer.evaluate('half.txt')}, baseline='half')
+    of_seeds = {('some', seed): scorer.evaluate(f'some{seed}.txt') for seed in seeds}
+    expected = compare({**of_seeds, 'half': scorer.evaluate('half.txt')}, baseline='half')
     assert written == expected.to_dict()
     assert {row['run']: row['n_seeds'] for row in written['leaderboard']} == {'some': 3, 'half': 1}
-    assert [*written['manifest']['inputs']['runs']] == [
-        'half',
-        *(f'some (seed {s})' for s in '123'),
-    ]
-    mixed = json.loads(compared(*options, files=['half.txt', files[0], *in_json[1:]]).stdout)
-    assert mixed == written
+    runs = ['half', *(f'some (seed {seed})' for seed in seeds)]
+    assert [*written['manifest']['inputs']['runs']] == runs
+    assert compared(*options, files=['half.txt', files[0], *results[1:]]) == written
     half = results_of('evaluate', 'reference.txt', 'half.txt', '-K', '1,10', to='half.json')
-    stored = json.loads(from_results(half, *in_json, *options).stdout)
+    stored = in_json(half, *results, *options)
     assert (stored['pairs'], stored['verdicts']) == (written['pairs'], written['verdicts'])
-    twice = run('compare', *in_json, in_json[0], '--names', 'names.csv')
-    assert 'some1.json was given twice' in twice.stderr
+    twice = refused('compare', *results, results[0], '--names', 'names.csv')
+    assert 'some1.json was given twice' in twice
 
 
 def test_the_claimed_metric_comes_first_everywhere():
-    written = json.loads(compared('--format', 'json', '--measures', 'RR').stdout)
-    assert written['metrics'] == ['RR', 'MAP@1', 'MAP@10']
+    assert compared('--measures', 'RR')['metrics'] == ['RR', 'MAP@1', 'MAP@10']
     comparison = in_python()
     assert comparison.metrics == ['MAP@10', 'MAP@1']
     assert comparison.pairs[0].metric == comparison.to_frame()['metric'][0] == 'MAP@10'
@@ -201,24 +186,21 @@ def test_the_claimed_metric_comes_first_everywhere():
 def test_results_of_standard_input_and_given_names():
     both = results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json')
     one = results_of('evaluate', 'reference.txt', 'best.txt', to='one.json')
+    given = Path(both).read_text()
     for arguments in ['-', f'other={one}'], [f'other={one}', '-']:
-        given = Path(both).read_text()
-        result = run('compare', *arguments, '--quiet', '--format', 'json', input=given)
-        assert sorted(json.loads(result.stdout)['runs']) == ['best', 'half', 'other']
-    assert run('compare', '-', '--quiet', input=given).exit_code == 0
+        written = json_of('compare', *arguments, '--quiet', input=given)
+        assert sorted(written['runs']) == ['best', 'half', 'other']
+    output_of('compare', '-', '--quiet', input=given)
 
 
 MIXED = {
     'reference.txt': "Missing argument 'RUN...', as reference.txt was taken for a reference; for a",
-    'reference.txt best.txt half.txt --missing zero': 'missing: found results, expected score tab',
     'both.json best.txt': "'best.txt' holds no results, but other arguments do",
-    'both.json -K 1': '--cutoffs: found results, which are scored already',
     'both.json --queries queries.txt': '--queries: found results, which are scored already',
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
     'both.json --by corpus': '--by corpus needs REFERENCE before the results',
     'both.json --cluster video': '--cluster video needs REFERENCE before the results',
     'reference.txt best.txt half.txt --lower-is-better': 'found results, of which more is better',
-    'both.json --lower-is-better': '--lower-is-better: found results, of which more is better',
     'x=both.json': 'found the name x for a file of several runs, expected none',
 }
 
@@ -226,9 +208,7 @@ MIXED = {
 @pytest.mark.parametrize('arguments', MIXED)
 def test_errors_about_results_and_runs(arguments):
     results_of('evaluate', 'reference.txt', 'best.txt', 'half.txt', to='both.json')
-    result = run('compare', *arguments.split(), '--quiet')
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert MIXED[arguments] in result.stderr
+    assert MIXED[arguments] in refused('compare', *arguments.split(), '--quiet')
 
 
 # Verdicts, by which a job fails.
@@ -242,9 +222,9 @@ def test_a_gate_never_passes_with_nothing_to_compare(files, gate):
     """For example if the baseline is lost, or a pattern of names matches one file."""
     results_of('evaluate', 'reference.txt', 'best.txt', to='best.json')
     Path('best.csv').write_text('item,value\nq1,0.5\nq2,1\n')
-    result = from_results(*files.split(), *gate.split(), expected=1)
+    error = refused('compare', *files.split(), *gate.split(), '--quiet', status=1)
     told = f'nothing to compare with {gate.split()[1]}: found best alone, expected two or more'
-    assert (result.stdout, result.stderr) == ('', f'Error: compare: {told}\n')
+    assert error == f'Error: compare: {told}\n'
 
 
 FIRST_MEASURE = {'RR,P@5': 'Gate failed (worse: late)\n', 'P@5,RR': ''}
@@ -253,30 +233,30 @@ FIRST_MEASURE = {'RR,P@5': 'Gate failed (worse: late)\n', 'P@5,RR': ''}
 @pytest.mark.parametrize('measures', FIRST_MEASURE)
 def test_runs_pass_by_the_first_measure(measures):
     """Its first hypotheses are right, in five of thirty, at rank 2: RR lacks .5, P@5 nothing."""
-    told, gate = FIRST_MEASURE[measures], '--baseline best --fail-if-worse 0.1 --format json'
-    files, status = ['best.txt', 'late.txt'], 3 if told else 0
-    result = compared('--measures', measures, *gate.split(), files=files, expected=status)
-    assert result.stderr == told
+    told, gate = FIRST_MEASURE[measures], '--baseline best --fail-if-worse 0.1'
+    command = of_runs('--measures', measures, *gate.split(), files=['best.txt', 'late.txt'])
+    result = run(*command, '--format', 'json')
+    assert (result.exit_code, result.stderr) == (3 if told else 0, told)
     written = json.loads(result.stdout)
     first, second = measures.split(',')
     assert written['metrics'] == [first, 'MAP@1', 'MAP@10', second]
     assert written['pairs'][0]['metric'] == written['leaderboard'][0]['metric'] == first
     assert [each['metric'] for each in written['verdicts']] == [first]
-    table = compared('--measures', measures, *gate.split()[:-2], files=files, expected=status)
-    _, _, gate, *_ = table.stdout.splitlines()
+    table = run(*command).stdout
+    gate = table.splitlines()[2]
     assert gate == (told.rstrip() or 'Gate passed: not worse by 0.1 or more')
     assert gate == written['gate']['words']
     rules = '95 % interval; worse: all below -0.1; not worse: all above -0.1'
-    assert f'\n{first}: difference to best ({rules})\n' in table.stdout
-    assert f'Claims are about {first}; MAP@1, MAP@10 and {second} are exploratory.' in table.stdout
+    assert f'\n{first}: difference to best ({rules})\n' in table
+    assert f'Claims are about {first}; MAP@1, MAP@10 and {second} are exploratory.' in table
 
 
 def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():
     """One query has no relevant shot, and so no RR."""
-    options = '--queries queries.txt --measures RR --baseline best'.split()
-    result = compared(*options, '--require-better', expected=1)
-    assert 'found no value of RR for some queries, expected one for each' in result.stderr
-    assert 'RR: left out, as some queries have no value' in compared(*options).stdout
+    command = of_runs(*'--queries queries.txt --measures RR --baseline best'.split())
+    told = 'found no value of RR for some queries, expected one for each'
+    assert told in refused(*command, '--require-better', status=1)
+    assert 'RR: left out, as some queries have no value' in output_of(*command)
 
 
 @pytest.mark.parametrize('n_videos', [4, 49, 50, 60])
@@ -287,20 +267,9 @@ def test_intervals_are_those_of_python(n_videos):
     Path('reference.txt').write_text('\n'.join(rows) + '\n')
     for name, lines in ('best', right), ('half', right[::2]):
         Path(f'{name}.txt').write_text('\n'.join(lines) + '\n')
-    written = json.loads(compared('--format', 'json', files=['best.txt', 'half.txt']).output)
+    written = compared(files=['best.txt', 'half.txt'])
     scorer = AveragePrecision('reference.txt', [1, 10])
-    best, half = scorer.evaluate('best.txt'), scorer.evaluate('half.txt')
-    assert written == json.loads(json.dumps(compare([best, half]).to_dict()))
+    comparison = compare([scorer.evaluate('best.txt'), scorer.evaluate('half.txt')])
+    assert written == json.loads(comparison.to_json())
     cluster = 'video' if n_videos >= 50 else 'none'
     assert written['manifest']['parameters']['cluster'] == cluster
-
-
-def test_intervals_of_the_samples_are_those_of_python():
-    samples = ROOT / 'samples'
-    reference, hypothesis = str(samples / 'reference.txt'), str(samples / 'hypothesis.txt')
-    lines = Path(hypothesis).read_text().splitlines(keepends=True)
-    Path('sure.txt').write_text(''.join(line for line in lines if float(line.split()[4]) >= 0.5))
-    result = from_results(reference, hypothesis, 'sure.txt', '--format', 'json')
-    evaluate = AveragePrecision(reference).evaluate
-    comparison = compare(evaluate(hypothesis), evaluate('sure.txt'))
-    assert json.loads(result.output) == json.loads(json.dumps(comparison.to_dict()))

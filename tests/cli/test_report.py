@@ -6,12 +6,13 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import output_of, refused
 from page_text import data_of
 
 from mediaeval_ap import AveragePrecision, compare, read_results
 from mediaeval_ap.cli.report import FIGURES
-from mediaeval_ap.errors import ParameterError
+
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 
 @pytest.fixture
@@ -20,43 +21,42 @@ def runs(folder):
     return ['report', 'reference.txt', 'run.txt', 'other.txt', '--quiet']
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 def test_the_page_is_that_of_python(runs):
+    Path('intro.md').write_bytes('\ufeff*zoë* <b>'.encode())
     options = (
-        '-K 1,2 --near 0.3 --definition trec --correction bh '
-        '--level 0.9 --baseline run --queries queries.txt -o report.html'
+        '-K 1,2 --near 0.3 --definition trec --correction bh --level 0.9 --baseline run '
+        '--queries queries.txt --intro intro.md --link Task=https://a.org/?x=y '
+        '--link https://b.org/?x=http://c -o report.html'
     )
-    result = run(*runs, *options.split())
-    assert (result.exit_code, result.output) == (0, '')
+    assert output_of(*runs, '--title', 'Zoë & co', *options.split()) == ''
     settings = {'correction': 'bh', 'level': 0.9, 'baseline': 'run'}
     evaluator = AveragePrecision('reference.txt', [1, 2], definition='trec')
     report = evaluator.report(['run.txt', 'other.txt'], 'queries.txt', near=0.3, **settings)
-    assert Path('report.html').read_text() == report.to_html()
+    links = {'Task': 'https://a.org/?x=y', 'https://b.org/?x=http://c': 'https://b.org/?x=http://c'}
+    text = report.to_html(title='Zoë & co', intro='*zoë* <b>', links=links)
+    assert Path('report.html').read_text() == text
+    assert '<title>Zoë &amp; co</title>' in text
+    assert '<p><em>zoë</em> &lt;b&gt;</p>' in text
+    assert data_of(text)['title'] == 'Zoë & co'
 
 
 BROKEN = {  # runs that cannot be read, and the error of each
-    'bad.txt': "bad.txt, line 2, confidence: found 'high', expected a finite decimal number",
+    'bad.txt': 'bad.txt, line 2, confidence: ',
     'missing.txt': 'missing.txt: No such file or directory',
-    'latin.txt': 'latin.txt, line 1: found invalid UTF-8 at byte 9 (0xe9), expected UTF-8',
-    'empty.txt': 'empty.txt: found an empty file, expected at least one row of 5 fields',
     'elsewhere.txt': 'elsewhere.txt: 0 of 1 returned shots occur in reference.txt',
 }
 
 
 @pytest.fixture
 def broken(runs):
-    Path('latin.txt').write_bytes(b'x v 1 an\xe9 0.5\n')
-    Path('empty.txt').touch()
     Path('elsewhere.txt').write_text('y y 7 ann 0.5\n')
     return ['--strict', '--keep-going', '-o', 'page.html']
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # two queries are few
 @pytest.mark.parametrize('name', BROKEN)
 def test_a_run_that_is_broken_does_not_block_the_page(runs, broken, name):
-    result = run(*runs, f'lost={name}', *broken, '--queries', 'queries.txt')
-    assert (result.exit_code, result.stdout) == (1, '')
-    (line,) = result.stderr.splitlines()
+    told = refused(*runs, f'lost={name}', *broken, '--queries', 'queries.txt', status=1)
+    (line,) = told.splitlines()
     assert line.startswith(f'Error: {BROKEN[name]}')
     data = data_of(Path('page.html').read_text())
     error = line.removeprefix('Error: ')
@@ -65,25 +65,25 @@ def test_a_run_that_is_broken_does_not_block_the_page(runs, broken, name):
     assert data['title'] == '2 of 3 runs on reference.txt'
     (remark,) = (each for each in data['remarks'] if each['what'] == f'missing: {error}')
     assert remark['runs'] == ['lost']
-    stopped = run(*runs, name, '--strict', '-o', 'other.html')
     hint = '; --keep-going makes the page from the other runs'
-    assert (stopped.exit_code, stopped.stderr) == (1, f'{line}{hint}\n')
-    alone = run('report', 'reference.txt', name, '-q', '--strict', '-o', 'other.html')
-    assert (alone.exit_code, alone.stderr) == (1, result.stderr)
+    assert refused(*runs, name, '--strict', '-o', 'other.html', status=1) == f'{line}{hint}\n'
+    alone = refused('report', 'reference.txt', name, '-q', '--strict', '-o', 'other.html', status=1)
+    assert alone == told
     assert not Path('other.html').exists()
 
 
-def test_no_page_without_any_run_or_without_the_baseline(runs, broken):
-    no_page = '--baseline bad: has errors, so there is no page'
-    for arguments, errors in (
-        (['bad.txt', 'missing.txt'], [BROKEN['bad.txt'], BROKEN['missing.txt']]),
-        (['bad.txt', 'run.txt', '--baseline', 'bad'], [BROKEN['bad.txt'], no_page]),
-    ):
-        result = run('report', 'reference.txt', *arguments, '-q', *broken)
-        assert (result.exit_code, result.stdout) == (1, '')
-        line = result.stderr.replace(' (1 more wrong line)', '')
-        assert line == f'Error: {"; ".join(errors)}\n'
-        assert not Path('page.html').exists()
+@pytest.mark.parametrize(
+    ('arguments', 'also'),
+    [
+        ('bad.txt missing.txt', BROKEN['missing.txt']),
+        ('bad.txt run.txt --baseline bad', '--baseline bad: has errors, so there is no page'),
+    ],
+)
+def test_no_page_without_any_run_or_without_the_baseline(runs, broken, arguments, also):
+    line = refused('report', 'reference.txt', *arguments.split(), '-q', *broken, status=1)
+    assert line.startswith(f'Error: {BROKEN["bad.txt"]}')
+    assert line.endswith(f'; {also}\n')
+    assert not Path('page.html').exists()
 
 
 TABLE = 'item,a,b,kind\n' + ''.join(f'i{n},{n},{n * n % 31},{n % 2}\n' for n in range(30))
@@ -95,9 +95,7 @@ def scored(folder):
     Path('wide.csv').write_text(TABLE.replace(',kind', ',cluster'))
     Path('other.txt').write_text('x v 2 ann 0.9\n')
     both = ['reference.txt', 'run.txt', 'other.txt', '--queries', 'queries.txt', '-q']
-    assert (
-        run('evaluate', *both, '--format', 'json', '--per-query', '-o', 'both.json').exit_code == 0
-    )
+    output_of('evaluate', *both, '--per-query', '-o', 'both.json')
 
 
 OF_SCORES = {
@@ -106,11 +104,9 @@ OF_SCORES = {
 }
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('arguments', OF_SCORES)
 def test_the_page_of_scores_is_that_of_python(scored, arguments):
-    result = run('report', *arguments.split(), '--quiet', '--title', 'Two', '-o', 'page.html')
-    assert (result.exit_code, result.output) == (0, '')
+    output_of('report', *arguments.split(), '--quiet', '--title', 'Two', '-o', 'page.html')
     path = arguments.split()[0]
     results = path if path == 'wide.csv' else read_results(path)
     comparison = compare(results, **OF_SCORES[arguments])
@@ -118,59 +114,33 @@ def test_the_page_of_scores_is_that_of_python(scored, arguments):
 
 
 def test_figures_of_scores(scored):
-    result = run('report', 'wide.csv', '--quiet', '--figure', 'all', '-o', 'figures')
-    assert (result.exit_code, result.output) == (0, '')
+    output_of('report', 'wide.csv', '--quiet', '--figure', 'all', '-o', 'figures')
     names = {each.name for each in Path('figures').iterdir()}
     assert names == {'leaderboard.svg', 'scatter.svg', 'distribution.svg'}
-    result = run('report', 'both.json', '--quiet', '--figure', 'map_by_k', '-o', '-')
-    assert result.stdout.startswith('<svg')
+    figure = output_of('report', 'both.json', '--quiet', '--figure', 'map_by_k', '-o', '-')
+    assert figure.startswith('<svg')
+    error = refused('report', 'wide.csv', '--quiet', '--figure', 'map_by_k', '-o', '-', status=1)
+    assert 'map_by_k: found the metrics value, expected one' in error
 
 
 LACKING = {
     'wide.csv --figure loss -o x.svg': '--figure loss needs rankings: found score tables',
     'both.json --figure precision_recall -o x.svg': 'recall needs rankings: found results',
     'wide.csv --figure scatter,confused -o x': '--figure confused needs rankings: found sc',
-    'wide.csv --figure map_by_k -o x.svg': 'map_by_k: found the metrics value, expected one',
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
     'both.json --keep-going -o x.html': '--keep-going: found results, which are scored already',
-    'both.json --near 0.1 -o x.html': '--near: found results, which are scored already',
-    'wide.csv run.txt -o x.html': "'run.txt' is not a score table, but another argument is",
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
     'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
-    'missing.csv -o x.html': 'missing.csv: No such file or directory',
     'reference.txt -o x.html': "Missing argument 'RUN...'",
 }
 
 
 @pytest.mark.parametrize('arguments', LACKING)
-def test_what_scores_lack_is_refused_in_one_line(scored, arguments):
-    result = run('report', *arguments.split(), '--quiet')
-    assert result.exit_code in (1, 2)
-    (line,) = [each for each in result.stderr.splitlines() if each.startswith('Error: ')]
-    assert LACKING[arguments] in line
+def test_what_scores_lack_is_refused(scored, arguments):
+    assert LACKING[arguments] in refused('report', *arguments.split(), '--quiet')
     assert not Path('x.html').exists()
     assert not Path('x.svg').exists()
-
-
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-def test_title_introduction_and_links_are_those_of_python(runs):
-    Path('intro.md').write_bytes('\ufeff*zoë* <b>'.encode())
-    links = ['--link', 'Task=https://a.org/?x=y', '--link', 'https://b.org/?x=http://c']
-    options = ['--title', 'Zoë & co', '--intro', 'intro.md', *links]
-    result = run(*runs, *options, '-o', 'report.html')
-    assert (result.exit_code, result.output) == (0, '')
-    report = AveragePrecision('reference.txt').report(['run.txt', 'other.txt'])
-    links = {'Task': 'https://a.org/?x=y', 'https://b.org/?x=http://c': 'https://b.org/?x=http://c'}
-    text = report.to_html(title='Zoë & co', intro='*zoë* <b>', links=links)
-    assert Path('report.html').read_text() == text
-    assert '<title>Zoë &amp; co</title>' in text
-    assert '<p><em>zoë</em> &lt;b&gt;</p>' in text
-    assert data_of(text)['title'] == 'Zoë & co'
-    with pytest.raises(ParameterError, match=r"^title: found ' ', expected non-empty text"):
-        report.to_html(title=' ')
-    with pytest.raises(ParameterError, match=r"^links: found 'x': 'javascript:x', expected a text"):
-        report.to_html(links={'x': 'javascript:x'})
 
 
 @pytest.mark.parametrize(
@@ -184,10 +154,9 @@ def test_a_wrong_introduction_is_one_line(runs, content, message):
     Path('reference.txt').write_text('wrong\n')
     if content is not None:
         Path('intro.md').write_bytes(content)
-    result = run(*runs, '--intro', 'intro.md', '-o', 'a.html')
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert result.stderr.count('\n') == 1
+    error = refused(*runs, '--intro', 'intro.md', '-o', 'a.html', status=1)
+    assert message in error
+    assert error.count('\n') == 1
 
 
 @pytest.mark.parametrize(
@@ -202,29 +171,22 @@ def test_several_figures_are_written_to_a_folder(runs, figures, n_runs, format, 
     if 'older' in written:
         Path('figures').mkdir()
         Path('figures', 'older').touch()
-    result = run(*runs[: 2 + n_runs], '--quiet', '--figure', figures, '-o', 'figures', *format)
-    assert (result.exit_code, result.output) == (0, '')
+    command = *runs[: 2 + n_runs], '--quiet', *format, '--figure'
+    assert output_of(*command, figures, '-o', 'figures') == ''
     assert {each.name for each in Path('figures').iterdir()} == written
     begins = {'.svg': b'<svg', '.png': b'\x89PNG', '.pdf': b'%PDF', '': b''}
     for each in Path('figures').iterdir():
         assert each.read_bytes().startswith(begins[each.suffix])
     name = sorted(written)[0]
-    alone = run(*runs[: 2 + n_runs], '--quiet', '--figure', Path(name).stem, '-o', name, *format)
-    assert alone.exit_code == 0
+    output_of(*command, Path(name).stem, '-o', name)
     assert Path(name).read_bytes() == Path('figures', name).read_bytes()
 
 
 def test_the_query_of_a_figure_is_chosen(runs):
-    one, other = (
-        run(*runs, '--figure', 'precision_recall', *options, '-o', '-')
-        for options in ([], ['--query', 'ann'])
-    )
-    assert (one.exit_code, other.exit_code) == (0, 0)
-    assert '>bob</text>' in one.stdout  # of ann, a run has no hit
-    assert '>ann</text>' in other.stdout
-    wrong = run(*runs, '--figure', 'precision_recall', '--query', 'zoe', '-o', '-')
-    assert wrong.exit_code != 0
-    assert "precision_recall: found 'zoe'" in wrong.stderr
+    command = *runs, '--figure', 'precision_recall', '-o', '-'
+    assert '>bob</text>' in output_of(*command)  # of ann, a run has no hit
+    assert '>ann</text>' in output_of(*command, '--query', 'ann')
+    assert "precision_recall: found 'zoe'" in refused(*command, '--query', 'zoe', status=1)
 
 
 def test_names_with_control_characters_are_drawn(folder):
@@ -234,8 +196,7 @@ def test_names_with_control_characters_are_drawn(folder):
     for each in (path, 'other.txt'):
         Path(each).write_text(f'x v 1 {name} 0.9\nx v 2 {name} 0.8\n')
     options = ['--quiet', '--figure', 'precision_recall', '-o', 'x.svg']
-    result = run('report', 'named.txt', path, 'other.txt', *options)
-    assert (result.exit_code, result.output) == (0, '')
+    output_of('report', 'named.txt', path, 'other.txt', *options)
     ET.parse('x.svg')
 
 
@@ -243,15 +204,12 @@ def test_names_with_control_characters_are_drawn(folder):
 def test_a_missing_library_is_missed_before_anything_is_read(runs, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     Path('reference.txt').write_text('wrong\n')
-    result = run(*runs, '-o', 'a.html')
-    assert f'report: {module} is not installed; in the clone of' in result.stderr
-    assert "pip install '.[report]'" in result.stderr
+    assert f'report: {module} is not installed; ' in refused(*runs, '-o', 'a.html', status=1)
 
 
 @pytest.mark.parametrize(('name', 'begin'), [('a.PDF', b'%PDF'), ('a.svg.gz', b'\x1f\x8b')])
 def test_the_suffix_is_the_format_of_a_figure(runs, name, begin):
-    result = run(*runs, '--figure', 'loss', '-o', name)
-    assert (result.exit_code, result.output) == (0, '')
+    assert output_of(*runs, '--figure', 'loss', '-o', name) == ''
     assert Path(name).read_bytes().startswith(begin)
 
 
@@ -266,7 +224,6 @@ WRONG = {
     '-o a': "-o: found 'a', expected a name that ends in .html, .svg, .png, .pdf",
     "-o a.html --title ''": "--title: found '', expected non-empty text",
     '-o a.html --link x=javascript:1': "'--link': found 'x': 'javascript:1', expected",
-    '-o a.html --link x': "'--link': found 'x': '', expected a text and a URL",
     '-o a.html --link http://x --link http://x': "found 'http://x' twice, expected each link once",
     '-o a.svg --figure loss --intro x': '--title, --intro and --link are for',
     '-o a.html --lower-is-better': '--lower-is-better: found runs, expected score tables or',
@@ -282,7 +239,5 @@ WRONG = {
 @pytest.mark.parametrize('options', WRONG)
 def test_what_is_wrong_is_said_before_anything_is_read(runs, options):
     Path('reference.txt').write_text('wrong\n')
-    result = run(*runs, *shlex.split(options))
-    assert (result.exit_code, result.stdout) == (2, '')
-    assert WRONG[options] in result.stderr
+    assert WRONG[options] in refused(*runs, *shlex.split(options))
     assert not Path('a.html').exists()

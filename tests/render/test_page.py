@@ -7,7 +7,8 @@ import re
 import pytest
 from page_text import PageText, data_of, unpacked
 
-from mediaeval_ap.render.page import p_value, page, static
+from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.render.page import check_links, p_value, page, static
 
 HOSTILE = '</script><script>alert(1)</script>'
 TITLE = f'A {HOSTILE}, turned \u202e around'
@@ -68,6 +69,14 @@ def test_hostile_text_stays_text():
     assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in harmless.elements]
     shown = TITLE.replace('\u202e', '\\u202e')  # hidden characters are shown as escapes
     assert parsed.inside['title'] == [shown]
+
+
+@pytest.mark.parametrize(('text', 'url'), [('x', 'javascript:x'), ('x', ''), ('', 'http://x')])
+def test_links_are_of_the_web(text, url):
+    with pytest.raises(
+        ParameterError, match=f"^links: found '{text}': '{url}', expected a text and"
+    ):
+        check_links({text: url})
 
 
 def test_data_and_bundle_arrive_as_they_are():
