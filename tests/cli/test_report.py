@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -187,17 +186,6 @@ def test_the_query_of_a_figure_is_chosen(runs):
     assert '>bob</text>' in output_of(*command)  # of ann, a run has no hit
     assert '>ann</text>' in output_of(*command, '--query', 'ann')
     assert "precision_recall: found 'zoe'" in refused(*command, '--query', 'zoe', status=1)
-
-
-def test_names_with_control_characters_are_drawn(folder):
-    """A control character aborted Vega, or gave a file that was not XML."""
-    name, path = 'ann\x01\ufffe', 'run\x1b\uffff.txt'
-    Path('named.txt').write_text(f'x v 1 {name}\nx v 2 bob\n')
-    for each in (path, 'other.txt'):
-        Path(each).write_text(f'x v 1 {name} 0.9\nx v 2 {name} 0.8\n')
-    options = ['--quiet', '--figure', 'precision_recall', '-o', 'x.svg']
-    output_of('report', 'named.txt', path, 'other.txt', *options)
-    ET.parse('x.svg')
 
 
 @pytest.mark.parametrize('module', ['scipy', 'jinja2', 'vl_convert'])
