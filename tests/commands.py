@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 
-import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -20,7 +19,6 @@ from mediaeval_ap.cli import main
 
 NOT_OF_TERMINALS = ('COLUMNS', 'NO_COLOR', 'FORCE_COLOR', 'TERM')
 COMMAND = [sys.executable, '-m', 'mediaeval_ap']
-SCHEMAS = Path(__file__).parents[1] / 'docs/reference/schemas'
 REFERENCE = 'x v 1 ann\nx v 2 ann\nx w 1 bob\n'
 RUN = 'x v 1 ann 0.9\nx w 2 anne 0.8\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
 
@@ -56,12 +54,6 @@ def refused(*arguments, status=2, **settings):
     result = run(*arguments, **settings)
     assert (result.exit_code, result.stdout) == (status, ''), result.output
     return result.stderr
-
-
-def follow_schema(document, name):
-    """Fail if a document is not as its published schema says."""
-    schema = json.loads((SCHEMAS / f'{name}.schema.json').read_text())
-    jsonschema.Draft202012Validator(schema).validate(document)
 
 
 def on_terminal(*arguments, columns=80, **environment):

@@ -4,7 +4,8 @@ import csv
 from pathlib import Path
 
 import pytest
-from commands import follow_schema, json_of, output_of, refused, run
+from commands import json_of, output_of, refused, run
+from schemas import follow_schema
 
 from mediaeval_ap import challenges
 from mediaeval_ap.choices import TIES

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import follow_schema, json_of, output_of, refused, run
+from commands import json_of, output_of, refused, run
+from schemas import follow_schema
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.render.formats import render

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from commands import expected, follow_schema, json_of, output_of, refused, run
+from commands import expected, json_of, output_of, refused, run
+from schemas import follow_schema
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import follow_schema, json_of, output_of, refused
+from commands import json_of, output_of, refused
+from schemas import follow_schema
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.render.formats import render

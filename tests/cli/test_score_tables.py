@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas
 import pytest
-from commands import follow_schema, json_of, output_of, refused, run
+from commands import json_of, output_of, refused, run
+from schemas import follow_schema
 
 from mediaeval_ap import compare
 from mediaeval_ap.render.formats import render
