@@ -67,11 +67,7 @@ THREE, FOUR = [0.5, 0.4, 0.1], [0.5, 0.4, 0.3, 0.1]
             'a leads b by 0.100 [0.020, 0.180], but they are not significantly different: '
             'p = 0.0600, Holm',
         ),
-        (
-            THREE,
-            {'ab': 0.06},
-            f'a leads, but is {ALIKE} b and c (smallest p = 0.0600)',
-        ),
+        (THREE, {'ab': 0.06}, f'a leads, but is {ALIKE} b and c (smallest p = 0.0600)'),
         (THREE, {'ac': 0.01}, f'a leads, but is {ALIKE} b (p = 1.0000)'),
         (
             [0.5, 0.4, 0.4],
@@ -136,11 +132,8 @@ def test_the_sentences_name_the_interval_the_test_and_what_it_needs():
 
 
 def test_the_correction_is_named_in_the_headline():
-    named = [said([0.5, 0.4], {}, correction=each)[0] for each in ('holm', 'bh')]
-    assert [each.partition('p = 1.0000, ')[2] for each in named] == [
-        'Holm',
-        'Benjamini and Hochberg',
-    ]
+    headline, _ = said([0.5, 0.4], {}, correction='bh')
+    assert headline.endswith(', Benjamini and Hochberg')
 
 
 @pytest.mark.parametrize(

@@ -23,27 +23,26 @@ def test_stream_answers_each_line(folder):
     assert json.loads(answer) == {'query': 'ann', 'n_relevant': 2, 'AP': 1.0, 'AP@2': 1.0}
 
 
-TWO_FIELDS = (
-    "found 2 fields in 'a b', expected 1 field: person_name; write _ for each space within a name, "
-    "as 'a_b'"
-)
 NO_NAMES = {
-    b'\n': ('', 'line 1: found an empty line, expected a name'),
-    b' \t\r\n': (' \t', 'line 1: found an empty line, expected a name'),
-    b'a b\n': ('a b', f'line 1: {TWO_FIELDS}'),
-    b'\xff\n': ('\\xff', 'line 1: found invalid UTF-8 at byte 1 (0xff), expected UTF-8'),
+    b'\n': ('', 'found an empty line, expected a name'),
+    b' \t\r\n': (' \t', 'found an empty line, expected a name'),
+    b'a b\n': ('a b', "found 2 fields in 'a b', "),
+    b'\xff\n': ('\\xff', 'found invalid UTF-8 at byte 1 (0xff), '),
 }
 
 
 @pytest.mark.parametrize('line', NO_NAMES)
 def test_stream_answers_what_is_no_name_in_its_place(folder, line):
-    text, error = NO_NAMES[line]
+    text, fault = NO_NAMES[line]
     result = run(*STREAM, input=line + b'ann\n')
     assert result.exit_code == 1
-    assert result.stdout == f'{printable(text)}\terror: <stdin>, {error}\nann\t2\t1.0\n'
+    told, answer = result.stdout.splitlines()
+    name, error = told.split('\terror: ')
+    assert (name, answer) == (printable(text), 'ann\t2\t1.0')
+    assert error.startswith(f'<stdin>, line 1: {fault}')
     assert result.stderr == 'Error: <stdin>: 1 of 2 lines are not names\n'
     first, second = run(*STREAM, '--format', 'jsonl', input=line + b'ann').stdout.splitlines()
-    assert json.loads(first) == {'query': text, 'error': f'<stdin>, {error}'}
+    assert json.loads(first) == {'query': text, 'error': error}
     assert json.loads(second)['query'] == 'ann'
 
 
@@ -78,15 +77,6 @@ def test_stream_keeps_standard_input_for_names(folder):
     refused('stream', 'reference.txt', '-')
 
 
-TABLE = f"""\
-n_relevant   AP@1  query
-----------  -----  -----
-         2  1.000  ann
-error: <stdin>, line 2: {TWO_FIELDS}
-         1  1.000  bob
-"""
-
-
 def test_a_terminal_gets_the_table(folder):
     ours, theirs = pty.openpty()
     subprocess.run(
@@ -101,4 +91,11 @@ def test_a_terminal_gets_the_table(folder):
     with suppress(OSError):  # a terminal may give its output in pieces, and ends with an error
         while piece := os.read(ours, 1 << 16):
             output += piece
-    assert output.decode().replace('\r\n', '\n') == TABLE
+    *rows, error, last = output.decode().splitlines()
+    assert rows == [
+        'n_relevant   AP@1  query',
+        '----------  -----  -----',
+        '         2  1.000  ann',
+    ]
+    assert error.startswith('error: <stdin>, line 2: found 2 fields ')
+    assert last == '         1  1.000  bob'

@@ -6,7 +6,6 @@ signal, say nothing, and leave no output and nothing temporary, here or in TMPDI
 and has to have exited with 0 and all of its output.
 """
 
-import gzip
 import os
 import random
 import shutil
@@ -59,7 +58,6 @@ JOBS = {
     'evaluate': Job('evaluate ../reference.txt ../run.txt'),
     'output': Job('evaluate ../reference.txt ../run.txt -o map.csv', ('map.csv',)),
     'bulk': Job('evaluate ../reference.txt ../bulk.txt -K 10 -o map.txt', ('map.txt',)),
-    'gzip': Job('evaluate ../reference.txt ../run-2.txt.gz -K 10'),
     'parquet': Job('evaluate ../reference.txt ../run-2.parquet -K 10'),
     'zstd': Job('evaluate ../reference.txt ../run.txt -o map.txt.zst', ('map.txt.zst',)),
     'evaluate-trec': Job('evaluate-trec ../qrels.txt ../trec.txt -o map.txt', ('map.txt',)),
@@ -68,7 +66,6 @@ JOBS = {
         ' --queries ../queries.txt',
         ('qrels.txt', 'run.txt'),
     ),
-    'map': Job('map ../truth.csv ../predictions.csv -o map.json', ('map.json',)),
     'jobs': Job('evaluate ../reference.txt ../run.txt --queries ../many.txt --jobs 2'),
     'resume': Job(
         'evaluate ../reference.txt ../run.txt --queries ../many.txt --jobs 2 --resume blocks'
@@ -124,9 +121,7 @@ def make_inputs(folder):
     ]
     (folder / 'bulk.txt').write_text(''.join(f'{row}\n' for row in rows))
     rows = rows[:ROWS]
-    text = ''.join(f'{row}\n' for row in rows).encode()
-    (folder / 'run-2.txt').write_bytes(text)
-    (folder / 'run-2.txt.gz').write_bytes(gzip.compress(text, 1))
+    (folder / 'run-2.txt').write_text(''.join(f'{row}\n' for row in rows))
     names = ['corpus_id', 'video_id', 'shot_id', 'person_name', 'confidence']
     *texts, numbers = zip(*map(str.split, rows), strict=True)
     columns = [*map(pyarrow.array, texts), pyarrow.array(list(map(float, numbers)))]
@@ -141,14 +136,6 @@ def make_inputs(folder):
             for topic in topics
             for number in range(1000)
         )
-    )
-    users = range(20_000)
-    (folder / 'truth.csv').write_text(
-        'customer_id,article_id\n' + ''.join(f'u{user},{user % 50}\n' for user in users)
-    )
-    (folder / 'predictions.csv').write_text(
-        'customer_id,prediction\n'
-        + ''.join(f'u{user},{user % 9} {user % 7 + 20} 49\n' for user in users)
     )
 
 

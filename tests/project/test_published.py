@@ -1,9 +1,7 @@
 """The comparison with published figures, on a clone that the test makes."""
 
 import importlib
-import re
 import subprocess
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,19 +72,3 @@ def test_figures_equal_or_with_a_cause_and_what_is_not_there(published, tmp_path
     page = results(published, tmp_path, monkeypatch, commit)
     assert '0 repositories' in page
     assert '- me/mine: no clone, or at another commit' in page
-
-
-def test_the_sources_have_what_they_need(published):
-    tables = tomllib.loads(published.SOURCES.read_text())
-    expressions = tables.pop('expressions')
-    repositories = {key.split('@')[0] for key in tables}
-    for key, source in tables.items():
-        assert re.fullmatch(r'[\w.-]+/[\w.-]+@[0-9a-f]{40}', key)
-        others = re.findall(r'([\w.-]+/[\w.-]+):', ' '.join(source.get('files', [])))
-        assert repositories.issuperset(others)
-        if source:
-            assert len(source['files']) > 1, key
-            assert 'printed' in source or 'figures' in str(source), key
-            assert published.RULES.keys() >= set(source.get('rules', [])), key
-        for part in published.parts(expressions | source | {'repository': key}):
-            re.compile(part['printed'][1] if 'printed' in part else '')
