@@ -22,6 +22,7 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.render.page import COLOURS, fixed_decimals
 
+pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 HOSTILE = '<script>alert(1)</script>'
 NAMES = ['ann', 'anne', 'bob_lee', 'bob_li', 'cat', HOSTILE, '"onload="x', 'zoë']
 REFERENCE = [('x', f'v{i % 5}', str(i), NAMES[i % len(NAMES)]) for i in range(40)]
@@ -56,7 +57,6 @@ def page(report):
     return report.to_html()
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
 def test_comparison_diagnoses_and_evaluations_are_those_of_their_own_functions(
     average_precision, report
 ):
@@ -153,7 +153,6 @@ def test_the_data_are_as_the_schema_says(report):
     assert set(value) == set(schema_of('report-1')['required'])
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_a_missing_run_changes_nothing_else():
     """Neither another run's numbers, nor the pool, which does not count the team of the run."""
     evaluator = AveragePrecision(REFERENCE, judged=[row[:3] for row in REFERENCE], K=[5])
@@ -179,7 +178,6 @@ def test_a_missing_run_changes_nothing_else():
     assert value == whole
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 def test_judgements_are_shown(report):
     """Judged@k of `evaluate`, the document of `pool`, and an order that could turn."""
     assert report.pool is None
@@ -206,7 +204,6 @@ def test_judgements_are_shown(report):
     assert condensed.to_dict()['judged']
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.WithoutRelevantWarning')
 def test_rankings_are_those_of_rank(average_precision, report):
     rankings = report.to_dict()['rankings']
     for number, name in enumerate(report.comparison.runs):
@@ -259,7 +256,6 @@ def test_the_reading_of_the_board_does_not_repeat_its_first_row(report, page):
     assert len(further) == sum(f'<p>{html.escape(sentence)}</p>' in page for sentence in further)
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 @pytest.mark.parametrize('n_runs', [8, 9])
 def test_grey_lines_are_explained_where_there_are_some(average_precision, n_runs, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)
@@ -305,7 +301,6 @@ SMALL = {
     ('case', 'definition'),
     [*((case, 'mediaeval-2016') for case in SMALL), ('one query that nobody is', 'trec')],
 )
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # each case has its own
 def test_small_campaigns_have_a_page(case, definition, monkeypatch):
     monkeypatch.setattr('mediaeval_ap.render.page.javascript_bundle', str)  # takes long to pack
     runs, queries = SMALL[case]
@@ -334,7 +329,6 @@ def test_no_folder_is_shown_where_names_of_files_differ(tmp_path, monkeypatch):
     assert data_of(page)['manifest']['inputs'][0]['name'] == str(tmp_path / 'reference.txt')
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # tested elsewhere
 def test_the_cutoff_of_the_loss(average_precision):
     by_100 = AveragePrecision(REFERENCE, K=[100, 1000])
     one = {'one': RUNS['one']}
@@ -384,7 +378,6 @@ def test_precision_and_recall_of_a_query(average_precision, report):
         assert [row['x'] for row in curve] == [i / 5 for i in range(1, len(hits) + 1)]
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # AP above 1
 def test_recall_counts_each_shot_once():
     """The run returns shot 1 at ranks 1 and 2, and shot 2 at rank 3."""
     average_precision = AveragePrecision([('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')])
@@ -397,7 +390,6 @@ def test_recall_counts_each_shot_once():
         assert points == [(1, 0.5, 1), (2, 0.5, 1), (3, 1, 1)]
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # few queries
 def test_precision_and_recall_are_those_of_the_query_where_the_best_runs_differ_most():
     """AP of the second run: ann 1/2, bob 0 without a hit, cat 1/3; of the first, 1 everywhere."""
     reference = [('x', 'v', str(n), name) for n, name in enumerate(['ann', 'bob', 'cat'])]
@@ -413,7 +405,6 @@ def titles_of(reference, runs):
     return tuple(each().to_dict()['title'] for each in (plot.precision_recall, plot.confused))
 
 
-@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')  # few queries
 @pytest.mark.parametrize(('n_shots', 'query'), [(2, 'cat'), (3, 'dan')])
 def test_the_first_query_has_three_relevant_shots_if_any_has(n_shots, query):
     """The runs differ more on cat (one shot, AP 1 and 1/2) than on dan (a wrong shot at rank 2)."""

@@ -98,12 +98,10 @@ def test_standard_input():
 
 USAGE = {
     'best.txt': 'found 1 run (best), expected two or more',
-    'best.txt best.txt': 'best.txt was given twice',
     'half.txt ./half.txt': 'half.txt was given twice',
     'best.txt half.txt --baseline none.txt': (
         "--baseline: found 'none.txt', expected one of 'best', 'half'"
     ),
-    'best.txt half.txt --by relevant --format jsonl': '--by: jsonl has one table',
     'best.txt half.txt --level 1': "'--level': found 1.0, expected a number between 0 and 1",
 }
 
@@ -260,7 +258,7 @@ def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():
     assert 'RR: left out, as some queries have no value' in output_of(*command)
 
 
-@pytest.mark.parametrize('n_videos', [4, 49, 50, 60])
+@pytest.mark.parametrize('n_videos', [49, 50])
 def test_intervals_are_those_of_python(n_videos):
     """With 50 videos both cluster by video, without being asked, else neither does."""
     rows = [f'x v{n % n_videos} {n} name_{n // 26 + 97:c}{n % 26}' for n in range(60)]

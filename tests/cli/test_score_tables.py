@@ -144,9 +144,6 @@ NO_OWN = {  # what a command wrote, changed by arguments, and what is said of it
     'evaluate-trec qrels 1.run -K 2 --per-query --definition hits': (
         "own.csv, definition: found 'hits', expected 'trec' as in "
     ),
-    'evaluate-trec qrels 1.run -K 2 --per-query --ties worst': (
-        "own.csv, ties: found 'worst', expected the default as in "
-    ),
     'evaluate-trec qrels 1.run -K 2 --per-query --relevance-level 2': (
         "own.csv, relevance_level: found '2', expected the default as in "
     ),
