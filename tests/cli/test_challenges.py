@@ -82,10 +82,8 @@ def test_policies(name):
     'arguments',
     [
         'map a b -K all',
-        'map a b -K 5,5',
         'map a b --columns id',
         'map a b --columns id=1,id=2',
-        'map a b --columns id=1,labels=2,label=3',
         'map a b --truth-columns user=1,labels=2',
         'gap - a b',
         'gap a b --columns id=user,label=2',

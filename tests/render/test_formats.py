@@ -161,19 +161,7 @@ run           MAP@10 (exploratory)          runs
 team_primary  0.250a [0.125,0.375]         0.500
 a             0.500                        1.000
 """,
-    # The last column follows below, beside the names.
-    36: """\
-run           MAP@10 (exploratory)
-----------------------------------
-team_primary  0.250a [0.125,0.375]
-a             0.500
-
-run           tau-b of the runs
--------------------------------
-team_primary              0.500
-a                         1.000
-""",
-    # An interval leaves its number only where both are wider than the line.
+    # The last column follows below, beside the names; an interval leaves its number.
     28: """\
               MAP@10
 run           (exploratory)
