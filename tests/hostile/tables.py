@@ -137,11 +137,6 @@ CSV = [
     csv('map', 'nan', LABELS + b'1,nan a\n2,\n', 0.25),
     csv('map', 'long', LABELS + b'1,' + b'x' * 10_000_000 + b' a\n2,b\n', 0.75),
     no_csv(
-        *('map', 'tabs', LABELS.replace(b',', b'\t') + b'1\ta\n'),
-        ", line 1: found one column 'customer_id\\tprediction', expected commas between columns, "
-        'or tabs if the name of the file ends in .tsv',
-    ),
-    no_csv(
         *('map', 'spaces', LABELS + b'1,a\n 2,b\n'),  # an id with a space is another
         ", line 3, customer_id: found ' 2', which {truth} lacks, "
         "expected an id of the truth; leave others out by --unknown drop, in Python unknown='drop'",

@@ -64,11 +64,6 @@ RUNS = [
         f", line 2: found 9 fields in '7 Q0 d1 1 0.9 me # the best', {SIX} (1 more wrong line)",
     ),
     no_run(
-        *('qrels-as-run', Q1),
-        f", line 1: found 4 fields in '7 0 d1 1', {SIX}"
-        '; its first row fits a qrels file: are two files exchanged?',
-    ),
-    no_run(
         *('bad-tag', b'7 Q0 d1 1 0.9 m\xff\n'),  # bytes that nobody looks at
         ', line 1: found invalid UTF-8 at byte 16 (0xff), expected UTF-8',
     ),
@@ -105,11 +100,6 @@ QRELS = [
     no_qrels(
         *('overflow', b'7 0 d1 ' + b'9' * 400 + b'\n' + Q2),
         f", line 1, relevance: found '{'9' * 59}…, {FINITE}",
-    ),
-    no_qrels(
-        *('run-as-qrels', R1),
-        f", line 1: found 6 fields in '7 Q0 d1 1 0.9 me', {FOUR}"
-        '; its first row fits a TREC run file: are two files exchanged?',
     ),
     no_qrels('nul', Q1 + bytes(1000), f', line 2: {NUL.format(1)}'),
     stored('qrels', 'columns'),
