@@ -123,6 +123,8 @@ def test_the_data_of_the_page_are_the_report(report, page):
     data = data_of(page)
     del data['figures']
     assert data == jsoned(report.to_dict())
+    (first,) = PageText(page).attributes('data-first')
+    assert report.plot.precision_recall().to_dict()['title'] == data['queries'][int(first)]
 
 
 def jsoned(value):

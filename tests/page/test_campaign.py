@@ -590,15 +590,6 @@ def test_a_line_is_seen_below_an_equal_one(tab):
     assert dict(legend) == {'sample.txt': '', 'constructor': '4 4'}
 
 
-def test_the_query_where_the_best_two_runs_differ_most_is_shown_first(tab, data):
-    a, b = data['values'][data['metrics'][0]][:2]
-    hits = zip(*data['rankings']['hits'][:2], strict=True)
-    columns = zip(data['queries'], a, b, hits, data['n_relevant'], strict=True)
-    differences = {query: abs(x - y) for query, x, y, both, n in columns if all(both) and n >= 3}
-    query = max(differences, key=differences.get)
-    assert tab.locator('#query-choice').input_value() == printable(query)
-
-
 def test_the_saved_data_are_those_of_the_page(tab, data):
     with tab.expect_download() as download:
         tab.locator('#download').click()
