@@ -7,12 +7,18 @@ import pytest
 
 from hostile.catalogue import CATALOGUE
 from hostile.containers import NO_FILES
-from hostile.scored import CHALLENGES, files_beside, score
+from hostile.entries import REFERENCE, TRUTH, A, B
 from hostile.trec import TREC
+from mediaeval_ap import AveragePrecision, challenges, evaluate_trec
 from mediaeval_ap.errors import Error, printable
 from mediaeval_ap.tables import HYPOTHESIS, read, reading
 from mediaeval_ap.tables.sources import LIMIT_VARIABLE
 
+CHALLENGES = {
+    'map': challenges.evaluate_map,
+    'gap': challenges.evaluate_gap,
+    'lrap': challenges.evaluate_lrap,
+}
 OF_LINES = [
     entry
     for entry in CATALOGUE
@@ -22,6 +28,29 @@ OF_LINES = [
 ]
 # The bulk reader of lines comes first where a file of any size is large for Python.
 CASES = [(entry, reading.BULK_BYTES) for entry in CATALOGUE] + [(entry, -1) for entry in OF_LINES]
+
+
+def files_beside(folder, role):
+    """Write right files, with which a file of this role is scored; return their paths by role."""
+    beside = {
+        'reference': REFERENCE,
+        'hypothesis': A + B,
+        'truth': TRUTH.get(role, b''),
+        **TREC,
+    }
+    paths = {role: folder / f'{role}.txt' for role in beside}
+    for each, content in beside.items():
+        paths[each].write_bytes(content)
+    return paths
+
+
+def score(entry, path, paths):
+    if entry.role in CHALLENGES:
+        return CHALLENGES[entry.role](paths['truth'], path).value
+    if entry.role in TREC:
+        return evaluate_trec(paths['qrels'], paths['trec-run'], [1]).map[0]
+    average_precision = AveragePrecision(paths['reference'], [1], subset=paths.get('subset'))
+    return average_precision.evaluate(paths['hypothesis'], paths.get('queries')).map[0]
 
 
 @pytest.fixture(scope='module')
