@@ -39,7 +39,7 @@ RUNS = ['best.txt', 'half.txt', 'late.txt']
 
 
 def of_runs(*options, files=RUNS):
-    return ['compare', 'reference.txt', *files, '-K', '1,10', '--quiet', *options]
+    return ['reference.txt', *files, '-K', '1,10', '--quiet', *options]
 
 
 def in_json(*arguments):
@@ -49,7 +49,7 @@ def in_json(*arguments):
 
 
 def compared(*options, files=RUNS):
-    return in_json(*of_runs(*options, files=files)[1:])
+    return in_json(*of_runs(*options, files=files))
 
 
 def in_python(*, queries='queries.txt', subset=None, definition='mediaeval-2016', **settings):
@@ -60,10 +60,10 @@ def in_python(*, queries='queries.txt', subset=None, definition='mediaeval-2016'
 
 
 def test_pairs():
-    command = of_runs('--queries', 'queries.txt')
-    written = output_of(*command, '--format', 'csv', '--pairs')
+    arguments = of_runs('--queries', 'queries.txt')
+    written = output_of('compare', *arguments, '--format', 'csv', '--pairs')
     assert written == render(in_python().document(pairs=True), 'csv')
-    assert output_of(*command) == render(in_python().document(pairs=False), 'table')
+    assert output_of('compare', *arguments) == render(in_python().document(pairs=False), 'table')
 
 
 OPTIONS = {
@@ -233,15 +233,15 @@ FIRST_MEASURE = {'RR,P@5': 'Gate failed (worse: late)\n', 'P@5,RR': ''}
 def test_runs_pass_by_the_first_measure(measures):
     """Its first hypotheses are right, in five of thirty, at rank 2: RR lacks .5, P@5 nothing."""
     told, gate = FIRST_MEASURE[measures], '--baseline best --fail-if-worse 0.1'
-    command = of_runs('--measures', measures, *gate.split(), files=['best.txt', 'late.txt'])
-    result = run(*command, '--format', 'json')
+    arguments = of_runs('--measures', measures, *gate.split(), files=['best.txt', 'late.txt'])
+    result = run('compare', *arguments, '--format', 'json')
     assert (result.exit_code, result.stderr) == (3 if told else 0, told)
     written = json.loads(result.stdout)
     first, second = measures.split(',')
     assert written['metrics'] == [first, 'MAP@1', 'MAP@10', second]
     assert written['pairs'][0]['metric'] == written['leaderboard'][0]['metric'] == first
     assert [each['metric'] for each in written['verdicts']] == [first]
-    table = run(*command).stdout
+    table = run('compare', *arguments).stdout
     gate = table.splitlines()[2]
     assert gate == (told.rstrip() or 'Gate passed: not worse by 0.1 or more')
     assert gate == written['gate']['words']
@@ -252,10 +252,10 @@ def test_runs_pass_by_the_first_measure(measures):
 
 def test_runs_do_not_pass_by_another_measure_if_the_first_is_left_out():
     """One query has no relevant shot, and so no RR."""
-    command = of_runs(*'--queries queries.txt --measures RR --baseline best'.split())
+    arguments = of_runs(*'--queries queries.txt --measures RR --baseline best'.split())
     told = 'found no value of RR for some queries, expected one for each'
-    assert told in refused(*command, '--require-better', status=1)
-    assert 'RR: left out, as some queries have no value' in output_of(*command)
+    assert told in refused('compare', *arguments, '--require-better', status=1)
+    assert 'RR: left out, as some queries have no value' in output_of('compare', *arguments)
 
 
 @pytest.mark.parametrize('n_videos', [49, 50])
