@@ -80,8 +80,12 @@ def test_teams_are_given_or_begin_the_names(average_precision):
     runs = {'gtm_one': rows, 'gtm_two': rows, '_x': rows}
     made = average_precision.report(runs, ['cat'], teams={'gtm_two': 'Vigo'})
     assert made.to_dict()['teams'] == {'gtm_one': 'gtm', 'gtm_two': 'Vigo', '_x': '_x'}
-    for teams in {'y': 'Vigo'}, {'_x': ''}, 'Vigo':
-        with pytest.raises(ParameterError, match=r'^teams: '):
+    for teams, expected in (
+        ({'y': 'Vigo'}, "one of 'gtm_one'"),
+        ({'_x': ''}, 'non-empty text'),
+        ('Vigo', 'a mapping of runs to teams'),
+    ):
+        with pytest.raises(ParameterError, match=f'^teams: found .* expected {expected}'):
             average_precision.report(runs, ['cat'], teams=teams)
 
 

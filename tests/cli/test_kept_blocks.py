@@ -62,9 +62,9 @@ def test_parts(campaign):
 WRONG = {
     '--part 1/2': '--part needs --resume DIR, a folder that all parts share',
     '--resume out -': '--resume needs runs that can be read again; found standard input',
-    '--resume out --keep-going': '--keep-going and --resume exclude each other',
-    '--resume out --part 1/2 -o map.csv': '--part writes no result: give --output to evaluate',
-    '--resume out /dev/null': 'found /dev/null as a run',
+    '--resume out --keep-going': 'each other: a folder holds the results of all runs',
+    '--resume out --part 1/2 -o map.csv': 'give --output to evaluate --resume DIR, after all parts',
+    '--resume out /dev/null': 'found /dev/null as a run, expected a file, which can be read again',
     **{
         f'--resume out --part {part}': f"'--part': found {part!r}, expected I/N with I from 1 to N"
         for part in ('0/2', '3/2', '1', '-1/2', '1/2/3', '٣/٤')

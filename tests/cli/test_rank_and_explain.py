@@ -106,7 +106,12 @@ def test_schema_with_a_reason():
         ('ann --queries queries.txt', 2, 'leave out --queries: ann is the only query'),
         ('--queries ann', 1, '--queries takes a file of names, one per line'),
         ('--against - --queries -', 2, 'standard input (-) can be read once only'),
-        ('other.txt', 2, "QUERY: found the file 'other.txt', expected a name; a second run is"),
+        (
+            'other.txt',
+            2,
+            "found the file 'other.txt', expected a name; a second run is given with "
+            '--against, a file of names with --queries',
+        ),
     ],
 )
 def test_errors(options, status, message):
