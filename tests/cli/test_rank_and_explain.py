@@ -45,11 +45,9 @@ def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near
 
 def test_rank():
     options = '-n', '3', '--format', 'jsonl'
-    result = run('rank', 'reference.txt', 'hypothesis.txt', 'nicolas_sarkozy', *options)
-    assert result.exit_code == 0
-    relevant = [json.loads(line)['relevant'] for line in result.stdout.splitlines()]
-    assert relevant == [False, False, True]
-    assert run('rank', 'reference.txt', 'hypothesis.txt', '').exit_code == 2
+    lines = output_of('rank', 'reference.txt', 'hypothesis.txt', 'nicolas_sarkozy', *options)
+    assert [json.loads(line)['relevant'] for line in lines.splitlines()] == [False, False, True]
+    refused('rank', 'reference.txt', 'hypothesis.txt', '')
 
 
 def test_what_is_shown():
