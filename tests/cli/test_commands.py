@@ -31,6 +31,10 @@ def test_wrong_usage_is_exit_code_2(folder, options):
     refused('evaluate', 'reference.txt', 'run.txt', *options.split())
 
 
+def test_a_command_without_a_run_names_it(folder):
+    assert "Missing argument 'RUN...'" in refused('evaluate', 'reference.txt')
+
+
 @pytest.fixture
 def worse(folder):
     text = 'x w 9 bob 0.9\nx v 1 ann 0.8\nx v 7 ann 0.75\nx v 2 ann 0.7\nx w 1 bob 0.5\n'
