@@ -135,7 +135,7 @@ def members_of_groups(
 def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[GroupMean]:
     """Return the mean of each run by metric and group of queries."""
     return [
-        GroupMean(group, len(rows), metric, run, exact_mean(row[rows]))
+        GroupMean(group, len(rows), metric, run=run, map=exact_mean(row[rows]))
         for group, rows in members.items()
         for metric, values in zip(runs.metrics, runs.values, strict=True)
         for run, row in zip(runs.names, values, strict=True)
@@ -164,7 +164,8 @@ def groups_of_items(files: Sequence[Records], role: str, items: Iterable[str]) -
         if n_more := len(lacking) - 1:
             actual += f' and {with_noun(n_more, "other", "others")}'
         names = ', '.join(records.source.name for records in files)
-        raise FormatError(names, '', role, actual, f'one with the {role} of each item')
+        expected = f'one with the {role} of each item'
+        raise FormatError(names, '', role, found=actual, expected=expected)
     return [group_by_item[item] for item in items]
 
 

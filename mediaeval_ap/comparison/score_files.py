@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,8 +80,9 @@ def check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     names = {role: role for role in ROLES} | dict(columns)
     is_text = all(isinstance(name, str) for name in names.values())
     if names.keys() != {*ROLES} or not is_text or len({*names.values()}) < len(names):
-        expected = turned_round(columns, ROLES) if is_text else ''
-        expected = expected or f'different names of the header, for {", ".join(ROLES)}'
+        expected = f'different names of the header, for {", ".join(ROLES)}'
+        if is_text:
+            expected = turned_round(columns, ROLES) or expected
         raise ParameterError(f'found {shown(columns)}, expected {expected}', 'columns')
     return names
 
@@ -111,13 +112,18 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
             continue
         values = tuple(names[role] for role in numbers)
         column_by_role = {**names, 'item': topic or names['item'], 'measure': 'measure'}
+        by_shape = []  # more columns that are read where they are
+        if topic:
+            by_shape = systems_by_topic
+        elif not values:
+            by_shape = datasets
         layout = RecordLayout(
             (*(column_by_role[role] for role in texts), *(column for _, column in required)),
             other_numbers=not values,
             classes=frozenset(values or systems),
             numbers=values,
             roles=(*texts, *(role for role, _ in required), *numbers),
-            optional=(*optional, *(systems_by_topic if topic else () if values else datasets)),
+            optional=(*optional, *by_shape),
             remedy=SCORE_COLUMNS_REMEDY,
             allow_missing=not values,
             allow_na=True,
@@ -175,7 +181,9 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
         raise error.with_remedy(SYSTEMS_REMEDY) from None
     _check_columns_of(records, has_systems=bool(layouts[-1].classes))
     has_means = isinstance(records.layout, OwnLayout) or measure_tables.has_measures(records)
-    return without_means(records) if has_means else records
+    if has_means:
+        return without_means(records)
+    return records
 
 
 def _check_columns_of(records: Records, *, has_systems: bool) -> None:
@@ -184,15 +192,21 @@ def _check_columns_of(records: Records, *, has_systems: bool) -> None:
     is_own = isinstance(records.layout, OwnLayout)
     if len(numbers) > 1 and are_measures(numbers) and not (has_systems or is_own):
         expected = f'systems: choose one by --columns value={numbers[0]}, or name them by --systems'
-        raise FormatError(records.source.name, '', '', f'measures {abridged(numbers)}', expected)
+        raise FormatError(
+            records.source.name, '', '', found=f'measures {abridged(numbers)}', expected=expected
+        )
     records.refuse_empty('item')
     row_numbers = ({*map(str, range(first, first + len(records)))} for first in (0, 1))
     if (unread := records.layout.unread) and {*records['item'].to_pylist()} in row_numbers:
         expected = f'ids: name their column, perhaps by --columns item={unread}'
-        raise FormatError(records.source.name, '', '', 'row numbers as items', expected)
+        raise FormatError(
+            records.source.name, '', '', found='row numbers as items', expected=expected
+        )
     if 'system' in records.layout.numbers:
         expected = f'names of systems, and a column of values{SCORE_COLUMNS_REMEDY}'
-        raise FormatError(records.source.name, '', 'system', 'numbers alone', expected)
+        raise FormatError(
+            records.source.name, '', 'system', found='numbers alone', expected=expected
+        )
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
 
@@ -200,7 +214,9 @@ def _check_columns_of(records: Records, *, has_systems: bool) -> None:
 def _read_by_shape(origin: TableInput, layouts: Sequence[RecordLayout]) -> Records:
     start = origin.value.start if origin.kind is InputKind.TEXT else b''
     if start.startswith(b'[{'):
-        raise FormatError(origin.name, '', '', 'an array of JSON', 'JSON lines, or CSV')
+        raise FormatError(
+            origin.name, '', '', found='an array of JSON', expected='JSON lines, or CSV'
+        )
     if holds_measures_by_topic(start):
         frame = measure_tables.frame_of_json(origin.value)
         return replace(read_records(frame, layouts), source=origin.value.provenance())
@@ -222,17 +238,20 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
     columns = {}
     for name in layout.columns(names):
         is_text = name in layout.texts
-        convert, kind = (_id_of_json, 'large_string') if is_text else (_number_of_json, 'float64')
+        convert: Callable[[object], Any] = _id_of_json
+        kind, expected = 'large_string', 'text or an integer'
         cells = [row.get(name) for row in rows]
         if not is_text:
+            convert = _number_of_json
+            kind, expected = 'float64', EXACT_NUMBER
             cells = [None if re.match(NA, str(cell)) else cell for cell in cells]
         values = [None if cell is None else convert(cell) for cell in cells]
         columns[name] = pyarrow.array(values, kind)
         for line, cell, value in zip(lines, cells, values, strict=True):
             if value is None and cell is not None:
                 actual = f'{shown(cell)} ({type(cell).__name__})'
-                expected = 'text or an integer' if is_text else EXACT_NUMBER
-                raise FormatError(source.name, f'line {line}', name, actual, expected)
+                place = f'line {line}'
+                raise FormatError(source.name, place, name, found=actual, expected=expected)
     records = from_table(pyarrow.table(columns), [layout], source.provenance())
     return replace(records, lines=LineNumbers('line', np.array(lines)))
 
@@ -240,11 +259,15 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
 def _id_of_json(cell: object) -> str | None:
     # JSON may escape half of a surrogate pair, which is not text.
     is_text = type(cell) is str and cell.encode(errors='ignore').decode() == cell
-    return str(cell) if is_text or type(cell) is int else None
+    if is_text or type(cell) is int:
+        return str(cell)
+    return None
 
 
 def _number_of_json(cell: object) -> float | None:
-    return as_double(int(cell) if isinstance(cell, bool) else cell)
+    if isinstance(cell, bool):
+        return float(cell)
+    return as_double(cell)
 
 
 def check_numbers(records: Records) -> None:

@@ -113,12 +113,14 @@ def matrix_of(
     }
     means = {system: mean_of_seeds(by_seed) for system, by_seed in seeds.items()}
     return ScoreMatrix(
-        pandas.DataFrame(means, index=values.index),
-        {system: by_seed[None] for system, by_seed in seeds.items() if len(by_seed) > 1},
-        first_files,
-        n_as_zero,
-        note,
-        warnings,
+        values=pandas.DataFrame(means, index=values.index),
+        values_by_seed={
+            system: by_seed[None] for system, by_seed in seeds.items() if len(by_seed) > 1
+        },
+        first_files=first_files,
+        n_as_zero=n_as_zero,
+        missing=note,
+        warnings=warnings,
     )
 
 
@@ -173,7 +175,9 @@ def _check_one_scale(
     by_system = cells.groupby(['system', 'seed'])['value']
     largest = by_system.max()
     shares = largest[(by_system.min() >= 0) & (largest <= 1 + READ_ROUNDING)]
-    for system, seed in largest.index.difference(shares.index) if len(shares) else ():
+    if not len(shares):
+        return
+    for system, seed in largest.index.difference(shares.index):
         its_cells = cells[(cells['system'] == system) & (cells['seed'] == seed)]
         values = its_cells['value']
         roles = files[its_cells['file'].iloc[0]].layout.by_role.keys()
@@ -181,10 +185,12 @@ def _check_one_scale(
         is_other = may_hold_other_data and roles.isdisjoint(['system', 'value'])
         if is_other or values.median() > LARGEST_RATIO * shares.min():
             is_percent = values.between(0, 100).all()
-            remedy = f'divide {shown(system)} by 100 if it is in percent, ' * bool(is_percent)
-            remedy += f'{SYSTEMS_REMEDY}, or ' * is_other
-            expected = f'a number from 0 to 1, as {shown(shares.index[0][0])} has: {remedy}give '
-            expected += '--range LOW,HIGH, in Python range=(LOW, HIGH)'
+            remedy = 'give --range LOW,HIGH, in Python range=(LOW, HIGH)'
+            if is_other:
+                remedy = f'{SYSTEMS_REMEDY}, or {remedy}'
+            if is_percent:
+                remedy = f'divide {shown(system)} by 100 if it is in percent, {remedy}'
+            expected = f'a number from 0 to 1, as {shown(shares.index[0][0])} has: {remedy}'
             outside = its_cells[(values - 0.5).abs() > 0.5 + READ_ROUNDING]
             raise _value_error(outside, column, files, expected)
 
@@ -218,9 +224,8 @@ def _with_distinct_systems(
         alike = filled[(filled[keys] == cell).all(axis=1)]
         actual = f'{len(alike)} rows for {shown(first.item)} of {_system_with_seed(first)}'
         if differing := _differing_columns(table, alike['row'].to_numpy()[:2]):
-            actual += (
-                f', as {", ".join(differing)} {"differs" if len(differing) == 1 else "differ"}'
-            )
+            differ = 'differs' if len(differing) == 1 else 'differ'
+            actual += f', as {", ".join(differing)} {differ}'
         item_column = table.records.layout.by_role['item']
         expected = 'one: average them first, or give ids of rows by --columns item=…,cluster='
         expected += f'{item_column}, or seeds by --columns seed=…'
@@ -267,14 +272,17 @@ def _check_no_totals(
         total = values.loc[item].dropna()
         if not half_digit and total.isin((0, 1)).all():
             continue  # of right and wrong answers, an item may hold the sums by chance
-        expected = (
-            factor * (other_values.mean() if name == 'means' else other_values.sum())[total.index]
-        )
+        other_total = other_values.sum()
+        if name == 'means':
+            other_total = other_values.mean()
+        expected = factor * other_total[total.index]
         tolerance = _half_digit(total) + factor * sizes[name] * half_digit
         tolerance += READ_ROUNDING * expected.abs().clip(lower=1)
         if (total - expected).abs().le(tolerance).all():
-            others_in_percent = 'others' + ' in percent' * (factor == 100)
-            refuse(item, f'{shown(item)}, whose values are the {name} of the {others_in_percent}')
+            actual = f'{shown(item)}, whose values are the {name} of the others'
+            if factor == 100:
+                actual += ' in percent'
+            refuse(item, actual)
     if len(doubtful := totals.union(statistics)):
         finding = f'counted as items, but named like totals: {abridged([*map(shown, doubtful)])}'
         yield DataWarning('total-names', '', finding)
@@ -302,7 +310,9 @@ def _half_digit(values: pandas.DataFrame | pandas.Series[float]) -> float:
     numbers = np.unique(values.to_numpy())
     texts = (np.format_float_positional(number, trim='-') for number in numbers)
     n_digits = max((len(text.partition('.')[2]) for text in texts), default=0)
-    return 0.5 * 10.0**-n_digits * bool(n_digits or np.nanmax(np.abs(numbers), initial=0) > 1)
+    if not n_digits and np.nanmax(np.abs(numbers), initial=0) <= 1:
+        return 0.0
+    return 0.5 * 10.0**-n_digits
 
 
 def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
@@ -327,13 +337,17 @@ def _apply_missing_policy(
     summary = f'{n_lacking:,} of {len(values):,} items without a value of some system'
     has_value = values.notna().to_numpy()
     n_common = has_value.T.astype(int) @ has_value  # of each pair of systems
-    has_none_left = n_lacking == len(values) if missing == 'skip' else not n_common.all()
+    has_none_left = not n_common.all()
+    if missing == 'skip':
+        has_none_left = n_lacking == len(values)
     if missing == 'error' or has_none_left:
         row, column = np.argwhere(values.isna().to_numpy())[0]
         item = values.index[row]
         system, seed = values.columns[column]
         where = name_with_seed(shown(system), seed and shown(seed))
-        remedy = MISSING_REMEDY if missing == 'error' else ''
+        remedy = ''
+        if missing == 'error':
+            remedy = MISSING_REMEDY
         raise ParameterError(
             f'compare: found {summary}, as {shown(item)} of {where}, '
             f'expected one for each item and system{remedy}'

@@ -53,7 +53,8 @@ def units_of(
     `are_groups_equal` make groups count the same; clusters without weight are dropped.
     `values_by_seed` has None for a run of one seed, else its values of shape (n_seeds, n_queries).
     """
-    weights = np.ones(len(clusters)) if weights is None else weights
+    if weights is None:
+        weights = np.ones(len(clusters))
     sizes = np.bincount(clusters, weights).astype(np.float64)
     by_run = [np.bincount(clusters, row, len(sizes)) for row in values * weights]
     sums: Floats = np.stack(by_run, axis=1).astype(np.float64)
@@ -65,7 +66,7 @@ def units_of(
     n_effective = float(len(sizes))
     if are_groups_equal:  # as many as give a variance as precise (Satterthwaite, 1946)
         n_effective = float((sizes**2).sum() ** 2 / (sizes**4).sum())
-    return Units(sums, sizes, roundings_of(values), n_effective, spreads)
+    return Units(sums, sizes, roundings_of(values), n_effective, seeds=spreads)
 
 
 def _spread_of_seeds(values: Floats, total: float) -> Spread:

@@ -25,7 +25,7 @@ class Terms(NamedTuple):
 
     @property
     def direction(self) -> str:
-        return f'{"lower" if self.lower_is_better else "more"} is better'
+        return 'lower is better' if self.lower_is_better else 'more is better'
 
 
 RESULT_TERMS = Terms()

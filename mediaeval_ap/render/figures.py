@@ -143,7 +143,10 @@ def pool_leaderboard(
     description = (
         f'{metric} of {len(runs)} runs, best first, with bounds and without their own shots'
     )
-    return _finish([bars] * has_bounds + [points, ticks], rows, description, _height(runs))
+    layers = [points, ticks]
+    if has_bounds:
+        layers = [bars, *layers]
+    return _finish(layers, rows, description, _height(runs))
 
 
 def loss(runs: Sequence[str], parts: Mapping[str, Values]) -> alt.LayerChart:
@@ -214,7 +217,8 @@ def distribution(
     n_queries = max(map(len, values), default=0)
     scale = alt.Scale(domain=[0, max(n_queries, 1)], nice=False)
     labels, colours = zip(*classes, strict=True)
-    colours = colours[::-1] if terms.lower_is_better else colours
+    if terms.lower_is_better:
+        colours = colours[::-1]
     bars = _bars(
         runs,
         alt.X('begin:Q', title=terms.queries, scale=scale, axis=_ticks('d')),
@@ -258,8 +262,9 @@ def scatter(
         queries_at[float(value_a), float(value_b)].append(printable(query))
     rows: list[Row] = []
     for (x, y), names in sorted(queries_at.items()):
-        more = f' and {len(names) - _N_LISTED} more' if len(names) > _N_LISTED else ''
-        text = f'{", ".join(names[:_N_LISTED])}{more}'
+        text = ', '.join(names[:_N_LISTED])
+        if len(names) > _N_LISTED:
+            text += f' and {len(names) - _N_LISTED} more'
         rows.append({'x': x, 'y': y, 'count': len(names), 'names': text})
     coordinates = [terms.low, terms.high, *(row[axis] for row in rows for axis in 'xy')]
     low = min(coordinates)
@@ -290,7 +295,7 @@ def scatter(
     line = alt.Chart(corners).mark_line(color=_light('axis'), strokeDash=[4, 4], strokeWidth=1)
     description = f'{metric} of two {terms.runs}, {terms.query} by {terms.query}'
     layers = [line.encode(x='x:Q', y='y:Q'), points]
-    return _finish(layers, rows, description, HEIGHT + 40, HEIGHT + 40)
+    return _finish(layers, rows, description, height=HEIGHT + 40, width=HEIGHT + 40)
 
 
 def confused(
@@ -310,7 +315,9 @@ def confused(
     bars = base.mark_bar(color=_light('vermilion'))
     numbers = base.mark_text(align='left', dx=4).encode(text='count:Q')
     chart = _finish([bars, numbers], rows, 'Names most often confused', _height(rows))
-    return chart.properties(title=f'Confused names of {printable(run)}') if run else chart
+    if run:
+        chart = chart.properties(title=f'Confused names of {printable(run)}')
+    return chart
 
 
 def map_by_k(
@@ -354,7 +361,7 @@ def map_by_k(
     x = alt.X('x:O', title='K', scale=scale, sort=None, axis=axis)
     y = alt.Y('value:Q', title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     tooltip = _tooltip(('series:N', 'line'), ('x:N', 'K'), ('value:Q', title, VALUE_FORMAT))
-    layers = _lines_with_points([*labelled, *grey], x, y, tooltip, len(labelled))
+    layers = _lines_with_points([*labelled, *grey], x, y, tooltip, n_coloured=len(labelled))
     last_values = {name: lines[name][-1] for name in labelled if len(lines[name])}
     labels = [
         {'series': name, 'value': value, 'label': position}
@@ -455,13 +462,14 @@ def precision_recall(
         ('value:Q', 'precision', VALUE_FORMAT),
         ('x:Q', 'recall', VALUE_FORMAT),
     )
-    lines, points = _lines_with_points(runs, x, y, tooltip, len(runs))
+    lines, points = _lines_with_points(runs, x, y, tooltip, n_coloured=len(runs))
     legend = _colours('series', runs, _run_colours(len(runs)))
     description = f'Precision and recall of {len(runs)} runs'
-    title = printable(query)
     layers = [lines.encode(order='rank:Q', color=legend), points.encode(color=legend)]
-    chart = _finish(layers, rows, f'{description} for {title}' if query else description)
-    return chart.properties(title=title) if query else chart
+    if not query:
+        return _finish(layers, rows, description)
+    title = printable(query)
+    return _finish(layers, rows, f'{description} for {title}').properties(title=title)
 
 
 def _light(name: str) -> str:

@@ -57,11 +57,10 @@ class AlignedText:
 
     def render(self, document: Document, width: int | None = None) -> str:
         blocks = (self.is_for_papers and document.for_papers) or document.blocks
-        width = width if self.is_folded else None
+        if not self.is_folded:
+            width = None
         render_block: dict[type, Callable[..., str]] = {
-            Heading: lambda block: AlignedText.paragraph(
-                self, self.heading(block.name, f' ({block.note})' if block.note else ''), width
-            ),
+            Heading: partial(self.folded_heading, width=width),
             Remarks: self.remarks,
             Captioned: self.captioned,
             Grid: partial(self.grid, width=width),
@@ -69,15 +68,17 @@ class AlignedText:
         }
         return '\n'.join(render_block[type(block)](block) for block in blocks())
 
+    def folded_heading(self, block: Heading, width: int | None) -> str:
+        note = ''
+        if block.note:
+            note = f' ({block.note})'
+        return _folded(self.heading(block.name, note), width)
+
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
-        """Return text with its long lines folded between words."""
-        lines = text.split('\n')
-        if width is not None:
-            lines = [fill(line, width) if len(line) > width else line for line in lines]
-        return '\n'.join(lines)
+        return _folded(text, width)
 
     def captioned(self, block: Captioned) -> str:
         raise NotImplementedError  # only papers have captions
@@ -124,7 +125,9 @@ class AlignedText:
     def emphasize(self, grid: Grid, cells: list[list[str]]) -> None:
         """Make the best cells bold, in place, and those that look the same."""
         for column, header in enumerate(grid.headers):
-            values = {row[column] for row in grid.rows} - {None} if header in grid.best else ()
+            if header not in grid.best:
+                continue
+            values = {row[column] for row in grid.rows} - {None}
             if len(values) > 1:
                 best = self._cell(max(values), True)
                 for row_cells in cells:
@@ -139,17 +142,21 @@ class AlignedText:
 
     def marked(self, text: str, marked: Marked) -> str:
         """Return the text of a value with its mark and detail."""
-        text = self.bold.format(text) if marked.is_best else text
-        return f'{text}{marked.mark} {marked.detail}'.rstrip()
+        return f'{self.value_text(text, marked)}{marked.mark} {marked.detail}'.rstrip()
+
+    def value_text(self, text: str, marked: Marked) -> str:
+        return self.bold.format(text) if marked.is_best else text
 
     def _cell(self, value: Any, is_rounded: bool) -> str:
         if isinstance(value, Marked):
-            is_words = isinstance(value.value, str)
-            words = self.header(value.value) if is_words else self._cell(value.value, is_rounded)
-            return self.marked(words, value)
+            if isinstance(value.value, str):
+                return self.marked(self.header(value.value), value)
+            return self.marked(self._cell(value.value, is_rounded), value)
         if isinstance(value, str):
             return self.text(value)
-        return short(value) if is_rounded or not isinstance(value, float) else str(value)
+        if isinstance(value, float) and not is_rounded:
+            return str(value)
+        return short(value)
 
 
 class Markdown(AlignedText):
@@ -216,7 +223,9 @@ class Latex(AlignedText):
         name, parenthesis, note = text.rpartition(' (')
         if not parenthesis:
             name, sign, cutoff = map(self.text, text.partition('@'))
-            return rf'\shortstack[l]{{{name}\\{sign}{cutoff}}}' if sign else name
+            if not sign:
+                return name
+            return rf'\shortstack[l]{{{name}\\{sign}{cutoff}}}'
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
     def paragraph(self, text: str, width: int | None = None) -> str:
@@ -231,7 +240,9 @@ class Latex(AlignedText):
             rows.append(row)
             if any(details):
                 rows.append([Marked('', detail=detail) for detail in details])
-        environment = 'table*' if block.is_wide else 'table'
+        environment = 'table'
+        if block.is_wide:
+            environment = 'table*'
         note = ''
         if block.note:
             text = self.text(block.note)
@@ -244,10 +255,14 @@ class Latex(AlignedText):
         )
 
     def marked(self, text: str, marked: Marked) -> str:
+        if not text and not marked.detail:
+            return ''
         if not text:
-            return rf'{{\scriptsize {self.text(marked.detail)}}}' if marked.detail else ''
-        value = self.bold.format(text) if marked.is_best else text
-        return value + (rf'\textsuperscript{{{self.text(marked.mark)}}}' if marked.mark else '')
+            return rf'{{\scriptsize {self.text(marked.detail)}}}'
+        value = self.value_text(text, marked)
+        if marked.mark:
+            value += rf'\textsuperscript{{{self.text(marked.mark)}}}'
+        return value
 
 
 class Html(AlignedText):
@@ -284,9 +299,10 @@ class Html(AlignedText):
     header = text
 
     def marked(self, text: str, marked: Marked) -> str:
-        value = self.bold.format(text) if marked.is_best else text
-        mark = f'<sup>{self.text(marked.mark)}</sup>' if marked.mark else ''
-        return f'{value}{mark} {self.text(marked.detail)}'.rstrip()
+        value = self.value_text(text, marked)
+        if marked.mark:
+            value += f'<sup>{self.text(marked.mark)}</sup>'
+        return f'{value} {self.text(marked.detail)}'.rstrip()
 
 
 class Csv:
@@ -387,7 +403,9 @@ def render(
     document: Document, format: str, width: int | None = None, is_coloured: bool = False
 ) -> str:
     """Return a document in one of the `FORMATS`, with tables folded to the width."""
-    allowed = TEXT_FORMATS if document.rows is None else tuple(FORMATS)
+    allowed = tuple(FORMATS)
+    if document.rows is None:
+        allowed = TEXT_FORMATS
     renderer = FORMATS[check_policy('format', format, allowed)]
     if is_coloured and renderer is _TABLE:
         renderer = AlignedText()
@@ -413,7 +431,9 @@ def short(value: Any) -> str:
         return 'yes' if value else ''
     if isinstance(value, float):
         return f'{value:z.{N_DECIMALS.get()}f}'  # z: no -0.000
-    return str(len(value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return str(len(value))
+    return str(value)
 
 
 def short_p(p: float, *, below: str = '<', equal: str = '', limit: float = 1.0) -> str:
@@ -439,6 +459,15 @@ def shown_width(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(plain)
+
+
+def _folded(text: str, width: int | None) -> str:
+    """Return text with its long lines folded between words."""
+    lines = text.split('\n')
+    for number, line in enumerate(lines):
+        if width is not None and len(line) > width:
+            lines[number] = fill(line, width)
+    return '\n'.join(lines)
 
 
 def _pad(
@@ -500,8 +529,12 @@ def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
 def _least_width(column: _Column) -> int:
     """Return the width at which no word and no number breaks, and texts take few lines."""
     header, *cells = column.texts
-    widths = [] if column.is_prose else [*map(shown_width, cells)]
-    for text in column.texts if column.is_prose else [header]:
+    widths = [shown_width(cell) for cell in cells]
+    folded_texts = [header]
+    if column.is_prose:
+        widths = []
+        folded_texts = [*column.texts]
+    for text in folded_texts:
         longest = max(map(shown_width, text.split()), default=1)
         sizes = count(longest)
         widths.append(next(size for size in sizes if fill(text, size).count('\n') < MOST_LINES))

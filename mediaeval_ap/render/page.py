@@ -103,7 +103,7 @@ def pack(text: str) -> str:
     """Return text as gzip in Base64."""
     # Text compresses best by the first strategy, columns of numbers by the second.
     packers = [
-        zlib.compressobj(9, zlib.DEFLATED, AS_GZIP, zlib.DEF_MEM_LEVEL, strategy)
+        zlib.compressobj(level=9, wbits=AS_GZIP, strategy=strategy)
         for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)
     ]
     content = text.encode()
@@ -175,7 +175,9 @@ def _escape_hidden(value: Any) -> Any:
 
 def fixed_decimals(value: float | None, digits: int = 3) -> str:
     """Return a number with fixed decimals; a dash for None."""
-    return '–' if value is None else f'{value:z.{digits}f}'
+    if value is None:
+        return '–'
+    return f'{value:z.{digits}f}'
 
 
 def p_value(p: float | None) -> str:
@@ -224,12 +226,12 @@ def style_sheet() -> str:
 def _with_variables(part: Any, is_colour: bool = False) -> Any:
     """Replace colours by CSS variables; leave the data unchanged."""
     if isinstance(part, dict):
-        return {
-            key: value
-            if key in ('data', 'datasets', 'domain')
-            else _with_variables(value, key in _COLOUR_KEYS or key.endswith('Color'))
+        changed = {
+            key: _with_variables(value, key in _COLOUR_KEYS or key.endswith('Color'))
             for key, value in part.items()
+            if key not in ('data', 'datasets', 'domain')
         }
+        return part | changed
     if isinstance(part, list):
         return [_with_variables(item, is_colour) for item in part]
     if is_colour and isinstance(part, str):
@@ -248,9 +250,12 @@ def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
     """Return a chart as ``svg`` (text), ``pdf`` or ``png`` (at twice its size)."""
     draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{format}')
     spec = spec_of(chart)
+    settings: dict[str, Any] = dict(_version())
     if format == 'svg':  # room for viewers that have none of its fonts, but one with wider letters
         spec['padding'] = {'left': 32, 'right': 32, 'top': 8, 'bottom': 8}
-    return draw(spec, **_version(), **({'scale': 2} if format == 'png' else {}))
+    elif format == 'png':
+        settings['scale'] = 2
+    return draw(spec, **settings)
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:

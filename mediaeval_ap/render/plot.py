@@ -57,7 +57,7 @@ class Plot:
         ParameterError
             A figure in `figures` does not exist or cannot be drawn.
         """
-        return write_figures(self, folder, figures, format, {})
+        return write_figures(self, folder, figures, format, arguments={})
 
     def _methods(self) -> dict[str, Any]:
         """Return the drawing methods by name, in the order of their definitions."""

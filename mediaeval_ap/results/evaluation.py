@@ -370,7 +370,7 @@ class Evaluation(ResultByQuery):
         left_out = [name for name, values in self.measures.items() if np.isnan(values).any()]
         measures = {name: values for name, values in self.measures.items() if name not in left_out}
         floor = dict.fromkeys(ap, self._floor)
-        return Compared(self.queries, ap | measures, self.n_relevant, floor, left_out)
+        return Compared(self.queries, ap | measures, self.n_relevant, floor, left_out=left_out)
 
     @property
     def _ap_columns(self) -> list[str]:
