@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from mediaeval_ap.tables import REFERENCE, SUBSET, Provenance, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records
-from mediaeval_ap.tables.table import Frame
+from mediaeval_ap.tables.table import Frame, Rows
 
 GROUP_LAYOUT = RecordLayout(('item', 'group'))
 BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # the largest number of relevant shots in each
@@ -30,7 +30,9 @@ CorpusOrVideo = TypeVar('CorpusOrVideo', str, tuple[str, str])
 class VideosOfQueries:
     """The videos (corpus and video) of the relevant shots of each query."""
 
-    def __init__(self, runs: Runs, option: str, reference: Any, subset: Any) -> None:
+    def __init__(
+        self, runs: Runs, option: str, reference: Rows | None, subset: Rows | None
+    ) -> None:
         if reference is None:
             expected = 'the one that the runs were scored against, as reference=…'
             raise ParameterError(f'found no reference, expected {expected}', option)

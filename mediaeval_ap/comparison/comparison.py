@@ -531,7 +531,7 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
 
 
 def _groups_of_queries(
-    runs: Runs, by: Any, name: str | None
+    runs: Runs, by: choices.Grouping | Frame | None, name: str | None
 ) -> tuple[Sequence[str] | None, Provenance | None]:
     """Return the group of each query, by a column or a file of groups, and the file's provenance.
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.comparison_settings import CORRECTED_BY, terms_of, words_of_test
@@ -24,6 +24,7 @@ BETTER = 'better than'
 WORSE = 'worse than'
 ALIKE = 'not significantly different from'
 EQUAL_MEANS = 'Their means are equal.'
+JsonObject: TypeAlias = Mapping[str, Any]
 
 
 class Paged(ABC):
@@ -89,7 +90,7 @@ class Paged(ABC):
         return return_or_write(text, path)
 
 
-def context_of(data: Mapping[str, Any], caption: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, Any]:
     """Return the variables of the template that every comparison sets; a campaign sets more."""
     compared = data['comparison']
     figures = data['figures']
@@ -137,7 +138,7 @@ def value_name(metric: str) -> str:
     return re.sub(r'\bMAP\b|\bmacro AP\b', 'AP', metric)
 
 
-def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+def boards_of(comparison: JsonObject) -> list[dict[str, Any]]:
     """Return a leaderboard for each metric.
 
     Each row lists the runs that do not differ significantly from its own.
@@ -173,7 +174,7 @@ def boards_of(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _distribution(
-    figures: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], runs: Sequence[str]
+    figures: Mapping[str, JsonObject], metrics: Sequence[str], runs: Sequence[str]
 ) -> dict[str, Any]:
     """Return the distribution of the first metric; columns are the classes of all metrics."""
     charts = [figures[f'distribution {metric}'] for metric in metrics]
@@ -185,7 +186,7 @@ def _distribution(
     return {'headers': classes, 'rows': rows}
 
 
-def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str, Any]:
+def lead_of(comparison: JsonObject, is_partial: bool = False) -> dict[str, Any]:
     """Return a headline and sentences about the first metric, which claim no more than the test."""
     counts = comparison['manifest']['counts']
     metric = comparison['metrics'][0]
@@ -210,7 +211,7 @@ def lead_of(comparison: Mapping[str, Any], is_partial: bool = False) -> dict[str
 
 
 def _lead_by_tests(
-    comparison: Mapping[str, Any], board: Sequence[Mapping[str, Any]], score: str, terms: Terms
+    comparison: JsonObject, board: Sequence[JsonObject], score: str, terms: Terms
 ) -> tuple[str, list[str]]:
     """Return the headline and the sentences about runs with different means."""
     parameters = comparison['manifest']['parameters']
@@ -238,7 +239,7 @@ def _lead_by_tests(
     return headline, [EQUAL_MEANS, test_sentence, *about_leaders]
 
 
-def _interval_of_first(comparison: Mapping[str, Any]) -> str:
+def _interval_of_first(comparison: JsonObject) -> str:
     """Return the interval of the best run in parentheses, or ''."""
     interval = comparison['leaderboard'][0]['interval']
     if interval['low'] is None:
@@ -254,7 +255,7 @@ class _Words(NamedTuple):
     correction: str
     terms: Terms
 
-    def pair(self, pair: Mapping[str, Any]) -> str:
+    def pair(self, pair: JsonObject) -> str:
         """Compare the only two runs: difference, interval and corrected p."""
         interval = pair['interval']
         difference = f'{short(pair["difference"])} {bounds_of(interval)}'.rstrip()
@@ -267,7 +268,7 @@ class _Words(NamedTuple):
         alike = 'but they are not significantly different'
         return f'{pair["a"]} leads {pair["b"]}{by}{difference}, {alike}: {p}'
 
-    def against_baseline(self, board: Sequence[Mapping[str, Any]], baseline: str) -> str:
+    def against_baseline(self, board: Sequence[JsonObject], baseline: str) -> str:
         """Name the runs that are better, worse, or not significantly different."""
         p_by_relation: dict[str, dict[str, float]] = {BETTER: {}, WORSE: {}, ALIKE: {}}
         side = BETTER  # the board is best first
@@ -326,7 +327,7 @@ class _Words(NamedTuple):
         return f'{short_p(p, below="p < ", equal="p = ", limit=self.alpha)}, {self.correction}'
 
 
-def _test_sentence(comparison: Mapping[str, Any]) -> str:
+def _test_sentence(comparison: JsonObject) -> str:
     """Name the test, its family, its units, and the p from which two runs differ."""
     parameters = comparison['manifest']['parameters']
     counts = comparison['manifest']['counts']
@@ -347,7 +348,7 @@ def _test_sentence(comparison: Mapping[str, Any]) -> str:
     return f'{test[:1].upper()}{test[1:]}{family} ({units}): {verdict} {alpha}.'
 
 
-def bounds_of(interval: Mapping[str, Any], comma: str = ', ') -> str:
+def bounds_of(interval: JsonObject, comma: str = ', ') -> str:
     """Format an interval; a parenthesis stands before or after an end of 0 that p excludes."""
     low, high = interval['low'], interval['high']
     if low is None:
