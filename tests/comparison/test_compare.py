@@ -156,6 +156,18 @@ def test_runs_are_given_one_by_one_or_in_a_list():
         compare(results, results[0])
 
 
+def test_intervals_of_values_above_one_are_not_cut():
+    """Two large differences: m is 1, though values span 1.5; no end is cut at 1."""
+    b = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 1.5])
+    a = b + np.array([0.9, 0.8, 0, 0, 0, 0])
+    ((pair,), (_, standing)) = (found := compare(several(a, b))).pairs, found.leaderboard
+    bounds = oracle.difference_interval(a - b, [1] * 6, 0.95, 1, pair.p)
+    assert [pair.interval.low, pair.interval.high] == pytest.approx(bounds, abs=1e-10)
+    bounds = oracle.expanded_abc(b, [1] * 6, 0.95)
+    assert [standing.interval.low, standing.interval.high] == pytest.approx(list(bounds), abs=1e-10)
+    assert standing.interval.high > 1
+
+
 CLUSTERED = st.integers(5, 14).flatmap(
     lambda n: st.tuples(
         *[st.lists(EIGHTHS, min_size=n, max_size=n)] * 3,

@@ -192,7 +192,7 @@ def test_missing_cells_are_never_better_than_values(values, bounds, message):
         compare(frame.astype({'a': float, 'b': float}), missing='zero', range=bounds)
 
 
-@pytest.mark.parametrize('declared', [None, (0, 100)])
+@pytest.mark.parametrize('declared', [None, (0, 100), (-200, 100)])
 def test_intervals_know_the_range_where_few_differences_are_large(declared):
     """m is the width of the range; if none is declared, of the values of the two systems."""
     values = 100 * VALUES
@@ -200,7 +200,7 @@ def test_intervals_know_the_range_where_few_differences_are_large(declared):
     found = compare(long_frame(values), range=declared)
     for pair in found.pairs:
         a, b = (values['abc'.index(run)] for run in (pair.a, pair.b))
-        width = 100 if declared else max(*a, *b) - min(*a, *b)
+        width = declared[1] - declared[0] if declared else max(*a, *b) - min(*a, *b)
         bounds = oracle.difference_interval(a - b, [1] * 40, 0.95, width, pair.p)
         # Values are rounded to steps below 1e-10 once.
         assert [pair.interval.low, pair.interval.high] == pytest.approx(bounds, abs=1e-10)
