@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
+import oracle_comparison as oracle
 import pandas
 import pytest
 import strategies
