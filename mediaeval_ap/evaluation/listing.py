@@ -156,10 +156,10 @@ class Lister:
         With `only_hits`, the listing of a query without a relevant shot in the run is empty, as
         ranking takes long.
         """
-        is_ranked = [
-            not only_hits or len(self.relevance.relevant_shots(query)) > 0 for query in queries
-        ]
-        all_distances = self._distances(list(compress(queries, is_ranked)))
+        is_ranked = [True] * len(queries)
+        if only_hits:
+            is_ranked = [len(self.relevance.relevant_shots(query)) > 0 for query in queries]
+        all_distances = self.ranking.names.distances_from(list(compress(queries, is_ranked)))
         for query, is_listed in zip(queries, is_ranked, strict=True):
             n_relevant = self.relevance.reference.n_relevant(query)
             if not is_listed:
@@ -177,7 +177,8 @@ class Lister:
 
         They hold `depth` distinct shots, or all: to this depth, no definition needs more of them.
         """
-        for query, distances in zip(queries, self._distances(queries), strict=True):
+        all_distances = self.ranking.names.distances_from(queries)
+        for query, distances in zip(queries, all_distances, strict=True):
             ranking = cast(Ranking, self.ranking_of(query))
             places, first_positions = _distinct_and_tied(ranking, distances, depth)
             shots = ranking.shot_at[places]
@@ -194,7 +195,7 @@ class Lister:
                 first_positions=first_positions,
                 relevant=relevant,
                 tie_starts=run_starts(keys),
-                facts=self.facts_without_hits(query)._replace(
+                facts=self._facts_without_hits(query, ranking)._replace(
                     all_ranks=relevant + 1,
                     first_ranks=first_hits + 1,
                     distinct_ranks=first_positions.searchsorted(first_hits) + 1,
@@ -204,13 +205,12 @@ class Lister:
 
     def facts_without_hits(self, query: str) -> RankingFacts:
         """Return the facts about the ranking of a query that has no hit."""
-        ranking = self.ranking_of(query)
+        return self._facts_without_hits(query, self.ranking_of(query))
+
+    def _facts_without_hits(self, query: str, ranking: BaseRanking) -> RankingFacts:
         reference = self.relevance.reference
         sizes = reference.n_rows(query), reference.n_shots(query), len(ranking), ranking.n_shots
         return RankingFacts(NONE, NONE, NONE, 0, *sizes)
-
-    def _distances(self, queries: Sequence[str]) -> Iterator[Distances]:
-        return self.ranking.names.distances_from(queries)
 
     def share_judged(self, listing: Listing, K: Sequence[int]) -> NDArray[np.float64]:
         """Return the judged share of the first k, by cutoff; NaN if nothing is returned.
