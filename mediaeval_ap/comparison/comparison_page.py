@@ -201,7 +201,7 @@ def lead_of(comparison: JsonObject, is_partial: bool = False) -> dict[str, Any]:
     elif len(board) == 1:
         headline = f'{board[0]["run"]} scores {score}'
         no_other = f'There is no other {terms.run} to compare it with.'
-        sentences = [f'{score}{_interval_of_first(comparison)}. {no_other}']
+        sentences = [f'{score}{_interval_in_words(comparison, board[0])}. {no_other}']
     elif all(row['rank'] == 1 for row in board):
         headline = f'{join_names([row["run"] for row in board])} score the same: {score}'
         sentences = [EQUAL_MEANS]
@@ -219,7 +219,7 @@ def _lead_by_tests(
     pairs = [pair for pair in comparison['pairs'] if pair['metric'] == comparison['metrics'][0]]
     leaders = [row['run'] for row in board if row['rank'] == 1]
     first = board[0]['run']
-    about_first = f'{first}: {score}{_interval_of_first(comparison)}.'
+    about_first = f'{first}: {score}{_interval_in_words(comparison, board[0])}.'
     test_sentence = _test_sentence(comparison)
     if len(pairs) == 1:
         return words.pair(pairs[0]), [about_first, test_sentence]
@@ -239,9 +239,9 @@ def _lead_by_tests(
     return headline, [EQUAL_MEANS, test_sentence, *about_leaders]
 
 
-def _interval_of_first(comparison: JsonObject) -> str:
-    """Return the interval of the best run in parentheses, or ''."""
-    interval = comparison['leaderboard'][0]['interval']
+def _interval_in_words(comparison: JsonObject, standing: JsonObject) -> str:
+    """Return the interval of a run in parentheses, or ''."""
+    interval = standing['interval']
     if interval['low'] is None:
         return ''
     level = percent(comparison['manifest']['parameters']['level'])

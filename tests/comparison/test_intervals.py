@@ -11,6 +11,7 @@ from scipy import stats
 
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.intervals import (
+    DifferenceInterval,
     Spread,
     Variation,
     difference_interval,
@@ -101,6 +102,14 @@ def test_seeds_computed_elsewhere():
     found = difference_interval(difference, [spread], 0.95, p, 1)
     assert (found.low, found.high) == pytest.approx((0.0004016512, 0.1602650154), abs=1e-10)
     assert (p, spread.df) == pytest.approx((0.0492682976, 4.3076634321), abs=1e-10)
+
+
+@pytest.mark.parametrize(('low', 'high', 'side'), [(-0.2, 0.0, -1), (0.0, 0.2, 1)])
+def test_an_end_at_the_bound_is_in_the_interval_unless_p_excludes_it(low, high, side):
+    assert DifferenceInterval(low, high, excludes_zero=True).side_of(0) == side
+    assert DifferenceInterval(low, high, excludes_zero=False).side_of(0) == 0
+    for bound in low, high:
+        assert DifferenceInterval(low + 1, high + 1, excludes_zero=True).side_of(1 + bound) == 0
 
 
 @pytest.mark.parametrize(

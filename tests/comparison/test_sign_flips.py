@@ -45,6 +45,17 @@ def test_values_computed_elsewhere(differences, p):
     assert found.exact
 
 
+@pytest.mark.parametrize(('n', 'exact'), [(20, True), (21, False), (MOST_ON_GRID, False)])
+def test_numbers_of_differences_at_the_limits_of_methods(n, exact):
+    """Square roots have no common step; the normal distribution is close to p."""
+    amounts = np.sqrt(np.arange(2, n + 2) + 0.1)
+    differences = amounts * np.where(np.arange(n) % 3, 1, -1)
+    found = flipped(differences)
+    assert found.exact is exact
+    expected = 2 * stats.norm.sf(abs(differences.sum()) / np.sqrt(np.square(amounts).sum()))
+    assert found.p == pytest.approx(expected, rel=0.15)
+
+
 @given(
     st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=20),
     st.sampled_from([np.float64, np.float32]),
