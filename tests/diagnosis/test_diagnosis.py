@@ -187,3 +187,14 @@ def test_letters_make_the_name_of_the_query(query, name):
     assert ''.join(letters) == name
     assert len(letters_that_differ(query, name)) == oracle.edit_distance(query, name)
     assert letters_that_differ('ab', 'a\u202eb') == ('+\\u202e at 2',)  # without a place of its own
+
+
+def test_a_name_is_corrected_in_a_condensed_list():
+    """Shots 3 2 1 with hits at ranks 2 and 3 become 1 3 2; the unjudged shot 9 is not in front."""
+    reference = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann')]
+    judged = [('x', 'v', shot) for shot in '123']
+    hypotheses = [('9', 'anne', 0.9), ('1', 'anne', 0.85), ('3', 'ann', 0.8), ('2', 'ann', 0.5)]
+    run = [('x', 'v', *hypothesis) for hypothesis in hypotheses]
+    average_precision = AveragePrecision(reference, judged=judged, unjudged='skip')
+    (near_miss,) = average_precision.explain(run, near=0.3).near_misses
+    assert near_miss.alone == pytest.approx((1 + 2 / 3) / 2 - (1 / 2 + 2 / 3) / 2)

@@ -146,9 +146,9 @@ def test_only_judged_shots_tie_where_others_are_skipped():
     """Of 119 judged ties one is relevant, at each rank in 1 of 119 orders."""
     run = [('x', 'v', str(shot), 'ann', 0.5) for shot in range(120)]
     judged = [row[:3] for row in run[:119]]
-    evaluator = AveragePrecision([('x', 'v', '0', 'ann')], K=[100], judged=judged, unjudged='skip')
-    bounds = evaluator.explain(run, ['ann']).of('ann').ties['equal_confidence']
-    expected = sum(Fraction(1, 119 * rank) for rank in range(1, 101))
+    evaluator = AveragePrecision([('x', 'v', '0', 'ann')], judged=judged, unjudged='skip')
+    bounds = evaluator.explain(run, ['ann'], k=10).of('ann').ties['equal_confidence']
+    expected = sum(Fraction(1, 119 * rank) for rank in range(1, 11))
     assert bounds['expected'] == pytest.approx(float(expected), **CLOSE)
 
 
