@@ -32,12 +32,12 @@ class Listing(NamedTuple):
     """The first hypotheses for a query, as the definition ranks them; positions count from 0."""
 
     query: str
-    ranking: BaseRanking  # the run, or its condensed list
-    distances: Distances  # from the query to the names of the run
-    places: NDArray[np.int64]  # in the ranking
-    hits: NDArray[np.int64]  # positions
     n_relevant: int  # R in the definitions
-    n_ranked: int  # N
+    ranking: BaseRanking  # the run, or its condensed list
+    n_ranked: int = 0  # N; without it, and what follows, the query is not ranked
+    distances: Distances = NO_DISTANCES  # from the query to the names of the run
+    places: NDArray[np.int64] = NONE  # in the ranking
+    hits: NDArray[np.int64] = NONE  # positions
 
     @property
     def shots(self) -> NDArray[np.integer]:
@@ -109,12 +109,12 @@ class WholeListing(NamedTuple):
         hits = self.facts.ranks(definition) - 1
         return Listing(
             self.query,
-            self.ranking,
-            self.distances,
-            self.places[positions],
-            hits[hits < len(positions)],
             self.facts.n_relevant(definition),
-            self.facts.n_returned(definition),
+            self.ranking,
+            n_ranked=self.facts.n_returned(definition),
+            distances=self.distances,
+            places=self.places[positions],
+            hits=hits[hits < len(positions)],
         )
 
 
@@ -163,14 +163,20 @@ class Lister:
         for query, is_listed in zip(queries, is_ranked, strict=True):
             n_relevant = self.relevance.reference.n_relevant(query)
             if not is_listed:
-                yield Listing(query, self.ranking, NO_DISTANCES, NONE, NONE, n_relevant, 0)
+                yield Listing(query, n_relevant, self.ranking)
                 continue
             distances = next(all_distances)
             ranking = self.ranking_of(query)
             places = ranking.top(distances, depth, distinct=self._drops_repeats)
-            hits = self.relevance.hits(query, ranking.shot_at[places])
-            n_ranked = ranking.n_shots if self._drops_repeats else len(ranking)
-            yield Listing(query, ranking, distances, places, hits, n_relevant, n_ranked)
+            yield Listing(
+                query,
+                n_relevant,
+                ranking,
+                n_ranked=ranking.n_ranked(distinct=self._drops_repeats),
+                distances=distances,
+                places=places,
+                hits=self.relevance.hits(query, ranking.shot_at[places]),
+            )
 
     def whole_listings(self, queries: Sequence[str], depth: int) -> Iterator[WholeListing]:
         """Yield the first hypotheses for each query with repeats and ties; no run is live here.

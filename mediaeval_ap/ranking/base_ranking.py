@@ -75,6 +75,10 @@ class BaseRanking(ABC):
         The block has more than `n_needed` names, so most of them give none.
         """
 
+    def n_ranked(self, *, distinct: bool) -> int:
+        """Return the number of hypotheses, or of shots: N in the definitions."""
+        return self.n_shots if distinct else len(self)
+
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
         """Return the first hypotheses of a query, as indices of `shot_at`.
 
