@@ -184,7 +184,8 @@ class PageRows:
         """Keep the first rows of a listing, none if no shot is relevant, and its hits."""
         query = listing.query
         hits = listing.hits
-        places = listing.places[: self._n_rows if listing.n_relevant else 0]
+        n_rows = self._n_rows if listing.n_relevant else 0
+        places = listing.places[:n_rows].copy()  # a view would keep all places
         self.places[query] = places
         self.distances[query] = listing.distances[self.ranking.name_at[places]].tolist()
         self.hits[query] = hits + 1
