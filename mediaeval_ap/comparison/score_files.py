@@ -234,7 +234,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
     with source.open() as stream:
         rows, lines = parsed_lines(stream, source.name, 'an object of JSON on each line', nan=True)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
-    layout = choose_layout(names, layouts, source.name, '')
+    layout = choose_layout(names, layouts, source.name)
     columns = {}
     for name in layout.columns(names):
         is_text = name in layout.texts
@@ -252,7 +252,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
                 actual = f'{shown(cell)} ({type(cell).__name__})'
                 place = f'line {line}'
                 raise FormatError(source.name, place, name, found=actual, expected=expected)
-    records = from_table(pyarrow.table(columns), [layout], source.provenance())
+    records = from_table(pyarrow.table(columns), layout, source.provenance())
     return replace(records, lines=LineNumbers('line', np.array(lines)))
 
 

@@ -89,8 +89,9 @@ def unpack_run(packed: bytes) -> OpenedRun:
 def score_queries(opened: OpenedRun, names: Sequence[str]) -> Evaluation:
     """Score a run on names, also by measures of ir_measures, without warnings."""
     run, queries_source, measure_texts = opened
+    evaluation = score_names(run, list(names), queries_source)
     if not measure_texts:
-        return score_names(run, list(names), queries_source)
+        return evaluation
     from mediaeval_ap.trec.measures import (
         counts_nonrelevant,
         depth_of,
@@ -100,8 +101,6 @@ def score_queries(opened: OpenedRun, names: Sequence[str]) -> Evaluation:
     from mediaeval_ap.trec.topics import topics
 
     measures = parse_measures(measure_texts)
-    depth = depth_of(measures)
     with_all_judged = any(map(counts_nonrelevant, measures))
-    evaluation = score_names(run, list(names), queries_source)
-    ranked_topics = topics(run, list(names), depth, with_all_judged=with_all_judged)
+    ranked_topics = topics(run, list(names), depth_of(measures), with_all_judged=with_all_judged)
     return with_measures(evaluation, ranked_topics, measures)

@@ -74,9 +74,8 @@ class Interned:
         self._positions = np.empty(0, dtype=np.int64)
 
     def code(self, value: Hashable) -> int:
-        code = self.code_of.get(value)
-        if code is None:
-            code = self.code_of[value] = len(self.values)
+        code = self.code_of.setdefault(value, len(self.values))
+        if code == len(self.values):
             self.values.append(value)
         return code
 

@@ -107,10 +107,7 @@ class StoredRanking(Ranking):
 
     def codes(self, places: slice) -> dict[str, NDArray[Any]]:
         """Return, by field, the positions of the texts at some places among the distinct texts."""
-        return {
-            **self.shots.codes_of(self.shot_at[places]),
-            'person_name': self.name_at[places],
-        }
+        return {**self.shots.codes_of(self.shot_at[places]), 'person_name': self.name_at[places]}
 
     @property
     def table(self) -> Table:

@@ -29,11 +29,7 @@ from mediaeval_ap.tables.table import encoded
 
 
 def write_store(
-    ranking: Ranking,
-    path: str | os.PathLike[str],
-    *,
-    subset: Table | None,
-    inputs: Sequence[Input],
+    ranking: Ranking, path: str | os.PathLike[str], *, subset: Table | None, inputs: Sequence[Input]
 ) -> Store:
     """Write a ranking as a store, over an older one; the manifest names `inputs` and `subset`."""
     counts = RunCounts(sum(source.n_rows for source in inputs), len(ranking), ranking.n_repeated)

@@ -119,15 +119,11 @@ def holds_any(texts: pyarrow.LargeStringArray, characters: str) -> bool:
     _, offsets, content = texts.buffers()
     if content is None or not len(texts):
         return False
-    ends = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]]
-    begin, end = ends.tolist()
-    encoded_characters = [character.encode() for character in characters]
-    view = memoryview(content)
-    for start in range(begin, end, SEARCHED_BYTES):
-        block = bytes(view[start : min(start + SEARCHED_BYTES, end)])
-        if any(character in block for character in encoded_characters):
-            return True
-    return False
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset :]
+    view = memoryview(content)[ends[0] : ends[len(texts)]]
+    starts = range(0, len(view), SEARCHED_BYTES)
+    blocks = (bytes(view[start : start + SEARCHED_BYTES]) for start in starts)
+    return any(character.encode() in block for block in blocks for character in characters)
 
 
 def number_array(

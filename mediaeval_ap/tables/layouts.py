@@ -178,7 +178,12 @@ class RecordLayout:
 
 
 def choose_layout(
-    header: Sequence[str], layouts: Sequence[RecordLayout], source: str, where: str
+    header: Sequence[str],
+    layouts: Sequence[RecordLayout],
+    source: str,
+    where: str = '',
+    *,
+    advice: str = '',
 ) -> RecordLayout:
     """Return the first layout that fits the columns of a file, or raise FormatError."""
     problems = []
@@ -202,7 +207,7 @@ def choose_layout(
     if problem_found.startswith('no '):
         expected = expected_columns(layouts)
         if layouts[0].missing(header):
-            expected += layouts[0].remedy
+            expected += layouts[0].remedy + advice
     found = f'{problem_found} in {shown(",".join(header))}'
     raise FormatError(source, where, '', found=found, expected=expected)
 

@@ -342,7 +342,7 @@ def _first_row(
     for block in blocks:
         read_blocks.append(block)
         for line in line_rules.split_lines(block or b''):
-            if line.strip(b' \t') and not any(layout.is_comment(line) for layout in layouts):
+            if not any(line_rules.holds_no_row(line, layout) for layout in layouts):
                 return line, chain(read_blocks, blocks)
         if block is None:
             return b'', chain(read_blocks, blocks)

@@ -38,11 +38,7 @@ from mediaeval_ap.tables.table import (
 )
 from mediaeval_ap.tables.text.csv_text import parse_csv
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
-from mediaeval_ap.tables.values import (
-    FINITE_DECIMAL,
-    PADDED,
-    expected_number,
-)
+from mediaeval_ap.tables.values import FINITE_DECIMAL, PADDED, expected_number
 
 if TYPE_CHECKING:
     import pandas
@@ -224,7 +220,8 @@ def _from_array(
             place = f'row {row}'
             raise source.error(f'{column[row]:g}', expected, place=place, field=f'column {index}')
         columns[name] = pyarrow.array(column)
-    records = from_table(pyarrow.table(columns), [layout], source)
+    layout = choose_layout([*columns], [layout], source.name)
+    records = from_table(pyarrow.table(columns), layout, source)
     return replace(records, has_ids=like is not None and like.has_ids)
 
 
@@ -268,11 +265,11 @@ def _from_columnar(
     chosen: list[RecordLayout] = []
 
     def choose(schema: pyarrow.Schema) -> Sequence[str]:
-        chosen.append(choose_layout(schema.names, layouts, name, ''))
+        chosen.append(choose_layout(schema.names, layouts, name))
         return chosen[0].columns(schema.names)
 
     table, source = read_columns(value, choose, name)
-    return _with_unread(from_table(table, layouts, source), chosen[0])
+    return from_table(table, chosen[0], source)
 
 
 def _from_frame(
@@ -281,11 +278,10 @@ def _from_frame(
     import pyarrow
 
     names = column_names(frame)
-    remedy = index_remedy(frame, [name for name in layouts[0].texts[:1] if name not in names])
+    advice = index_remedy(frame, [name for name in layouts[0].texts[:1] if name not in names])
     frame = frame.set_axis(names, axis=1)
     columns = {}
-    layouts_with_remedy = [replace(layout, remedy=layout.remedy + remedy) for layout in layouts]
-    layout = choose_layout(names, layouts_with_remedy, source.name, '')
+    layout = choose_layout(names, layouts, source.name, advice=advice)
     for column in layout.columns(names):
         cells = frame[column]
         if layout.allow_na and column in layout.numbers and cells.dtype == object:
@@ -296,21 +292,13 @@ def _from_frame(
             raise source.error(str(error), 'one kind of value', field=column) from None
         if arrow.is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
             raise source.error('a set', 'an ordered list of labels', field=column)
-    return _with_unread(from_table(pyarrow.table(columns), layouts, source), layout)
+    return from_table(pyarrow.table(columns), layout, source)
 
 
-def _with_unread(records: Records, layout: RecordLayout) -> Records:
-    """Return the records with the column that the layout of all columns leaves unread."""
-    return replace(records, layout=replace(records.layout, unread=layout.unread))
-
-
-def from_table(
-    table: pyarrow.Table, layouts: Sequence[RecordLayout], source: Provenance
-) -> Records:
-    """Read an Arrow table by the first layout that fits its columns."""
+def from_table(table: pyarrow.Table, layout: RecordLayout, source: Provenance) -> Records:
+    """Read the columns of an Arrow table that has been found to fit a layout."""
     import pyarrow
 
-    layout = choose_layout(table.column_names, layouts, source.name, '')
     if not len(table):
         raise no_rows(source.name, layout)
     columns = {}

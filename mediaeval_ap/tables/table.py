@@ -184,7 +184,7 @@ class Provenance:
         self, found: str, expected: str, *, field: str = '', place: str = '', rows: RowNumbers = ()
     ) -> FormatError:
         """Make the error about wrong content, at a place or in `rows` of values, from 0."""
-        if len(rows):
+        if len(rows) and not place:
             place = f'row {rows[0] + 1}'
         further = max(0, len(rows) - 1)
         return FormatError(self.name, place, field, found, expected=expected, further=further)
@@ -205,9 +205,7 @@ class NumberedRows:
 
     def error(self, rows: RowNumbers, field: str, found: str, expected: str) -> FormatError:
         """Make the error of a field that is wrong in `rows`; it names the first one."""
-        source = self.source.name
-        place = self.place(rows[0])
-        return FormatError(source, place, field, found, expected=expected, further=len(rows) - 1)
+        return self.source.error(found, expected, field=field, place=self.place(rows[0]), rows=rows)
 
 
 def not_padded(other: Provenance) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions
+from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
     Repeated,
@@ -32,17 +33,13 @@ from mediaeval_ap.errors import (
     warn_caller,
 )
 from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import (
-    IdPolicy,
-    likely_cause,
-    overlap,
-    without_relevant,
-)
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, overlap, without_relevant
 from mediaeval_ap.metrics.ap_of_hits import (
     PrecisionTerms,
     average_precision_of_terms,
     precision_at_hits,
 )
+from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions, threshold_precisions
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
@@ -59,7 +56,6 @@ from mediaeval_ap.trec.entries import (
     read_entries,
 )
 from mediaeval_ap.trec.other_tools import file_in
-from mediaeval_ap.trec.tied_scores import terms_of_blocks
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 FEW_ROWS = 10  # too few of one topic for a warning about scores
@@ -520,3 +516,48 @@ def precision_terms(rows: MatchedRows, ties: TrecTies, precision: Precision) -> 
     topic = topic[hits]
     ranks = hits - topic_starts[topic] + 1
     return PrecisionTerms(topic, ranks, precision_at_hits(ranks, topic, precision))
+
+
+def terms_of_blocks(
+    topic: NDArray[np.int32],
+    is_hit: NDArray[np.bool_],
+    ties_with_last: NDArray[np.bool_],
+    topic_starts: NDArray[np.int64],
+    ties: TrecTies,
+    precision: Precision,
+) -> PrecisionTerms:
+    """Return the addends of the tie blocks that hold a hit.
+
+    With ``'expected'`` ties, each rank of a block has the mean of its addend over all orders. With
+    ``'threshold'`` ties, each hit counts at the last rank of its block.
+
+    Rows are sorted by topic and descending score; `ties_with_last` marks a row with the topic and
+    score of the row before it. `topic_starts` has the first row of each topic.
+
+    One topic whose first two documents tie, one of them a hit. It is first or second, with
+    precision 1 or 1/2, each in one of the two orders:
+
+    >>> topic, starts = np.zeros(3, dtype=np.int32), np.array([0])
+    >>> columns = topic, np.array([True, False, False]), np.array([False, True, False]), starts
+    >>> [column.tolist() for column in terms_of_blocks(*columns, 'expected', 'at')[1:]]
+    [[1, 2], [0.5, 0.25]]
+    >>> [column.tolist() for column in terms_of_blocks(*columns, 'threshold', 'at')[1:]]
+    [[2], [0.5]]
+    """
+    starts = (~ties_with_last).nonzero()[0]
+    size = np.diff(starts, append=len(is_hit))
+    n_hits = np.add.reduceat(is_hit, starts, dtype=np.int64)
+    has_hit = n_hits > 0
+    starts = starts[has_hit]
+    size = size[has_hit]
+    n_hits = n_hits[has_hit]
+    topic = topic[starts]
+    by_topic = np.bincount(topic, weights=n_hits, minlength=len(topic_starts)).astype(np.int64)
+    hits_above = (n_hits.cumsum() - n_hits) - (by_topic.cumsum() - by_topic)[topic]
+    above = starts - topic_starts[topic]
+    blocks = TieBlocks(size, n_hits, above, hits_above)
+    if ties == 'threshold':
+        values = threshold_precisions(blocks, precision)
+        return PrecisionTerms(topic.repeat(n_hits), (above + size).repeat(n_hits), values)
+    values = expected_precisions(blocks, precision=precision)
+    return PrecisionTerms(topic.repeat(size), ranges(above + 1, size), values)

@@ -127,8 +127,7 @@ def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding
     if file.better_layout:
         first_row = f'a first row that fits {with_article(file.better_layout)}'
         detail = '', first_row, f'one of {with_article(table.layout.name)}'
-        problem = problem_at('other-file', table, table.lines[0], detail)
-        yield Finding(problem.kind, 1, partial(iter, [problem]))
+        yield at_rows('other-file', table, np.zeros(1, np.int64), lambda _: detail)
     if number == 'timestamp':
         seconds = table.confidence
 

@@ -27,11 +27,7 @@ from mediaeval_ap.tables.rows import from_numbered_rows
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.arrow_reader import read_csv
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, holds_text, with_lf
-from mediaeval_ap.tables.text.wrong_lines import (
-    explain_bytes,
-    remedy_of_foreign,
-    warn_of_cut_line,
-)
+from mediaeval_ap.tables.text.wrong_lines import explain_bytes, remedy_of_foreign, warn_of_cut_line
 from mediaeval_ap.tables.values import LARGEST_INTEGER, expected_number
 
 if TYPE_CHECKING:
