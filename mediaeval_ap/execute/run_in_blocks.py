@@ -64,10 +64,7 @@ class Clock:
         self._began = perf_counter(), process_time()
 
     def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:
-        """Return True if starting processes pays off for `factor` times the work done so far.
-
-        `n_packed` is the number of rows that must be sent to each process.
-        """
+        """Return True if processes pay off for `factor` times the work so far and `n_packed` rows."""
         seconds = perf_counter() - self._began[0]
         cpu_seconds = process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
@@ -90,10 +87,7 @@ class RunInBlocks:
 
     @cached_property
     def _opened(self) -> tuple[PreparedRun, Any]:
-        """The run, ready to be scored, and its ranking or store, ready to be packed for workers.
-
-        Raises FormatError if the run has changed since the plan of the folder was written.
-        """
+        """The run, ready to be scored, and its ranking or store; raises if not as in the plan."""
         criteria = self.request.criteria
         store = criteria.open_run(self.hypothesis)
         run = prepare_run(criteria, self.hypothesis if store is None else store)

@@ -94,11 +94,7 @@ class WorkerPool(NamedTuple):
 def run_tasks(
     jobs: Workers, function: Callable[[bytes, Any], Any], shared: bytes, arguments: Sequence[Any]
 ) -> Generator[tuple[int, Any]]:
-    """Yield (index, result or exception) of `function(shared, argument)`, in order of completion.
-
-    `jobs` is a number of processes, which end with the iterator, or an executor. When the iterator
-    is closed, unfinished tasks are cancelled.
-    """
+    """Yield (index, result or exception) of `function(shared, argument)`, as they are completed."""
     futures: dict[Future[Any], int] = {}
     unsubmitted = enumerate(arguments)
     try:
@@ -231,11 +227,9 @@ def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
 def _silence_warnings(
     client: Client, last_seen: dict[str, tuple[float, float]]
 ) -> list[DataWarning]:
-    """Return a warning about a scheduler or worker that does not answer, if there is one.
-
-    `last_seen` has two times for each worker: when the scheduler last heard from it, by the clock
-    of the scheduler; and when this time changed, by the clock of this process.
-    """
+    """Return a warning about a scheduler or worker that does not answer, if there is one."""
+    # For each worker: when the scheduler last heard from it, by the scheduler's clock; and when
+    # this time changed, by the clock of this process.
     address = client.scheduler.address
     if client.status != 'running':  # a result that was on its way never comes
         raise CancelledError

@@ -1,9 +1,4 @@
-"""Tasks of workers: pack a run, open it once in each worker, cache it there, and score it.
-
-A worker is a process or a machine that scores blocks of queries. All tasks of one run share the
-same bytes, so a worker unpacks and opens the run for its first task, and finds it in the cache
-(`unpack_run`) for all later ones. This process scores by the same function, `score_queries`.
-"""
+"""Tasks of workers: pack a run, open it once in each worker, cache it there, and score it."""
 
 from __future__ import annotations
 

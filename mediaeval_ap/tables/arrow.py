@@ -134,11 +134,7 @@ def number_array(
     allow_missing: bool = False,
     allow_boolean: bool = False,
 ) -> NDArray[np.float64]:
-    """Return numbers as doubles; refuse those that are infinite or not exact as doubles.
-
-    Missing values and NaN are refused, too, or become NaN with `allow_missing`. With
-    `allow_boolean`, true and false are 1 and 0.
-    """
+    """Return numbers as doubles; refuse infinite and inexact ones, and by default missing ones."""
     import pyarrow
 
     if (kind := _decoded(column)) != column.type:

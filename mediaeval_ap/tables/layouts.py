@@ -71,28 +71,19 @@ class Layout:
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """The columns of a file with a header, or of a file whose columns are known by position.
+    """The columns of a file with a header, or of a file whose columns are known by position."""
 
-    The file must have the columns `texts` and `numbers`; cells of `numbers` may be empty or,
-    with `allow_na`, match `NA`.
-
-    Text columns in `optional`, by their roles, are read where a file has them. Without
-    `other_numbers`, other columns are ignored. With it, there is at least one, and all hold finite
-    numbers. With `classes`, at least one of these columns is there, and true and false are numbers.
-    With `allow_missing`, cells of other columns may be empty.
-    """
-
-    texts: tuple[str, ...]
-    other_numbers: bool = False
-    classes: frozenset[str] = frozenset()
-    numbers: tuple[str, ...] = ()
+    texts: tuple[str, ...]  # the columns of text that the file must have
+    other_numbers: bool = False  # other columns are read, at least one, all of finite numbers
+    classes: frozenset[str] = frozenset()  # at least one is there; true and false are numbers
+    numbers: tuple[str, ...] = ()  # more required columns, whose cells may be empty
     roles: tuple[str, ...] = ()  # the roles of `texts`, then of `numbers`; by default their names
-    optional: tuple[tuple[str, str], ...] = ()  # pairs of a role and a column
+    optional: tuple[tuple[str, str], ...] = ()  # roles and text columns that are read if present
     has_header: bool = True
     remedy: str = ''  # advice in the error about a file that lacks a column
     lists_remedy: str = ''  # advice in the error about lists where a row has one label
-    allow_missing: bool = False
-    allow_na: bool = False
+    allow_missing: bool = False  # cells of other columns may be empty
+    allow_na: bool = False  # cells of `numbers` may match `NA`
     description: str = ''  # the expected columns in messages; by default their names
     from_saved_index: bool = False  # True if the ids are in a saved index
     unread: str = ''  # a column beside a saved index, which may have the ids

@@ -357,10 +357,7 @@ def by_python(source: ByteSource) -> int:
 def read_leniently(
     origin: Rows, layout: Layout, *, max_problems: int = MAX_PROBLEMS
 ) -> LenientTable:
-    """Read a file to its end, and collect its wrong lines; read any other input strictly.
-
-    At most `max_problems` wrong lines are collected for each cause.
-    """
+    """Read a file with `max_problems` wrong lines of each cause; read any other input strictly."""
     table_input = TableInput.of(origin)
     if table_input.kind is not InputKind.TEXT:
         return LenientTable(read(table_input, layout), Faults('row'))

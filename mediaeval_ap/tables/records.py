@@ -50,17 +50,13 @@ FORBIDDEN_IN_LINES = f'\0|\r(?:[^\n]|$)|{BYTE_ORDER_MARK.decode()}'
 
 @dataclass(frozen=True)
 class Records(NumberedRows):
-    """The rows of a file with a header, each column in one chunk.
-
-    Texts are large strings, or lists of them in a column of labels; numbers are doubles. Empty
-    cells hold '' and NaN. `integers` names the text columns that were integers in a table.
-    """
+    """The rows of a file with a header, each column in one chunk."""
 
     layout: RecordLayout
-    columns: pyarrow.Table
+    columns: pyarrow.Table  # of large strings, lists of them, and doubles; empty cells: '' and NaN
     source: Provenance
     lines: LineNumbers = ROW_BY_ROW
-    integers: frozenset[str] = frozenset()
+    integers: frozenset[str] = frozenset()  # the text columns that were integers in a table
     has_ids: bool = True  # False for an array, whose rows and columns are numbered
 
     def __len__(self) -> int:
@@ -131,14 +127,10 @@ def read_records(
     origin: Argument,
     layouts: Sequence[RecordLayout],
     *,
-    allow_arrays: bool = False,
-    like: Records | None = None,
+    allow_arrays: bool = False,  # also in .npy files; an array has the last layout
+    like: Records | None = None,  # has the ids and columns of an array, which else are numbers
 ) -> Records:
-    """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns.
-
-    With `allow_arrays`, read an array or a .npy file, too, by the last layout. It has the ids and
-    columns of `like`, in order; without `like`, these are numbers.
-    """
+    """Read CSV, TSV, Parquet, a table or `Records`, by the first layout that fits its columns."""
     columns = {name for layout in layouts for name in layout.by_role.values()}
     columns |= {name for layout in layouts for _, name in layout.optional}
     table_input = TableInput.of(origin).with_columns(columns)

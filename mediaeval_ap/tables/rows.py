@@ -1,7 +1,4 @@
-"""Read tuples, arrays and DataFrames into tables.
-
-The fast path proves columns right as a whole; on any doubt the slow path explains each wrong row.
-"""
+"""Read tuples, arrays and DataFrames into tables: columns as a whole, on any doubt row by row."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ if TYPE_CHECKING:
 def from_rows(
     rows: Iterable[Argument], layout: Layout, name: str, places: Iterable[str] = ()
 ) -> Table:
-    """Read tuples, a row each; if the layout has one field, a row may be a plain string.
-
-    With `places`, an error names the place of the first wrong row, not its number.
-    """
+    """Read tuples, or strings for a layout of one field; errors name `places`, if any."""
     rows = list(rows)
     if len(layout.fields) == 1:
         rows = [(row,) if isinstance(row, str) else row for row in rows]

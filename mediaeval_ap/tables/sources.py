@@ -1,8 +1,4 @@
-"""Streams of bytes: opening, decompression within a limit, hashing while reading, and JSON.
-
-A small compressed or Parquet file may hold more data than fits in memory. Only
-`refuse_beyond_limit` limits that.
-"""
+"""Streams of bytes: opening, decompression within a limit, hashing while reading, and JSON."""
 
 from __future__ import annotations
 
@@ -85,7 +81,7 @@ class _Chunks(io.RawIOBase):
 
 
 def refuse_beyond_limit(name: str, n_bytes: int) -> None:
-    """Raise ReadError if the decompressed size `n_bytes` is beyond the limit."""
+    """Raise ReadError if decompressed data, perhaps of a small file, is beyond the limit."""
     limit = os.environ.get(LIMIT_VARIABLE) or str(MAX_BYTES)
     if not (limit.isdecimal() and int(limit)):
         problem = f'found {shown(limit)}, expected a positive integer'
@@ -106,10 +102,7 @@ def detect_format(start: bytes) -> str:
 def decompressed(
     name: str, chunks: Iterator[bytes], path: str = '', inside: str = ''
 ) -> io.BufferedReader:
-    """Return a stream over chunks, decompressed if their first bytes name a compression.
-
-    `inside` is the compression that the chunks were already decompressed from.
-    """
+    """Return a stream over chunks, decompressed if compressed; `inside` is an outer compression."""
     start = b''
     while len(start) < N_FIRST_BYTES and b'\n' not in start and not detect_format(start):
         if not (chunk := next(chunks, b'')):
@@ -186,11 +179,7 @@ def _decompress_streams(stored: BinaryIO, new_decompressor: Callable[[], Any]) -
 
 
 class ByteSource:
-    """A path, ``-`` for standard input, or an open file, read from its current position.
-
-    Text from a file opened in text mode is encoded as UTF-8. A file that `pyarrow.fs` has opened
-    comes with its `name`.
-    """
+    """A path, ``-`` for standard input, or an open file, read from its current position."""
 
     def __init__(self, origin: str | os.PathLike[str] | IO[Any], name: str = '') -> None:
         origin = plain_text(origin) or origin
@@ -305,10 +294,7 @@ class ByteSource:
 
     @contextmanager
     def open_stored(self) -> Iterator[Any]:
-        """Open the stream of stored bytes, still compressed.
-
-        If the file changes meanwhile, the error says so: a change may have caused any other error.
-        """
+        """Open the stream of stored bytes, still compressed; raise if the file has changed after."""
         with self._file() as file:
             before = self._version or version_of(file)
             cause = None
@@ -317,6 +303,7 @@ class ByteSource:
                 yield io.BytesIO(file.read().encode()) if is_text else file
             except Exception as error:
                 cause = error
+            # The change may have caused any other error.
             if version_of(file) not in (before, None):
                 raise ReadError(
                     self.name,
@@ -384,10 +371,7 @@ def chunks_of(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def read_all(stream: BinaryIO, name: str) -> bytes:
-    """Read a stream to its end; refuse a line that is too long: a device may have no end.
-
-    A document of JSON may be one line of any length.
-    """
+    """Read all of a stream; refuse an endless line, as a device may have, except in JSON."""
     content = io.BytesIO()
     first_character = b''
     begin_of_line = 0

@@ -398,10 +398,7 @@ Numbered = TypeVar('Numbered', bound=NumberedRows)
 
 
 def consistent(one: Numbered, other: NumberedRows) -> Numbered:
-    """Return `one`; raise if a table has ids like '007' where the other has integers.
-
-    Such ids would never match.
-    """
+    """Return `one`; raise if ids like '007' could never equal integers of the other table."""
     for with_text, with_integers in ((one, other), (other, one)):
         integer_fields = with_integers.integers - with_text.integers
         for field in integer_fields.intersection(with_text.layout.texts):

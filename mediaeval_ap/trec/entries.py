@@ -80,10 +80,7 @@ class Entries(NumberedRows):
         return pair_keys(self.topic.codes, self.document)
 
     def rows_of(self, other: Entries, other_rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows whose topic and document some given row of another file has.
-
-        The other file has no document twice for a topic.
-        """
+        """Return the rows with the topic and document of another row; those must not repeat."""
         if self.document.dtype.kind != other.document.dtype.kind:  # their keys would differ
             own_objects = replace(self, document=self.document.astype(object))
             other_objects = replace(other, document=other.document.astype(object))
@@ -191,13 +188,10 @@ def first_ranks(run: TableInput) -> NDArray[np.float64]:
 def read_entries(
     origin: Argument, layout: Layout, *, in_blocks: bool = False, part: str | None = None
 ) -> Entries:
-    """Read qrels or a run; tables and tuples need only topic, document and number.
-
-    A file is read in blocks by pyarrow if it is large, or if `in_blocks`: pyarrow is then imported
-    in any case. `part` is the subset, split or both of a file of MTEB.
-    """
+    """Read qrels or a run; tables and tuples need only topic, document and number."""
     table_input = TableInput.of(origin, layout.name)
     is_stored = table_input.kind is InputKind.TEXT and table_input.value.is_regular_file
+    # With `in_blocks`, pyarrow is imported in any case.
     if part is None and (is_large(table_input) or (in_blocks and is_stored)):
         entries = _read_blocks(table_input.value, layout)
         if entries is not None:
@@ -293,10 +287,8 @@ def array_of(texts: list[bytes]) -> Documents:
 
 
 def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.int64]:
-    """Return hashes of topics and documents: equal pairs have equal keys, others hardly ever.
-
-    Keys of two arrays can be compared if both or neither hold objects.
-    """
+    """Return hashes of topics and documents: equal pairs have equal keys, others hardly ever."""
+    # Keys of two arrays can be compared if both or neither hold objects.
     if documents.dtype == object:
         hashes = np.fromiter(map(hash, documents), np.int64, len(documents))
         words = [hashes.view(np.uint64)]

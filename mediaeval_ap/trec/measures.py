@@ -188,10 +188,7 @@ def check_judged(measures: Sequence[Measure], judged: Entries) -> None:
 def with_measures(
     evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Measure]
 ) -> Evaluation:
-    """Add measures of its topics to an evaluation.
-
-    A value is NaN for a topic without judgements, and 0 where ir_measures gives none.
-    """
+    """Add measures of its topics to an evaluation; a topic without judgements has NaN."""
     import ir_measures
 
     # A topic's id is its number, as every tool behind ir_measures takes numbers.
@@ -206,7 +203,7 @@ def with_measures(
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
-    defaults = np.zeros(len(topics))
+    defaults = np.zeros(len(topics))  # ir_measures leaves out some values, which are 0
     defaults[[not (topic.relevant or topic.nonrelevant) for topic in topics]] = np.nan
     values_by_measure = _values_by_measure(measures, qrels, run, defaults)
     row_by_query = {topic.query: row for row, topic in enumerate(topics)}

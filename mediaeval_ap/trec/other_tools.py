@@ -1,8 +1,4 @@
-"""Qrels and runs in files of other tools, recognised by their content.
-
-These are predictions of sentence-transformers (JSON lines) and MTEB (JSON), qrels and runs of ranx
-(JSON), and tables whose columns have the names of a tool, as CSV, TSV or records of JSON.
-"""
+"""Qrels and runs in files of other tools, recognised by their content."""
 
 from __future__ import annotations
 

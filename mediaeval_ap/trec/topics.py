@@ -51,11 +51,7 @@ class Topic(NamedTuple):
 def topics(
     run: PreparedRun, queries: Sequence[str], k: int, *, with_all_judged: bool = False
 ) -> list[Topic]:
-    """Return each query once as a topic; its shots are ranked by the definition ``trec``.
-
-    Of the shots judged not relevant, a topic has the returned ones, and at most as many others as
-    relevant shots: no measure of retrieval uses more. With `with_all_judged`, it has all of them.
-    """
+    """Return each query once as a topic; its shots are ranked by the definition ``trec``."""
     if k > LARGEST_TREC_DEPTH:
         raise ParameterError(f'found {k}, expected at most {LARGEST_TREC_DEPTH}', 'k')
     distinct = list(dict.fromkeys(queries))
@@ -84,7 +80,7 @@ def topics(
     for query, code, query_shots in zip(distinct, codes, ranked, strict=True):
         returned = list(islice(ranked_documents, len(query_shots)))
         nonrelevant = [shot for shot in judged_for(query) if shot not in relevant[code]]
-        if not with_all_judged:
+        if not with_all_judged:  # no measure uses more than there are relevant ones
             returned_set = set(returned)
             not_returned = (shot for shot in nonrelevant if shot not in returned_set)
             nonrelevant = [shot for shot in nonrelevant if shot in returned_set]
@@ -110,10 +106,7 @@ def _judged_documents(judgements: Judged | None) -> Callable[[str], Iterable[str
 
 
 def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> list[str]:
-    """Return shots as documents, corpus/video/shot, from texts and codes of each field.
-
-    Each text is percent-encoded once.
-    """
+    """Return shots as documents, corpus/video/shot, from texts and codes of each field."""
     fields = []
     for texts, codes in shots:
         distinct, numbers = np.unique(codes, return_inverse=True)

@@ -1,8 +1,4 @@
-"""The bulk reader: pyarrow reads blocks of lines that are right as a whole, and explains nothing.
-
-A block is first normalised to one space between fields; pyarrow's quoting and nulls are off. A
-block is accepted if pyarrow finds as many rows as are counted here, and every number is right.
-"""
+"""The bulk reader: pyarrow reads blocks of lines that are right as a whole, or explains nothing."""
 
 from __future__ import annotations
 
@@ -38,10 +34,8 @@ _has_later_comment = re.compile(rb'\n[ \t]*#').search  # faster than a test of e
 def parse_in_threads(
     parse: Callable[[LineBlock], Parsed], blocks: Iterable[LineBlock], threads: ThreadPoolExecutor
 ) -> Iterator[Parsed]:
-    """Parse blocks in threads, a few at once; yield the results in the order of the blocks.
-
-    The calling thread keeps handling signals; if pyarrow read in it, pyarrow would take them over.
-    """
+    """Parse blocks in threads, a few at once; yield the results in the order of the blocks."""
+    # The calling thread keeps handling signals: if pyarrow read in it, pyarrow would take them.
     pending: deque[Future[Parsed]] = deque()
     for block in blocks:
         pending.append(threads.submit(parse, block))
@@ -54,11 +48,7 @@ def parse_in_threads(
 def prove_block(
     block: bytes | None, layout: Layout, as_written: Sequence[str] = ()
 ) -> Piece | None:
-    """Read a block of lines; None unless all of them are proved right.
-
-    Texts become dictionary-encoded columns. If `as_written` names fields, only these columns are
-    read, and stay plain strings.
-    """
+    """Read a block of lines, or its columns `as_written` alone; None unless all lines are right."""
     if block is None:  # an endless line
         return None
     text = _normalised(block, layout)

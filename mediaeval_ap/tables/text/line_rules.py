@@ -49,10 +49,7 @@ class Piece(NamedTuple):
 
 
 def cause_of(line: bytes, layout: Layout) -> Cause | None:
-    """Return the cause for which a line is wrong; None if it is right, blank or a comment.
-
-    The line comes without its end.
-    """
+    """Return the cause for which a line without its end is wrong; None if it is right or no row."""
     if layout.is_comment(line):
         return None
     if not holds_text(line):
@@ -113,10 +110,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def whole_lines(read: Read, block_bytes: int | None = None) -> Iterator[bytes | None]:
-    """Yield blocks of whole lines, each as soon as `read` gives its last byte.
-
-    For a line that is too long, perhaps of a device that never ends, yield None and stop.
-    """
+    """Yield blocks of whole lines, each once it is read; None, at last, for an endless line."""
     chunks = _chunks_without_mark(read, block_bytes or BLOCK_BYTES)
     pieces: list[bytes] = []
     pending = 0

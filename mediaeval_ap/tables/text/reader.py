@@ -1,9 +1,4 @@
-"""Read lines of text into tables, strictly (`parse`) or with a list of faults (`parse_leniently`).
-
-The fast path proves, the slow path explains. The fast path reads a block of lines as a whole, by
-Python or in large files by pyarrow (`arrow_reader`), and gives up on any doubt; the slow path then
-reads that block line by line with `line_rules`, which defines the format and explains each fault.
-"""
+"""Read lines of text into tables, strictly (`parse`) or with all faults (`parse_leniently`)."""
 
 from __future__ import annotations
 
