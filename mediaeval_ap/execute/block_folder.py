@@ -72,7 +72,6 @@ class BlockFolder:
 
     @classmethod
     def open(cls, path: str) -> BlockFolder:
-        """Open the folder of an evaluation, with its plan."""
         file = os.path.join(path, PLAN)
         if not os.path.exists(file):
             raise ReadError(path, f'is not a folder of evaluate --resume: it has no {PLAN}')
@@ -102,12 +101,10 @@ class BlockFolder:
         return [n for n in numbers if os.path.basename(self.file(run, n)) in files]
 
     def write(self, run: int, number: int, block: Evaluation) -> None:
-        """Write the result of a block, whole or not at all."""
         path = self.file(run, number)
         write_whole(path, block.called(_seal(path, block)).to_json(per_query=True) or '')
 
     def read(self, run: int, number: int) -> Evaluation:
-        """Read the result of a block."""
         from mediaeval_ap.results.json_files import read_results
 
         path = self.file(run, number)

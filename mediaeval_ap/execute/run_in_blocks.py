@@ -64,7 +64,7 @@ class Clock:
         self._began = perf_counter(), process_time()
 
     def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:
-        """Return True if processes pay off for `factor` times the work so far and `n_packed` rows."""
+        """Return True if processes, each sent `n_packed` rows, pay off for `factor` times this work."""
         seconds = perf_counter() - self._began[0]
         cpu_seconds = process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
@@ -178,7 +178,6 @@ class RunInBlocks:
         return counts
 
     def evaluation(self) -> Evaluation:
-        """Return the result of all blocks, with the warnings."""
         evaluation = Evaluation.concat(self._blocks[number] for number in sorted(self._blocks))
         warnings = self.warnings
         self.forget()

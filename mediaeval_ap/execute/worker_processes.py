@@ -57,8 +57,6 @@ _shared = b''  # in a process of loky: the data that all of its tasks share
 
 
 class WorkerPool(NamedTuple):
-    """An executor, with the data that its tasks share."""
-
     executor: Executor
     shared: Any
     silence_warnings: Callable[[], list[DataWarning]] = list  # about silent workers

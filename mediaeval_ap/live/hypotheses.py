@@ -98,8 +98,6 @@ class Interned:
 
 
 class ShotOrder(NamedTuple):
-    """The sort order of the shots at one moment."""
-
     video: NDArray[np.int32]  # for each shot, the code of its video
     shot: NDArray[np.int32]  # for each shot, the code of its id
     video_positions: NDArray[np.int64]  # by the code of a video: its position in the sort order
@@ -259,7 +257,6 @@ class Hypotheses:
         return self.names.code(name), -confidence, self.shots.number(corpus, video, shot)
 
     def _change_count(self, coded: Coded, change: int) -> None:
-        """Add a hypothesis (1) or remove it (-1)."""
         all_sorted = self._all_sorted()
         self.changed.add(coded[0])
         if change > 0:

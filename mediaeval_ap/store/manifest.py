@@ -38,8 +38,6 @@ class Input:
 
 @dataclass(frozen=True)
 class Subset:
-    """The subset that limits the hypotheses of a store."""
-
     name: str
     sha256: str | None
     videos: str  # `digest_of_videos`
@@ -62,8 +60,6 @@ class ColumnFile:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """The numbers of hypotheses that a manifest states."""
-
     read: int  # from the inputs
     hypotheses: int  # in the subset: N in the definitions
     repeated: int
@@ -71,8 +67,6 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The description of a store."""
-
     inputs: Sequence[Input]
     subset: Subset | None
     counts: RunCounts
@@ -153,12 +147,10 @@ def why_not_replaced(folder: str) -> str | None:
 
 
 def digest_of_videos(subset: Table) -> str:
-    """Return the digest of the distinct videos of a subset."""
     return digest_of(sorted(set(subset.rows())), COMPACT)
 
 
 def write_column(folder: str, name: str, values: NDArray[Any]) -> ColumnFile:
-    """Write a column to disk, and return the description of its file."""
     with open(os.path.join(folder, name + SUFFIX), 'x+b') as file:
         np.save(file, values)
         file.flush()

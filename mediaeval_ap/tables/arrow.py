@@ -36,7 +36,6 @@ def array_of_values(items: Iterable[object]) -> ArrowValues:
 
 
 def is_list(column: ArrowValues) -> bool:
-    """Return True if the values of a column are lists."""
     from pyarrow import types
 
     kind = column.type
@@ -180,7 +179,6 @@ def parse_decimals(texts: pyarrow.LargeStringArray) -> NDArray[np.float64]:
 
 
 def refuse_missing(column: ArrowValues, field: str, source: Provenance) -> None:
-    """Raise FormatError if a value of a column is missing."""
     if column.null_count:
         rows = np.flatnonzero(column.is_null().to_numpy())
         raise source.error('nothing', 'a value', field=field, rows=rows)

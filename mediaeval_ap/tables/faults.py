@@ -52,7 +52,6 @@ class Faults:
         self._max_examples = max_examples
 
     def add(self, number: int, fault: Fault) -> None:
-        """Add the fault of the line or row with this number."""
         self.counts[''] += 1
         if len(examples := self.examples['']) < self._max_examples:
             examples.append((number, fault))
@@ -84,7 +83,6 @@ class Faults:
 
 
 def no_rows(source: str, layout: Layout | RecordLayout, content: str = 'no rows') -> FormatError:
-    """Make the error for a source without rows."""
     expected = f'at least one row of {layout.expected}'
     return FormatError(source, '', '', found=content, expected=expected)
 

@@ -149,7 +149,6 @@ def is_measure_header(names: Collection[str]) -> bool:
 
 
 def are_measures(names: Collection[str]) -> bool:
-    """Return True if all names are names of measures."""
     return bool(names) and all(map(_is_measure, names))
 
 

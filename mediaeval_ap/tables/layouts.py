@@ -58,7 +58,6 @@ class Layout:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """All fields, in order."""
         if self.number is None:
             return self.texts
         return (*self.texts[: self.number_at], self.number, *self.texts[self.number_at :])
@@ -160,7 +159,6 @@ class RecordLayout:
         return replace(layout.for_header(header), unread=unread)
 
     def missing(self, header: Sequence[str]) -> list[str]:
-        """Return the required columns that are not in a header."""
         return [name for name in self.by_role.values() if name not in header]
 
     def columns(self, header: Sequence[str]) -> Sequence[str]:

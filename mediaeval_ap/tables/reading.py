@@ -42,8 +42,6 @@ STORE_MANIFEST = 'manifest.json'  # a folder with this file is a store
 
 
 class InputKind(Enum):
-    """The kinds of inputs that readers treat differently."""
-
     TEXT = 'text'  # a path, standard input or an open file
     COLUMNAR = 'columnar'  # Parquet, or a table with an Arrow stream (polars, pyarrow)
     FRAME = 'pandas'
@@ -85,7 +83,6 @@ class TableInput:
 
     @property
     def name(self) -> str:
-        """The name of the source, for messages."""
         if isinstance(self.value, ByteSource):
             return self.value.name
         return f'<{self.role or type(self.value).__name__}>'
@@ -184,7 +181,6 @@ def is_series(value: object) -> bool:
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
-    """Return True if a path is the folder of a store."""
     return os.path.lexists(os.path.join(os.fsdecode(path), STORE_MANIFEST))
 
 

@@ -82,7 +82,6 @@ class Records(NumberedRows):
         return [f'the ids of {name} are its saved index, a column without a name']
 
     def refuse_empty(self, role: str) -> None:
-        """Raise FormatError if a column of text has empty cells."""
         self._refuse('^$', role, 'text')
 
     def refuse_several(self, role: str) -> None:
@@ -116,7 +115,6 @@ def _singular(role: str) -> str:
 
 
 def _matching_rows(texts: pyarrow.Array, pattern: str) -> NDArray[np.int64]:
-    """Return the rows whose text contains a match of a regular expression."""
     from pyarrow import compute
 
     is_match = compute.match_substring_regex(texts, pattern)

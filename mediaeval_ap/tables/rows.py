@@ -50,7 +50,6 @@ def from_numbered_rows(
 
 
 def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:
-    """Read a pandas DataFrame whose columns include the fields of a layout."""
     names = column_names(frame)
     check_names(names, layout, name, frame)
     if not len(frame):

@@ -294,7 +294,7 @@ class ByteSource:
 
     @contextmanager
     def open_stored(self) -> Iterator[Any]:
-        """Open the stream of stored bytes, still compressed; raise if the file has changed after."""
+        """Open the stream of stored bytes, still compressed; raise if the file changes under it."""
         with self._file() as file:
             before = self._version or version_of(file)
             cause = None
@@ -338,7 +338,6 @@ def _as_utf8(path: str) -> str:
 
 
 def standard_input() -> BinaryIO:
-    """Return standard input as a stream of bytes."""
     if sys.stdin is None:
         raise ReadError('<stdin>', 'is closed')
     return sys.stdin.buffer

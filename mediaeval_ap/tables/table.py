@@ -52,11 +52,9 @@ class LineNumbers:
         return int(self.first + row if self.numbers is None else self.numbers[row])
 
     def array(self, n_rows: int) -> NDArray[np.int64]:
-        """Return the numbers of all `n_rows` rows."""
         return np.arange(n_rows) + self.first if self.numbers is None else self.numbers
 
     def select(self, rows: NDArray[np.bool_]) -> LineNumbers:
-        """Return the numbers of the rows marked True."""
         return self if rows.all() else replace(self, numbers=self.array(len(rows))[rows])
 
 
@@ -98,7 +96,6 @@ def encoded(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 def texts_at(texts: Sequence[str], positions: NDArray[np.integer]) -> list[str]:
-    """Return the texts at these positions."""
     if isinstance(texts, StoredTexts) and len(positions) > MIN_DECODED_TOGETHER:
         return texts.decode_at(positions)
     return [texts[position] for position in positions.tolist()]
@@ -163,7 +160,6 @@ class StoredTexts(Sequence[str]):
 
 
 def _decoded(content: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
-    """Decode concatenated texts."""
     stops = ends.tolist()
     as_bytes = content.tobytes()
     parts = zip([0, *stops], stops, strict=False)
@@ -241,7 +237,6 @@ class Column:
         return Column(codes, [self.values[code] for code in np.flatnonzero(occurs).tolist()])
 
     def text(self, row: int | np.integer) -> str:
-        """Return the text of a row."""
         return self.values[int(self.codes[row])]
 
     def find(self, other: Column) -> NDArray[np.int64]:
@@ -257,7 +252,6 @@ class Column:
 
     @cached_property
     def code_of(self) -> dict[str, int]:
-        """The code of each distinct text."""
         return {value: code for code, value in enumerate(self.values)}
 
 

@@ -125,7 +125,6 @@ class Entries(NumberedRows):
         return self.select(is_kept)
 
     def refuse_repeated(self, remedy: str = '') -> None:
-        """Raise FormatError if a topic has a document twice."""
         keys = np.sort(self._keys)
         repeated = keys[1:][keys[1:] == keys[:-1]]
         if not len(repeated):
@@ -262,7 +261,6 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
 
 
 def _documents_of(texts: pyarrow.StringArray) -> Documents:
-    """Return texts of pyarrow as an array."""
     _, offsets, content = texts.buffers()
     ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
     sizes = np.diff(ends)
@@ -303,7 +301,6 @@ def descending_keys(documents: Documents) -> NDArray[np.int64]:
 
 
 def comparable_scores(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
-    """Return scores in the precision of their comparison."""
     if ties != 'trec_eval-9':
         return score
     with np.errstate(over='ignore'):  # too large for single precision is infinite, as in C

@@ -140,7 +140,6 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
 
 
 def _ranked(prediction: JsonValue) -> EntryTuples:
-    """Return the rows of a query and its ranked results."""
     query = prediction['query_id']
     return [(query, result['corpus_id'], result['score']) for result in prediction['results']]
 

@@ -199,8 +199,6 @@ def evaluate_trec(
 
 
 class _TrecCriteria(NamedTuple):
-    """The checked parameters of `evaluate_trec`."""
-
     definition: Definition
     cutoffs: list[Cutoff]
     ties: TrecTies
@@ -322,7 +320,6 @@ class MatchedRows(NamedTuple):
     n_by_topic: NDArray[np.int64]  # rows of each judged topic
 
     def select(self, rows: NDArray[np.int64], *, keep: bool) -> MatchedRows:
-        """Keep these rows alone, or leave them out."""
         is_kept = np.full(len(self.topic), not keep)
         is_kept[rows] = keep
         topic = self.topic[is_kept]

@@ -168,7 +168,6 @@ class Findings:
         self.left_out = {kind: n - max_problems for kind, n in counts.items() if n > max_problems}
 
     def count(self, severity: Severity) -> int:
-        """Return the number of errors or warnings."""
         return sum(count for kind, count in self.counts.items() if kind.severity == severity)
 
     def problems(self, most: int | None = None) -> list[Problem]:
@@ -176,7 +175,6 @@ class Findings:
         return list(chain.from_iterable(self.by_kind(most).values()))
 
     def by_kind(self, most: int | None = None) -> dict[Kind, list[Problem]]:
-        """Return the first problems of each kind."""
         names = [source.name for source in self.inputs.values()]
 
         def file_and_line(problem: Problem) -> tuple[int, int]:

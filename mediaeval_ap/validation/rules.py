@@ -101,7 +101,6 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
 
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
-    """Return the fields that are columns of a table."""
     return [field for field in fields if field in table.columns]
 
 

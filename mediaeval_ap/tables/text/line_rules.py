@@ -83,7 +83,6 @@ def is_header(line: str, layout: Layout) -> bool:
 
 
 def holds_no_row(line: bytes, layout: Layout) -> bool:
-    """Return True if a line is blank or a comment."""
     return not line.strip(b' \t') or bool(layout.is_comment(line))
 
 
@@ -142,7 +141,6 @@ def _chunks_without_mark(read: Read, size: int) -> Iterator[bytes]:
 
 
 def with_lf(lines: bytes) -> bytes:
-    """Return lines whose ends are LF instead of CR LF."""
     if b'\r' in lines:  # to search for two bytes takes 50 times as long
         return lines.replace(b'\r\n', b'\n')
     return lines

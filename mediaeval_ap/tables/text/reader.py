@@ -188,7 +188,6 @@ class _TableBuilder:
         self._tables: list[pyarrow.Table] = []
 
     def add(self, piece: Piece) -> None:
-        """Add the rows and the wrong lines of a piece."""
         if not self._has_begun:
             piece = self._begin(piece)
         self.faults.add_lines(self.lines.next_line, piece.wrong, self._explain)

@@ -57,7 +57,6 @@ def no_rows_in_text(source: str, layout: Layout, n_lines: int) -> FormatError:
 
 
 def explain_endless_line() -> Fault:
-    """Explain a line that is too long."""
     limit = f'{line_rules.MAX_LINE_BYTES >> 20} MiB'
     return Fault('', f'more than {limit} without a line end', 'lines of text')
 
