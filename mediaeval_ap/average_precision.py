@@ -15,8 +15,7 @@ from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run, check_query
 from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
 from mediaeval_ap.evaluation.session import Session
-from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
-from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+from mediaeval_ap.execute.run_in_blocks import EvaluationRequest, runs_in_blocks
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.evaluation import Evaluation

@@ -8,8 +8,7 @@ import pytest
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import WithoutRelevantWarning
 from mediaeval_ap.execute import block_folder
-from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
-from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+from mediaeval_ap.execute.run_in_blocks import EvaluationRequest, runs_in_blocks
 
 
 @pytest.fixture

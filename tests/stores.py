@@ -3,8 +3,8 @@
 import warnings
 
 from mediaeval_ap.ranking.frozen_ranking import Ranking
+from mediaeval_ap.store.indexing import write_store
 from mediaeval_ap.store.manifest import Input
-from mediaeval_ap.store.writing import write_store
 from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 
 

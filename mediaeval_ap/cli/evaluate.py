@@ -94,7 +94,7 @@ def evaluate_command(
     runs = with_names(runs, names)
     average_precision = options.read_reference(reference=reference, **criteria)
     from mediaeval_ap.execute import run_in_blocks
-    from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+    from mediaeval_ap.execute.run_in_blocks import EvaluationRequest
 
     with ExitStack() as stack:
         workers: Any = jobs

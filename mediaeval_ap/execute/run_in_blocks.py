@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mediaeval_ap import __version__
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
-from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
-from mediaeval_ap.evaluation.scoring import finish_evaluation
+from mediaeval_ap.evaluation.prepared_run import (
+    PreparedRun,
+    SelectedQueries,
+    prepare_run,
+    select_queries,
+)
+from mediaeval_ap.evaluation.scoring import finish_evaluation, score_names
 from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.block_folder import BlockFolder
-from mediaeval_ap.execute.worker_tasks import (
-    EvaluationRequest,
-    OpenedRun,
-    score_block,
-    score_queries,
-)
 from mediaeval_ap.progress import Bar, progress_hidden, tracked
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.tables import Table
+from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.digests import digest_of_file, digest_of_rows
 from mediaeval_ap.tables.sources import ByteSource, opening
+from mediaeval_ap.tables.table import Names
 
 if TYPE_CHECKING:
     from mediaeval_ap.execute.worker_processes import Workers
     from mediaeval_ap.results.described import Path
+    from mediaeval_ap.store.store import Store
 
 START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0.2
 PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per second
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
 PROBE_SECONDS = 0.05  # of work, from which the remaining time is estimated
+N_OPENED_RUNS = 4  # in the cache of a worker
 BLOCKS_PER_PROCESS = 16  # so that all processes end at about the same time
 # Runs with more bytes in total go to processes at once, as reading them takes 0.5 s or more.
 WORTH_SHARING_BYTES = 16 << 20
@@ -63,8 +66,8 @@ class Clock:
     def __init__(self) -> None:
         self._began = perf_counter(), process_time()
 
-    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:
-        """Return True if processes, each sent `n_packed` rows, pay off for `factor` times this work."""
+    def pays(self, factor: float, jobs: int, n_packed: int = 0) -> bool:  # rows sent to each
+        """Return True if processes pay off for `factor` times the work so far."""
         seconds = perf_counter() - self._began[0]
         cpu_seconds = process_time() - self._began[1]
         if jobs == 1 or seconds < PROBE_SECONDS:
@@ -72,6 +75,41 @@ class Clock:
         costs = n_packed / PACKED_ROWS + START_SECONDS + GAIN_SECONDS
         # CPU time is longer than wall time if threads already use several cores.
         return factor * (seconds - cpu_seconds / jobs) > costs
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationRequest:
+    """The criteria, queries and measures by which each run is scored."""
+
+    criteria: Criteria
+    selected_queries: SelectedQueries
+    query_table: Table | None
+    measures: tuple[str, ...]  # of ir_measures
+
+    @classmethod
+    def of(
+        cls, criteria: Criteria, queries: Names | None, measures: str | Iterable[str]
+    ) -> EvaluationRequest:
+        """Read the queries, and check the measures."""
+        texts: tuple[str, ...] = ()
+        if measures:
+            from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
+
+            parsed_measures = parse_measures(measures)
+            if criteria.judgements is None:
+                refuse_nonrelevant(parsed_measures)
+            check_columns(parsed_measures, criteria.K)
+            texts = tuple(map(str, parsed_measures))
+        table = criteria.read_queries(queries)
+        return cls(criteria, select_queries(criteria, table), table, texts)
+
+    def pack(self, run: Ranking | Store | None = None) -> bytes:
+        """Pickle the data that all tasks share; a store as path and digest, a ranking as arrays."""
+        if isinstance(run, Ranking):
+            run = copy(run)
+            vars(run).pop('_table', None)  # scoring does not need it
+        shared = self.criteria, run, self.selected_queries.source, self.measures
+        return pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
 
 
 @dataclass(eq=False)
@@ -132,20 +170,20 @@ class RunInBlocks:
     def _score(self, numbers: Sequence[int], blocks: Sequence[list[str]], jobs: Workers) -> None:
         """Score blocks here; give the remaining ones to workers as soon as that pays off."""
         run, ranking_or_store = self._opened  # first, so that no block's time includes it
-        opened = OpenedRun(run, self.request.selected_queries.source, self.request.measures)
+        opened = run, self.request.selected_queries.source, self.request.measures
         n_scored = 0
         if isinstance(jobs, int):
             if len(blocks) == 1:  # not hidden: it shows a bar of its queries
-                self._keep(numbers[0], score_queries(opened, blocks[0]))
+                self._keep(numbers[0], score_queries(*opened, blocks[0]))
                 return
             if jobs > 1:  # the preparations of the first query would distort the estimate
                 with progress_hidden():
-                    score_queries(opened, blocks[0][:1])
+                    score_queries(*opened, blocks[0][:1])
         with Bar('scoring', len(blocks), ' blocks') as bar, progress_hidden():
             clock = Clock()
             n_packed = len(run.ranking) if isinstance(ranking_or_store, Ranking) else 0
             while isinstance(jobs, int) and n_scored < len(blocks):
-                self._keep(numbers[n_scored], score_queries(opened, blocks[n_scored]))
+                self._keep(numbers[n_scored], score_queries(*opened, blocks[n_scored]))
                 bar.add()
                 n_scored += 1
                 if clock.pays(len(blocks) / n_scored - 1, jobs, n_packed):
@@ -325,3 +363,45 @@ def _size(run: RunInBlocks) -> int:
     if os.path.isdir(path):
         return 0
     return os.path.getsize(path) if os.path.isfile(path) else -1
+
+
+# Tasks of workers. All tasks of one run share the same bytes.
+
+
+def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
+    """Score a packed run on the names of a block; runs in a worker."""
+    return score_queries(*unpack_run(packed), names)
+
+
+@lru_cache(N_OPENED_RUNS)
+def unpack_run(packed: bytes) -> tuple[PreparedRun, Provenance | None, Sequence[str]]:
+    """Unpack and open a run; later tasks of this worker get it from the cache."""
+    from mediaeval_ap.store.store import Store
+
+    criteria, run, queries_source, measures = pickle.loads(packed)
+    ranking = run.ranking if isinstance(run, Store) else run
+    return PreparedRun(criteria, ranking, len(ranking)), queries_source, measures
+
+
+def score_queries(
+    run: PreparedRun,
+    queries_source: Provenance | None,
+    measure_texts: Sequence[str],
+    names: Sequence[str],
+) -> Evaluation:
+    """Score a run on names, also by measures of ir_measures, without warnings."""
+    evaluation = score_names(run, list(names), queries_source)
+    if not measure_texts:
+        return evaluation
+    from mediaeval_ap.trec.measures import (
+        counts_nonrelevant,
+        depth_of,
+        parse_measures,
+        with_measures,
+    )
+    from mediaeval_ap.trec.topics import topics
+
+    measures = parse_measures(measure_texts)
+    with_all_judged = any(map(counts_nonrelevant, measures))
+    ranked_topics = topics(run, list(names), depth_of(measures), with_all_judged=with_all_judged)
+    return with_measures(evaluation, ranked_topics, measures)

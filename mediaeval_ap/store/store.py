@@ -90,11 +90,8 @@ class StoredRanking(Ranking):
             StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
             for text, order in zip(STORED_TEXTS, orders, strict=True)
         )
-        letters = tuple(
-            columns[column]
-            for column in (f'{LETTERS_PREFIX}{bits}' for bits in WIDTHS)
-            if column in columns
-        )
+        letter_columns = (f'{LETTERS_PREFIX}{bits}' for bits in WIDTHS)
+        letters = tuple(columns[column] for column in letter_columns if column in columns)
         shot_at = columns['shot_at']
         keys = KeysByPlace(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated)
         names = NamesByLength(name, columns['name_lengths'], letters)

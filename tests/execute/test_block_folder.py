@@ -15,8 +15,7 @@ from mediaeval_ap import __version__ as VERSION
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import Error, FormatError, ReadError, WithoutRelevantWarning, WriteError
 from mediaeval_ap.execute import block_folder, worker_processes
-from mediaeval_ap.execute.run_in_blocks import runs_in_blocks
-from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+from mediaeval_ap.execute.run_in_blocks import EvaluationRequest, runs_in_blocks
 
 REMEDY = 'this folder holds another evaluation: choose another folder, or delete it'
 MINE = Definition('trec', ('k',), ('R', 'k'), 0.0, Repeats.DROP, 'a test')

@@ -13,8 +13,7 @@ from stores import stored
 from mediaeval_ap import AveragePrecision, choices
 from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import run_in_blocks, worker_processes
-from mediaeval_ap.execute.run_in_blocks import Clock
-from mediaeval_ap.execute.worker_tasks import EvaluationRequest
+from mediaeval_ap.execute.run_in_blocks import Clock, EvaluationRequest
 
 folder = commands.folder
 
