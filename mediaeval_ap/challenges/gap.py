@@ -26,7 +26,7 @@ from mediaeval_ap.metrics.global_ap import in_rank_order
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.arrow import parse_decimals
+from mediaeval_ap.tables.columnar import parse_decimals
 from mediaeval_ap.tables.records import Records
 from mediaeval_ap.tables.table import Frame
 from mediaeval_ap.tables.values import EXACT_NUMBER, expected_number

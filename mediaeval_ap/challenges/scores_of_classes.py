@@ -40,7 +40,7 @@ from mediaeval_ap.progress import shows_progress, tracked
 from mediaeval_ap.results.exact_means import mean
 from mediaeval_ap.results.notes import NO_TRUE_LABEL, count_of_skipped, notes_of, notes_of_skipped
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.arrow import is_list
+from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.table import Frame, NumberedRows
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from mediaeval_ap.metrics.arguments import on_cpu
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.results.score import Score
-from mediaeval_ap.tables.arrow import holds_any, is_list
+from mediaeval_ap.tables.columnar import holds_any, is_list
 from mediaeval_ap.tables.layouts import RecordLayout, column_at
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.records import Records, read_records

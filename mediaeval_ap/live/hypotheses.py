@@ -371,8 +371,7 @@ class LiveRanking(BaseRanking):
         shots = self._shot_order.positions(shot)
         names = self._name_positions[name]
         first = first_in_order((blocks, confidence, temporal_rank, shots, names), depth)
-        first_positions: NDArray[np.int64] = positions[first]
-        return first_positions
+        return positions.take(first)
 
     def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
         # The surest hypotheses of the surest `n_needed` names are enough, so a name is not needed

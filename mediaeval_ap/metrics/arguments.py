@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.tables.arrow import array_of_values, is_list, name_of_type
+from mediaeval_ap.tables.columnar import array_of_values, is_list, name_of_type
 from mediaeval_ap.tables.reading import remedy_of
 from mediaeval_ap.tables.table import Argument
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics.arguments import tensor_error
-from mediaeval_ap.tables.arrow import is_list
-from mediaeval_ap.tables.columnar import to_arrow
+from mediaeval_ap.tables.columnar import is_list, to_arrow
 from mediaeval_ap.tables.reading import is_arrow, remedy_of
 from mediaeval_ap.tables.values import EXACT_NUMBER, LARGEST_INTEGER, is_rounded
 

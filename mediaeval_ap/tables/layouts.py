@@ -89,7 +89,6 @@ class RecordLayout:
 
     @cached_property
     def by_role(self) -> dict[str, str]:
-        """The names of the text and number columns, by role."""
         names = (*self.texts, *self.numbers)
         return dict(zip(self.roles or names, names, strict=True))
 

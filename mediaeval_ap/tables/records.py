@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.choices import BETWEEN_LABELS, BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, ParameterError, ReadError, shortened, shown
-from mediaeval_ap.tables import arrow
-from mediaeval_ap.tables.columnar import index_remedy, read_columns
+from mediaeval_ap.tables import columnar
 from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.first_look import NPY, separator_by_suffix
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout
@@ -87,7 +86,7 @@ class Records(NumberedRows):
     def refuse_several(self, role: str) -> None:
         """Raise FormatError if a cell holds several labels, separated by white space."""
         expected = 'one label, without white space'
-        if arrow.is_list(self[role]):
+        if columnar.is_list(self[role]):
             raise self.source.error('lists', expected, field=self.layout.by_role[role])
         self._refuse(BETWEEN_LABELS, role, expected)
 
@@ -102,7 +101,7 @@ class Records(NumberedRows):
     def _refuse(self, pattern: str, role: str, expected: str) -> None:
         texts = self[role]
         rows = np.arange(len(self))
-        if arrow.is_list(texts):
+        if columnar.is_list(texts):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
         if len(wrong := _matching_rows(texts, pattern)):
             text = texts[wrong[0]].as_py()
@@ -241,7 +240,7 @@ def _optional_numbers(records: Records, role: str) -> NDArray[np.float64]:
     if records.layout.allow_na:
         filled_rows = np.setdiff1d(filled_rows, _matching_rows(texts, NA))
     numbers = np.full(len(texts), np.nan)
-    numbers[filled_rows] = arrow.parse_decimals(texts.take(pyarrow.array(filled_rows)))
+    numbers[filled_rows] = columnar.parse_decimals(texts.take(pyarrow.array(filled_rows)))
     if len(wrong := filled_rows[~np.isfinite(numbers[filled_rows])]):
         text = texts[wrong[0]].as_py()
         expected = expected_number(text) or FINITE_DECIMAL
@@ -258,7 +257,7 @@ def _from_columnar(
         chosen.append(choose_layout(schema.names, layouts, name))
         return chosen[0].columns(schema.names)
 
-    table, source = read_columns(value, choose, name)
+    table, source = columnar.read_columns(value, choose, name)
     return from_table(table, chosen[0], source)
 
 
@@ -268,7 +267,8 @@ def _from_frame(
     import pyarrow
 
     names = column_names(frame)
-    advice = index_remedy(frame, [name for name in layouts[0].texts[:1] if name not in names])
+    ids = layouts[0].texts[:1]
+    advice = columnar.index_remedy(frame, [name for name in ids if name not in names])
     frame = frame.set_axis(names, axis=1)
     columns = {}
     layout = choose_layout(names, layouts, source.name, advice=advice)
@@ -277,10 +277,10 @@ def _from_frame(
         if layout.allow_na and column in layout.numbers and cells.dtype == object:
             cells = cells.mask(cells.astype(str).str.match(NA))
         try:
-            columns[column] = arrow.array_of_values(cells)
+            columns[column] = columnar.array_of_values(cells)
         except ValueError as error:
             raise source.error(str(error), 'one kind of value', field=column) from None
-        if arrow.is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
+        if columnar.is_list(columns[column]) and any(issubclass(type(cell), Set) for cell in cells):
             raise source.error('a set', 'an ordered list of labels', field=column)
     return from_table(pyarrow.table(columns), layout, source)
 
@@ -297,16 +297,16 @@ def from_table(table: pyarrow.Table, layout: RecordLayout, source: Provenance) -
         if name not in layout.texts:
             allow_missing = name in layout.numbers
             allowed = {'allow_missing': allow_missing, 'allow_boolean': bool(layout.classes)}
-            columns[name] = pyarrow.array(arrow.number_array(column, name, source, **allowed))
+            columns[name] = pyarrow.array(columnar.number_array(column, name, source, **allowed))
             continue
-        if name == layout.by_role.get('labels') and arrow.is_list(column):
-            columns[name] = arrow.list_array(column, name, source)
+        if name == layout.by_role.get('labels') and columnar.is_list(column):
+            columns[name] = columnar.list_array(column, name, source)
             continue
-        if layout.lists_remedy and name != layout.texts[0] and arrow.is_list(column):
+        if layout.lists_remedy and name != layout.texts[0] and columnar.is_list(column):
             raise source.error('lists', f'one label{layout.lists_remedy}', field=name)
-        columns[name] = arrow.text_array(column, name, source).fill_null('')
+        columns[name] = columnar.text_array(column, name, source).fill_null('')
         (texts,) = columns[name].chunks
-        if arrow.holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
+        if columnar.holds_any(texts, f'\0\r{BYTE_ORDER_MARK.decode()}') and len(
             wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
         ):
             text = shown(texts[wrong[0]].as_py())
@@ -316,5 +316,5 @@ def from_table(table: pyarrow.Table, layout: RecordLayout, source: Provenance) -
                 field=name,
                 rows=wrong,
             )
-    integers = frozenset(name for name in columns if arrow.holds_integers(table[name]))
+    integers = frozenset(name for name in columns if columnar.holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

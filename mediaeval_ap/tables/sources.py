@@ -395,7 +395,9 @@ def _buffered(chunks: Iterator[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Chunks(chunks), BUFFER_BYTES)
 
 
-def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool = False) -> Any:
+def parsed_json(
+    content: bytes, name: str, expected: str = 'JSON', *, nan: bool = False, place: str = ''
+) -> Any:
     """Parse JSON; errors name the file and the `expected` content. NaN is refused unless `nan`."""
     repeating = {}  # objects with a repeated key, by id: `json` itself takes its last value
 
@@ -415,12 +417,12 @@ def parsed_json(content: bytes, name: str, expected: str = 'JSON', *, nan: bool 
     except json.JSONDecodeError as error:
         remedy = remedy_of_foreign(error.doc.split('\n')[error.lineno - 1])
         fault = Fault('', f'no JSON: {error.msg}', expected, remedy)
-        raise fault.error(name, f'line {error.lineno}') from None
+        raise fault.error(name, place or f'line {error.lineno}') from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(name, '', '', found=str(error), expected=expected) from None
+        raise FormatError(name, place, '', found=str(error), expected=expected) from None
     if path:
         field = ', '.join(path[:-1])
-        raise FormatError(name, '', field, found=f'{path[-1]} again', expected='each key once')
+        raise FormatError(name, place, field, found=f'{path[-1]} again', expected='each key once')
     return value
 
 
@@ -447,13 +449,10 @@ def parsed_lines(
     numbers = []
     for number, line in enumerate(stream, 1):
         if line.strip():
-            try:
-                value = parsed_json(line, name, expected, nan=nan)
-                if not isinstance(value, dict):
-                    raise FormatError(name, '', '', found=shown(value), expected=expected)
-            except FormatError as error:
-                fault = Fault(error.field, error.found, error.expected, error.remedy)
-                raise fault.error(name, f'line {number}') from None
+            place = f'line {number}'
+            value = parsed_json(line, name, expected, nan=nan, place=place)
+            if not isinstance(value, dict):
+                raise FormatError(name, place, '', found=shown(value), expected=expected)
             values.append(value)
             numbers.append(number)
     return values, numbers

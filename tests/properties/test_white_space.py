@@ -16,7 +16,7 @@ from mediaeval_ap import challenges
 from mediaeval_ap.challenges.task import split_labels
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.errors import FormatError, UndefinedScoreError
-from mediaeval_ap.tables import QUERIES, arrow, read
+from mediaeval_ap.tables import QUERIES, columnar, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
 
@@ -39,10 +39,10 @@ def test_words(texts, begin, end):
 def test_whether_texts_hold_a_character(texts, begin, block):
     array = pyarrow.array(texts, pyarrow.large_string())[begin:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow, 'SEARCHED_BYTES', block)
+        patch.setattr(columnar, 'SEARCHED_BYTES', block)
         for wanted in ('\v', '\v\f', 'ba'):
             held = set(wanted) & set(''.join(texts[begin:]))
-            assert arrow.holds_any(array, wanted) == bool(held)
+            assert columnar.holds_any(array, wanted) == bool(held)
 
 
 def stored(header, rows, door):

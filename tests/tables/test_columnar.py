@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, Provenance, read
-from mediaeval_ap.tables.arrow import number_array
+from mediaeval_ap.tables.columnar import number_array
 from mediaeval_ap.tables.values import as_double
 
 SOURCE = Provenance('decimals')
