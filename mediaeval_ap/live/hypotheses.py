@@ -89,9 +89,8 @@ class Interned:
             # An older value moves up by the number of new values that sort before it.
             moved_up = before.searchsorted(self._positions, side='right')
             positions[:n_older] = self._positions + moved_up
-            positions[[self.code_of[value] for value in new_values]] = before + np.arange(
-                len(new_values)
-            )
+            new_codes = [self.code_of[value] for value in new_values]
+            positions[new_codes] = before + np.arange(len(new_values))
             self._ordered.update(new_values)
             self._positions = positions
         return self._positions
@@ -210,9 +209,8 @@ class Hypotheses:
     def columns_of_names(self, names: Iterable[int]) -> CodedColumns:
         """Return the hypotheses of some names, as columns; only those in the subset."""
         all_sorted = self._all_sorted()
-        rows: Iterable[Any] = chain.from_iterable(
-            all_sorted.irange((name,), (name + 1,)) for name in names
-        )
+        segments = (all_sorted.irange((name,), (name + 1,)) for name in names)
+        rows: Iterable[Any] = chain.from_iterable(segments)
         if self.shots.subset is not None:
             rows = (row for row in rows if self.shots.is_in_subset[row[2]])
         return _coded_columns(rows)

@@ -147,9 +147,7 @@ def _join_tables(tables: Iterable[Table], subset: Table | None) -> tuple[Table, 
             codes[field].append(column.codes + np.int32(len(values[field])))
             values[field] += column.values
         confidences.append(table.confidence)
-    columns = {
-        field: column_of(values[field], np.concatenate(codes.pop(field))) for field in values
-    }
+    columns = {name: column_of(values[name], np.concatenate(codes.pop(name))) for name in values}
     source = Provenance(inputs[0].name)
     if len(inputs) == 1:
         source = replace(source, sha256=inputs[0].sha256)
@@ -203,9 +201,8 @@ def _remote_tables(uri: str) -> Iterator[Table]:
                 raise ReadError(printed_uri, os.strerror(2))
             if kind == fs.FileType.Directory:
                 inside = system.get_file_info(fs.FileSelector(path, recursive=True))
-                paths = _data_files(
-                    [info.path for info in inside if info.is_file], path, printed_uri
-                )
+                files = [info.path for info in inside if info.is_file]
+                paths = _data_files(files, path, printed_uri)
     except ReadError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, NotImplementedError) as error:

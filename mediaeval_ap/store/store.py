@@ -284,9 +284,8 @@ def _open(folder: str, name: str) -> Store:
             raise ReadError(name, 'is not a store')
         raise ReadError(name, os.strerror(errno.ENOENT))
     manifest = read_manifest(folder, name)
-    columns = {
-        column: map_column(folder, name, column, file) for column, file in manifest.columns.items()
-    }
+    files = manifest.columns.items()
+    columns = {column: map_column(folder, name, column, file) for column, file in files}
     return Store(name, folder, manifest, StoredRanking(manifest.source(name), manifest, columns))
 
 

@@ -130,14 +130,13 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
         texts = [name for name in names if schema.field(name).type in TEXT_TYPES]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
-        sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
+        groups = range(file.num_row_groups)
+        sizes = [file.metadata.row_group(number).total_byte_size for number in groups]
         sources.refuse_beyond_limit(source.name, sum(sizes))
-        groups = tracked(
-            range(file.num_row_groups), f'reading {printable(source.name)}', ' row groups'
-        )
+        tracked_groups = tracked(groups, f'reading {printable(source.name)}', ' row groups')
         parts = [
             pyarrow.Table.from_batches([batch])
-            for number in groups
+            for number in tracked_groups
             for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=names)
         ]
     return pyarrow.concat_tables(parts or [schema.empty_table().select(names)]), provenance

@@ -17,9 +17,7 @@ PARQUET_INDEX = '__index_level_0__'
 NA = r'(?i)^[ \t]*(?:na|nan|null|none|n/a|#n/a|<na>|-)[ \t]*$'
 # The names that pandas gives to an index without a name: in CSV, in CSV read again, in Parquet, and
 # by `reset_index`. Such a column would be scored as a class.
-_is_saved_index = re.compile(
-    r'|Unnamed: [0-9]+|__index_level_[0-9]+__|index|level_[0-9]+'
-).fullmatch
+_is_index = re.compile(r'|Unnamed: [0-9]+|__index_level_[0-9]+__|index|level_[0-9]+').fullmatch
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ class RecordLayout:
             return 'no column of numbers', self.expected
         read_columns = (self.allow_missing and self.classes) or header
         number_columns = [name for name in read_columns if name not in self.texts]
-        if self.other_numbers and (indexes := list(filter(_is_saved_index, number_columns))):
+        if self.other_numbers and (indexes := list(filter(_is_index, number_columns))):
             problem = f'column {shown(indexes[0])}, which looks like a saved index,'
             return problem, f'{self.expected}; save without it, in pandas index=False'
         return None
@@ -186,9 +184,8 @@ def choose_layout(
             pairs = zip(header, renamed, strict=True)
             old, new = next((old, new) for old, new in pairs if old != new)
             remedy = 'names of columns are compared letter by letter'
-            raise FormatError(
-                source, where, '', f'column {shown(old)}', expected=shown(new), remedy=remedy
-            )
+            found = f'column {shown(old)}'
+            raise FormatError(source, where, '', found, expected=shown(new), remedy=remedy)
         problems.append(problem)
     # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))

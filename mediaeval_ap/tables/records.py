@@ -310,11 +310,7 @@ def from_table(table: pyarrow.Table, layout: RecordLayout, source: Provenance) -
             wrong := _matching_rows(texts, FORBIDDEN_IN_LINES)
         ):
             text = shown(texts[wrong[0]].as_py())
-            raise source.error(
-                text,
-                'text without NUL and U+FEFF, and with CR only before LF',
-                field=name,
-                rows=wrong,
-            )
+            expected = 'text without NUL and U+FEFF, and with CR only before LF'
+            raise source.error(text, expected, field=name, rows=wrong)
     integers = frozenset(name for name in columns if columnar.holds_integers(table[name]))
     return Records(layout, pyarrow.table(columns).combine_chunks(), source, integers=integers)

@@ -98,9 +98,8 @@ class Entries(NumberedRows):
         is_same &= self.document[candidates] == other.document[other_rows[partners]]
         if not is_same.all():  # different pairs have one key
             pairs = set(zip(topic.tolist(), other.documents(other_rows), strict=True))
-            own_pairs = zip(
-                self.topic.codes[candidates].tolist(), self.documents(candidates), strict=True
-            )
+            own_topics = self.topic.codes[candidates].tolist()
+            own_pairs = zip(own_topics, self.documents(candidates), strict=True)
             is_same = np.array([pair in pairs for pair in own_pairs])
         matching: NDArray[np.int64] = candidates[is_same]
         return matching
@@ -144,10 +143,8 @@ class Entries(NumberedRows):
         """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
             found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
-            field = str(QRELS.number)
-            raise self.source.error(
-                found, f'documents that are judged not relevant, {purpose}', field=field
-            )
+            expected = f'documents that are judged not relevant, {purpose}'
+            raise self.source.error(found, expected, field=str(QRELS.number))
 
 
 def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -267,9 +264,7 @@ def _documents_of(texts: pyarrow.StringArray) -> Documents:
     if sizes.max(initial=0) > MAX_PACKED_BYTES:
         return array_of([text.encode() for text in texts.to_pylist()])
     # The padding gives the last text a whole window of the buffer, too.
-    buffer = np.concatenate(
-        [np.frombuffer(content, np.uint8), np.zeros(MAX_PACKED_BYTES, np.uint8)]
-    )
+    buffer = np.pad(np.frombuffer(content, np.uint8), (0, MAX_PACKED_BYTES))
     words = words_at(buffer, ends[:-1], sizes)
     return words.view(f'S{words.shape[1] * WORD}')[:, 0]
 

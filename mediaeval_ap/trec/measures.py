@@ -270,16 +270,14 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
         found = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
-        raise judged.error(
-            below[:1], 'relevance', found, 'at least one, for measures of ir_measures'
-        )
+        expected = 'at least one, for measures of ir_measures'
+        raise judged.error(below[:1], 'relevance', found, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
         found = str(int(judged.number[large[0]]))
         limit = LARGEST_MEASURED_RELEVANCE
-        raise judged.error(
-            large, 'relevance', found, f'-{limit} to {limit} for measures of ir_measures'
-        )
+        expected = f'-{limit} to {limit} for measures of ir_measures'
+        raise judged.error(large, 'relevance', found, expected)
 
 
 def _values_by_measure(

@@ -97,8 +97,8 @@ def evaluate_trec(
         predictions of MTEB; of these, the folder will do if it has one such file.
     K : int, 'all' or iterable of these
         The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
-    definition : str or Definition
-        AP definition: a name that `mediaeval_ap.definitions` knows.
+    definition, queries_without_relevant, name
+        As for `AveragePrecision` and its method `evaluate`.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
         their bytes, as in trec_eval 10. ``'trec_eval-9'``: the same, but scores are compared in
@@ -118,8 +118,6 @@ def evaluate_trec(
         They use graded relevance, and `ties`, which may not be ``'expected'`` or ``'threshold'``. A
         measure that needs documents judged not relevant, such as Bpref, is refused if the qrels
         have none.
-    queries_without_relevant : {'count', 'skip'}
-        As for `AveragePrecision`, for topics without a relevant document.
     unjudged : {'nonrelevant', 'skip'}
         As for `AveragePrecision`. A document is unjudged if the qrels lack it for the topic, or
         give it a negative relevance.
@@ -129,8 +127,6 @@ def evaluate_trec(
     repeated : {'error', 'first'}
         How to treat a document that the run lists again for a topic: raise an error, or keep the
         row with the higher score.
-    name : str, optional
-        As for `AveragePrecision.evaluate`.
     part : str, optional
         The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
         ``'test'`` if only one part has this name.
@@ -143,13 +139,11 @@ def evaluate_trec(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a relevance is not an integer, a topic has a document twice, a
-        topic is missing or unknown and `missing` or `unknown` is ``'error'``, or measures need rows
-        that the qrels lack.
+        When a file cannot be read, a relevance is not an integer, a topic has a document twice, or
+        measures need rows that the qrels lack.
     ParameterError, MissingExtraError
-        When a parameter has another value; when there are measures, and ties have no order; when
-        ties are ``'expected'``, ``'best'`` or ``'worst'``, and the definition divides by hits; when
-        measures need the extra ``trec``, and it is not installed.
+        When ties have no order, and there are measures; when ties are ``'expected'``, ``'best'`` or
+        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed.
     UndefinedScoreError
         When no topic is left to score.
 

@@ -218,11 +218,8 @@ def problems_document(findings: Mapping[str, Findings], most: int | None = None)
 def statistics(findings: Mapping[str, Findings]) -> Document:
     """Return the number of problems of each kind in each run, as a document."""
     counts_by_run = {run: findings_of_run.counts for run, findings_of_run in findings.items()}
-    kinds = [
-        kind
-        for kind in PROBLEM_KINDS.values()
-        if any(kind in counts for counts in counts_by_run.values())
-    ]
+    present_kinds = set(chain.from_iterable(counts_by_run.values()))
+    kinds = [kind for kind in PROBLEM_KINDS.values() if kind in present_kinds]
     cells = [
         [run, kind.name, kind.severity, count]
         for run, counts in counts_by_run.items()

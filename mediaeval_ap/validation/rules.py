@@ -82,11 +82,10 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
         describe_unlisted = partial(_describe_missing, evidence, VIDEO_FIELDS, lists)
         yield at_rows('unknown-video', evidence, rows, describe_unlisted)
     (field,) = EVIDENCE_WORDS.keys() & evidence.columns.keys()
-    *words, last = EVIDENCE_WORDS[field]
+    allowed = EVIDENCE_WORDS[field]
+    *words, last = allowed
     expected = f'{", ".join(words)} or {last}'
-    yield wrong_texts(
-        'modality', evidence, field, lambda word: word in EVIDENCE_WORDS[field], expected=expected
-    )
+    yield wrong_texts('modality', evidence, field, lambda word: word in allowed, expected=expected)
 
     first_row = first_equal(names.codes)
 

@@ -19,7 +19,7 @@ from mediaeval_ap.tables.faults import Cause, Fault, Faults
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Column, LineCounter, Provenance, Table
 from mediaeval_ap.tables.text import line_rules, wrong_lines
-from mediaeval_ap.tables.text.line_rules import ColumnFields, Piece
+from mediaeval_ap.tables.text.line_rules import ColumnFields, Piece, holds_no_row
 from mediaeval_ap.tables.values import INTEGER_BYTES, NUMBER_BYTES
 
 # Text files of campaign size need no pyarrow, so only functions that use it import it.
@@ -95,11 +95,7 @@ def prove(block: bytes, layout: Layout) -> Piece | None:
         return None
     rows = None
     if n_rows != len(all_lines):
-        rows = [
-            position
-            for position, line in enumerate(all_lines)
-            if not line_rules.holds_no_row(line, layout)
-        ]
+        rows = [row for row, line in enumerate(all_lines) if not holds_no_row(line, layout)]
     return Piece(block, len(all_lines), rows=rows, texts=columns, numbers=numbers, wrong={})
 
 
@@ -151,7 +147,7 @@ def _line_by_line(block: bytes, layout: Layout) -> Piece:
             cause = line_rules.cause_of(line, layout)
         if cause is not None:
             wrong[position] = cause, line
-        if cause not in (None, Cause.NUMBER) or line_rules.holds_no_row(line, layout):
+        if cause not in (None, Cause.NUMBER) or holds_no_row(line, layout):
             continue
         fields = fields or line_rules.find_fields(line)
         if layout.number is not None:
@@ -327,6 +323,6 @@ def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[s
     text = re.sub(rb'\r?\n\Z', b'', line)
     if (cause := line_rules.cause_of(text, layout)) is not None:
         raise wrong_lines.explain(text, cause, layout).error(source, f'line {number}')
-    if line_rules.holds_no_row(text, layout):
+    if holds_no_row(text, layout):
         return None
     return tuple(field.decode() for field in line_rules.find_fields(text))

@@ -41,9 +41,7 @@ _FOREIGN_LINES = (
     (r'(?i)\s*<(?:!doctype html|html|head|body)\b', 'this is a web page: download the file itself'),
     (r'<{7} |={7}\s*\Z|>{7} ', 'this is a mark of a merge conflict: keep one of the two versions'),
 )
-_FIELD_NAMES = {
-    field for family in layouts.FAMILIES for layout in family for field in layout.fields
-}
+_FIELD_NAMES = {name for family in layouts.FAMILIES for layout in family for name in layout.fields}
 
 _has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
 _is_code = re.compile(rb'["{},;|]').search  # as in CSV or JSON
