@@ -386,22 +386,13 @@ def unpack_run(packed: bytes) -> tuple[PreparedRun, Provenance | None, Sequence[
 def score_queries(
     run: PreparedRun,
     queries_source: Provenance | None,
-    measure_texts: Sequence[str],
+    measures: Sequence[str],
     names: Sequence[str],
 ) -> Evaluation:
     """Score a run on names, also by measures of ir_measures, without warnings."""
     evaluation = score_names(run, list(names), queries_source)
-    if not measure_texts:
-        return evaluation
-    from mediaeval_ap.trec.measures import (
-        counts_nonrelevant,
-        depth_of,
-        parse_measures,
-        with_measures,
-    )
-    from mediaeval_ap.trec.topics import topics
+    if measures:
+        from mediaeval_ap.trec.measures import with_measures
 
-    measures = parse_measures(measure_texts)
-    with_all_judged = any(map(counts_nonrelevant, measures))
-    ranked_topics = topics(run, list(names), depth_of(measures), with_all_judged=with_all_judged)
-    return with_measures(evaluation, ranked_topics, measures)
+        evaluation = with_measures(evaluation, run, measures)
+    return evaluation

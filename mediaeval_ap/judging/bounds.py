@@ -42,7 +42,7 @@ from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.exact_means import exact_mean, mean, mean_average_precision
 from mediaeval_ap.results.rounding import OWN_ROUNDING
-from mediaeval_ap.tables import REFERENCE, Provenance, Table
+from mediaeval_ap.tables import REFERENCE, Table
 from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
@@ -296,7 +296,7 @@ class UnjudgedPool:
         """A reference of all unjudged pairs, as if each were relevant."""
         rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in sorted(shots)]
         name = '<unjudged>'
-        empty = Table.empty(REFERENCE, Provenance(name))
+        empty = Table.empty(REFERENCE, name)
         table = from_rows(rows, REFERENCE, name) if rows else empty
         return Reference(table, self._counts_again)
 

@@ -273,8 +273,7 @@ class Hypotheses:
 
 def plain_row(row: object) -> tuple[Any, ...]:
     """Convert the fields of a hypothesis, of any classes, to plain text and a double."""
-    fault = explain_row(row, HYPOTHESIS)
-    if fault is not None:
+    if (fault := explain_row(row, HYPOTHESIS)) is not None:
         raise fault.error(SOURCE.name, '')
     *texts, confidence = cast('Sequence[Any]', row)
     return *map(plain_text, texts), float(confidence)

@@ -68,21 +68,18 @@ class Faults:
             if len(examples := self.examples[cause]) < self._max_examples:
                 examples.append((first + position, explain(line, cause)))
 
+    def add_all(self, faults: Iterable[Fault | None]) -> None:
+        """Add the faults of all lines or rows of a source; None stands for a right one."""
+        for number, fault in enumerate(faults, 1):
+            if fault is not None:
+                self.add(number, fault)
+
     def refuse(self, source: str) -> None:
         """Raise an error for the first fault, if there is any; the error counts the others."""
         if self.counts:
             first_faults = (examples[0] for examples in self.examples.values())
             number, fault = min(first_faults, key=itemgetter(0))
             raise fault.error(source, f'{self._unit} {number}', self.counts.total() - 1)
-
-
-def refuse_all(faults: Iterable[Fault | None], unit: str, source: str) -> None:
-    """Raise an error for the first fault of lines or rows, if any; None stands for a right one."""
-    wrong = Faults(unit)
-    for number, fault in enumerate(faults, 1):
-        if fault is not None:
-            wrong.add(number, fault)
-    wrong.refuse(source)
 
 
 def no_rows(source: str, layout: Layout | RecordLayout, content: str = 'no rows') -> FormatError:

@@ -49,11 +49,6 @@ class Layout:
         """The position of the number field among all fields, from 0."""
         return len(self.texts) if self.n_before is None else self.n_before
 
-    @property
-    def ends_in_decimal(self) -> bool:
-        """True if a row whose last digits are cut would still be right."""
-        return self.number == self.fields[-1] and not self.integers
-
     @cached_property
     def fields(self) -> tuple[str, ...]:
         if self.number is None:

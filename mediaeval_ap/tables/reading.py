@@ -19,15 +19,7 @@ from mediaeval_ap.tables.faults import Faults
 from mediaeval_ap.tables.first_look import header_of
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.sources import ByteSource
-from mediaeval_ap.tables.table import (
-    Argument,
-    ArrowTable,
-    Names,
-    NumberedRows,
-    Provenance,
-    Rows,
-    Table,
-)
+from mediaeval_ap.tables.table import Argument, ArrowTable, Names, NumberedRows, Rows, Table
 from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 from mediaeval_ap.tables.text.wrong_lines import explain_endless_line
@@ -283,14 +275,14 @@ def _read_values(table_input: TableInput, layouts: Sequence[Layout], may_be_empt
         return rows.from_array(value, _layout_of_length(value.shape[1], layouts), name)
     value = list(value)
     if may_be_empty and not value:
-        return Table.empty(layouts[0], Provenance(name))
+        return Table.empty(layouts[0], name)
     n_fields = len(value[0]) if value and isinstance(value[0], Sequence) else 0
     return rows.from_rows(value, _layout_of_length(n_fields, layouts), name)
 
 
 def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool) -> Table:
     with source.open() as opened:
-        line, stream = sources.with_first_line(opened, sources.MOST_FIRST_BYTES)
+        line, stream = sources.with_first_line(opened)
         if table := _table_with_header(line, stream, layouts, source.name):
             return replace(table, source=source.provenance())
         layout = layouts[0]
@@ -350,11 +342,9 @@ def by_python(source: ByteSource) -> int:
     return 0 if source.size() > BULK_BYTES else BULK_BYTES
 
 
-def read_leniently(
-    origin: Rows, layout: Layout, *, max_problems: int = MAX_PROBLEMS
-) -> LenientTable:
+def read_leniently(rows: Rows, layout: Layout, *, max_problems: int = MAX_PROBLEMS) -> LenientTable:
     """Read a file with `max_problems` wrong lines of each cause; read any other input strictly."""
-    table_input = TableInput.of(origin)
+    table_input = TableInput.of(rows)
     if table_input.kind is not InputKind.TEXT:
         return LenientTable(read(table_input, layout), Faults('row'))
     source = table_input.value

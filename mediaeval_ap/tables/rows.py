@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import is_text, plain_text
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables.columnar import check_names
-from mediaeval_ap.tables.faults import (
-    Faults,
-    explain_number,
-    explain_row,
-    is_row,
-    no_rows,
-    refuse_all,
-)
+from mediaeval_ap.tables.faults import Faults, explain_number, explain_row, is_row, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Argument, Column, Fields, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.values import as_double, integer_as_text
@@ -109,7 +102,9 @@ def column_names(frame: pandas.DataFrame) -> list[str]:
 
 
 def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoReturn:
-    refuse_all((explain_row(row, layout) for row in rows), 'row', source)
+    faults = Faults('row')
+    faults.add_all(explain_row(row, layout) for row in rows)
+    faults.refuse(source)
     raise AssertionError('no row is wrong')
 
 

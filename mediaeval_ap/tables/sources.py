@@ -385,9 +385,9 @@ def read_all(stream: BinaryIO, name: str) -> bytes:
     return content.getvalue()
 
 
-def with_first_line(stream: BinaryIO, most: int) -> tuple[bytes, BinaryIO]:
-    """Read up to `most` bytes of the first line; return them and a stream that repeats them."""
-    line = stream.readline(most)
+def with_first_line(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """Read the first line, unless it is very long; return it and a stream that repeats it."""
+    line = stream.readline(MOST_FIRST_BYTES)
     return line, _buffered(chain([line], chunks_of(stream.read)))
 
 

@@ -286,11 +286,11 @@ class Table(NumberedRows):
     integers: frozenset[str] = frozenset()  # text fields that were integers in a frame
 
     @classmethod
-    def empty(cls, layout: Layout, source: Provenance) -> Table:
+    def empty(cls, layout: Layout, name: str) -> Table:
         """Return a table without rows; most readers refuse a source without rows."""
         empty_column = Column(np.empty(0, dtype=np.int32), [])
         numbers = None if layout.number is None else np.empty(0)
-        return cls(layout, dict.fromkeys(layout.texts, empty_column), numbers, source)
+        return cls(layout, dict.fromkeys(layout.texts, empty_column), numbers, Provenance(name))
 
     def __repr__(self) -> str:
         rows = with_noun(len(self), 'row', 'rows')

@@ -18,22 +18,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import (
-    MAX_PACKED_BYTES,
-    WORD,
-    combine,
-    find,
-    hash_words,
-    width_for,
-    words_at,
-)
+from mediaeval_ap import arrays
+from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS
 from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
 from mediaeval_ap.tables.rows import from_rows
-from mediaeval_ap.tables.sources import MOST_FIRST_BYTES, ByteSource, with_first_line
+from mediaeval_ap.tables.sources import ByteSource, with_first_line
 from mediaeval_ap.tables.table import Argument, LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import arrow_reader
 from mediaeval_ap.tables.text.line_rules import whole_lines
@@ -91,7 +84,7 @@ class Entries(NumberedRows):
         keys = pair_keys(topic, other.document[other_rows])
         order = keys.argsort()
         candidates = _candidate_positions(keys, self._keys)
-        positions = find(keys[order], self._keys[candidates])
+        positions = arrays.find(keys[order], self._keys[candidates])
         candidates = candidates[positions >= 0]
         partners = order[positions[positions >= 0]]  # with the same key
         is_same = self.topic.codes[candidates] == topic[partners]
@@ -118,7 +111,7 @@ class Entries(NumberedRows):
         """Keep the row with the highest number if a topic has a document twice."""
         order = (-self.number).argsort(kind='stable')
         document = np.unique(self.document[order], return_inverse=True)[1]
-        pairs = combine([self.topic.codes[order], document])
+        pairs = arrays.combine([self.topic.codes[order], document])
         is_kept = np.zeros(len(self), dtype=np.bool_)
         is_kept[order[np.unique(pairs, return_index=True)[1]]] = True
         return self.select(is_kept)
@@ -216,7 +209,7 @@ def read_entries(
 def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
     """Read lines of TREC, or the file of another tool."""
     with source.open() as opened:
-        line, stream = with_first_line(opened, MOST_FIRST_BYTES)
+        line, stream = with_first_line(opened)
         if tool_reader := reader_of(line, source.name, part):
             table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
@@ -265,7 +258,7 @@ def _documents_of(texts: pyarrow.StringArray) -> Documents:
         return array_of([text.encode() for text in texts.to_pylist()])
     # The padding gives the last text a whole window of the buffer, too.
     buffer = np.pad(np.frombuffer(content, np.uint8), (0, MAX_PACKED_BYTES))
-    words = words_at(buffer, ends[:-1], sizes)
+    words = arrays.words_at(buffer, ends[:-1], sizes)
     return words.view(f'S{words.shape[1] * WORD}')[:, 0]
 
 
@@ -273,7 +266,7 @@ def array_of(texts: list[bytes]) -> Documents:
     """Return texts as an array of fixed width, or of objects if one is long."""
     longest = max(map(len, texts), default=1)
     if longest <= MAX_PACKED_BYTES:
-        return np.array(texts, dtype=f'S{width_for(longest)}')
+        return np.array(texts, dtype=f'S{arrays.width_for(longest)}')
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array
@@ -287,7 +280,7 @@ def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.in
         words = [hashes.view(np.uint64)]
     else:
         words = [*documents.view('<u8').reshape(-1, documents.itemsize // WORD).T]
-    return hash_words([topic.astype(np.uint64), *words], len(topic)).view(np.int64)
+    return arrays.hash_words([topic.astype(np.uint64), *words], len(topic)).view(np.int64)
 
 
 def descending_keys(documents: Documents) -> NDArray[np.int64]:

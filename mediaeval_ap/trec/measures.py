@@ -16,9 +16,11 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
-from mediaeval_ap.trec.topics import Topic, as_word
+from mediaeval_ap.trec.topics import as_word
+from mediaeval_ap.trec.topics import topics as ranked_topics
 
 if TYPE_CHECKING:
     import ir_measures
@@ -57,11 +59,6 @@ def check_columns(measures: Sequence[Measure], K: Sequence[Cutoff]) -> None:
             'ir_measures is the definition trec',
             'measures',
         )
-
-
-def depth_of(measures: Sequence[Measure]) -> int:
-    """Return the number of documents that measures need: some look below their own cutoff."""
-    return max(TREC_DEPTH, *(int(measure.params.get('cutoff', 0)) for measure in measures))
 
 
 def _checked_measure(name: str | Measure) -> Measure:
@@ -185,12 +182,15 @@ def check_judged(measures: Sequence[Measure], judged: Entries) -> None:
         judged.expect_nonrelevant(level, f'for {measure}; or leave it out')
 
 
-def with_measures(
-    evaluation: Evaluation, topics: Sequence[Topic], measures: Sequence[Measure]
-) -> Evaluation:
-    """Add measures of its topics to an evaluation; a topic without judgements has NaN."""
+def with_measures(evaluation: Evaluation, run: PreparedRun, names: Sequence[str]) -> Evaluation:
+    """Add measures to the evaluation of a run; a topic without judgements has NaN."""
     import ir_measures
 
+    measures = parse_measures(names)
+    # Some measures look below their own cutoff.
+    depth = max(TREC_DEPTH, *(int(measure.params.get('cutoff', 0)) for measure in measures))
+    with_all_judged = any(map(counts_nonrelevant, measures))
+    topics = ranked_topics(run, evaluation.queries, depth, with_all_judged=with_all_judged)
     # A topic's id is its number, as every tool behind ir_measures takes numbers.
     qrels = [
         ir_measures.Qrel(str(row), document, relevance)
@@ -198,14 +198,14 @@ def with_measures(
         for relevance, documents in ((1, topic.relevant), (0, topic.nonrelevant))
         for document in documents
     ]
-    run = [
+    returned = [
         ir_measures.ScoredDoc(str(row), document, float(len(topic.returned) - rank))
         for row, topic in enumerate(topics)
         for rank, document in enumerate(topic.returned)
     ]
     defaults = np.zeros(len(topics))  # ir_measures leaves out some values, which are 0
     defaults[[not (topic.relevant or topic.nonrelevant) for topic in topics]] = np.nan
-    values_by_measure = _values_by_measure(measures, qrels, run, defaults)
+    values_by_measure = _values_by_measure(measures, qrels, returned, defaults)
     row_by_query = {topic.query: row for row, topic in enumerate(topics)}
     rows = [row_by_query[query] for query in evaluation.queries]
     selected = {name: values[rows] for name, values in values_by_measure.items()}

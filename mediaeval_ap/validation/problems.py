@@ -113,7 +113,7 @@ class Problem:
 class Finding:
     """The problems of one kind in one file; `count` includes those that are not written out."""
 
-    kind: Kind
+    kind: str
     count: int
     problems: Callable[[], Iterator[Problem]]  # in the order of the file
 
@@ -138,7 +138,7 @@ def at_rows(
         for row in map(int, rows):
             yield problem_at(kind, table, table.lines[row], detail_of(row))
 
-    return Finding(PROBLEM_KINDS[kind], len(rows), problems)
+    return Finding(kind, len(rows), problems)
 
 
 class Findings:
@@ -157,10 +157,10 @@ class Findings:
         self.rows = rows
         self.max_problems = max_problems
         self._findings: dict[Kind, list[Finding]] = {}
-        order = list(PROBLEM_KINDS.values())
+        order = list(PROBLEM_KINDS)
         for finding in sorted(findings, key=lambda finding: order.index(finding.kind)):
             if finding.count:
-                self._findings.setdefault(finding.kind, []).append(finding)
+                self._findings.setdefault(PROBLEM_KINDS[finding.kind], []).append(finding)
         self.counts = counts = {
             kind: sum(finding.count for finding in findings_of_kind)
             for kind, findings_of_kind in self._findings.items()

@@ -21,14 +21,7 @@ from mediaeval_ap.tables.table import Column, Table
 from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.tables.text.wrong_lines import EXCHANGED, no_rows_in_text, with_article
 from mediaeval_ap.tables.values import FINITE_DECIMAL, is_finite_decimal, without_leading_zeros
-from mediaeval_ap.validation.problems import (
-    PROBLEM_KINDS,
-    Detail,
-    Finding,
-    Problem,
-    at_rows,
-    problem_at,
-)
+from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_rows, problem_at
 
 VIDEO_FIELDS = ('corpus_id', 'video_id')  # files of 2015 have no corpus
 NAME_FIELDS = ('person_name',)
@@ -121,7 +114,7 @@ def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding
     if not file.faults.counts and not len(table):
         error = no_rows_in_text(table.source.name, table.layout, file.n_lines)
         problem = problem_at('empty', table, 1, ('', error.found, error.expected))
-        yield Finding(problem.kind, 1, partial(iter, [problem]))
+        yield Finding('empty', 1, partial(iter, [problem]))
     if file.better_layout:
         first_row = f'a first row that fits {with_article(file.better_layout)}'
         detail = '', first_row, f'one of {with_article(table.layout.name)}'
@@ -149,7 +142,7 @@ def wrong_lines(cause: Cause, file: LenientTable, may_be_reference: bool) -> Fin
                 remedy = remedy.replace(f'reference file: {EXCHANGED}', GIVE_REFERENCE)
             yield problem_at(kind, file.table, line, detail, remedy=remedy)
 
-    return Finding(PROBLEM_KINDS[kind], file.faults.counts[cause], problems)
+    return Finding(kind, file.faults.counts[cause], problems)
 
 
 def wrong_texts(
@@ -193,10 +186,8 @@ def misspelt_names(table: Table) -> Iterator[Finding]:
 
     yield at_rows('near-names', table, first_rows[is_near], describe_neighbour)
     as_nfc = partial(unicodedata.normalize, 'NFC')
-    for kind, mend, quote in (
-        ('not-nfc', as_nfc, _in_ascii),
-        ('upper-case', _in_lower_case, shown),
-    ):
+    spellings = ('not-nfc', as_nfc, _in_ascii), ('upper-case', _in_lower_case, shown)
+    for kind, mend, quote in spellings:
         wrong = [position for position, name in enumerate(names) if mend(name) != name]
         yield at_rows(kind, table, first_rows[wrong], partial(describe_spelling, mend, quote))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows, refuse_all
+from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
 from mediaeval_ap.tables.first_look import first_line, header_of
 from mediaeval_ap.tables.layouts import (
     Layout,
@@ -66,7 +66,9 @@ def parse_csv(
     content = content.removeprefix(BYTE_ORDER_MARK)
     text = with_lf(content)
     if not holds_text(text):
-        refuse_all(map(explain_bytes, text.split(b'\n')), 'line', source)
+        faults = Faults('line')
+        faults.add_all(map(explain_bytes, text.split(b'\n')))
+        faults.refuse(source)
     begin = first_line(text).decode().rstrip('\n')
     if remedy := remedy_of_foreign(begin):
         raise FormatError(source, 'line 1', '', shown(begin), expected='CSV', remedy=remedy)

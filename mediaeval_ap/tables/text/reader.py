@@ -296,7 +296,7 @@ def parse(
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
         raise wrong_lines.no_rows_in_text(source, layout, builder.lines.next_line - 1)
-    if is_cut and layout.ends_in_decimal:
+    if is_cut and layout.number == layout.fields[-1] and not layout.integers:
         wrong_lines.warn_of_cut_line(source, builder.lines.next_line - 1, layout)
     return builder.table(Provenance(source))
 
