@@ -111,8 +111,9 @@ class BlockFolder:
         try:
             block, *more_results = read_results(path)
         except FormatError as error:
-            remedy = 'it is damaged; delete the file, to compute it again'
-            raise error.with_remedy(remedy) from error
+            raise error.with_remedy(
+                'it is damaged; delete the file, to compute it again'
+            ) from error
         if more_results or not isinstance(block, Evaluation) or block.run != _seal(path, block):
             expected = 'what evaluate wrote there; delete the file, to compute it again'
             actual = 'a damaged block, or a copy of another'

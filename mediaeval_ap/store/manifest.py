@@ -87,13 +87,11 @@ class Manifest:
         return digest_of(description, COMPACT)
 
     def source(self, path: str) -> Provenance:
-        """Return the provenance of the run, for results."""
         if len(self.inputs) == 1 and self.inputs[0].sha256:
             return Provenance(path, self.inputs[0].sha256)
         return Provenance(path, self.sha256)
 
     def write(self, folder: str) -> None:
-        """Write the manifest to a folder without one."""
         with open(os.path.join(folder, STORE_MANIFEST), 'x', encoding='utf-8') as file:
             file.write(json.dumps(self._to_json(), indent=1) + '\n')
             file.flush()

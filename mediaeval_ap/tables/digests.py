@@ -21,10 +21,8 @@ def digest_of(value: object, separators: tuple[str, str] | None = None) -> str:
 
 
 def digest_of_rows(table: Table) -> str:
-    """Return the digest of the rows of a table; the numbering of its texts does not matter.
-
-    A digest of the file would not show a selection of its rows, and rows in memory have no file.
-    """
+    """Return the digest of the rows of a table; the numbering of its texts does not matter."""
+    # A digest of the file would not show a selection of rows, and rows in memory have no file.
     digest = hashlib.sha256(f'{len(table)} {" ".join(table.layout.fields)}\n'.encode())
     for field in table.layout.texts:
         column = table[field].sorted()

@@ -75,8 +75,6 @@ class Kind(Enum):
 
 
 class Shape(Enum):
-    """The shapes of qrels and runs."""
-
     LZ4 = 'LZ4'
     TOPICS = 'a JSON object by topic'
     RECORDS = 'JSON lines'

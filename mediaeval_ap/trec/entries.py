@@ -73,7 +73,7 @@ class Entries(NumberedRows):
         return pair_keys(self.topic.codes, self.document)
 
     def rows_of(self, other: Entries, other_rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows with the topic and document of another row; those must not repeat."""
+        """Return the rows whose topic and document `other_rows` hold, each document once."""
         if self.document.dtype.kind != other.document.dtype.kind:  # their keys would differ
             own_objects = replace(self, document=self.document.astype(object))
             other_objects = replace(other, document=other.document.astype(object))
@@ -123,12 +123,11 @@ class Entries(NumberedRows):
             return
         rows = np.flatnonzero(np.isin(self._keys, repeated))
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
-        topics = self.topic.values
         seen: set[tuple[int, str]] = set()
         pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
-                found = f'{shown(text)} again for topic {shown(topics[topic])}'
+                found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
                 raise self.error([row], DOCUMENT, found, f'each document once{remedy}')
             seen.add((topic, text))
 

@@ -125,8 +125,7 @@ def problem_at(kind: str, table: Table, line: int, detail: Detail, remedy: str =
     """Return a problem of a kind in a line; by default with the remedy of the kind."""
     full_kind = PROBLEM_KINDS[kind]
     remedy = remedy or full_kind.remedy
-    source = table.source.name
-    return Problem(full_kind, full_kind.severity, source, line, *detail, remedy=remedy)
+    return Problem(full_kind, full_kind.severity, table.source.name, line, *detail, remedy=remedy)
 
 
 def at_rows(
