@@ -32,8 +32,8 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.judging.pool import Pool
 from mediaeval_ap.render.document import Document, Grid, Heading
 from mediaeval_ap.render.formats import to_html
+from mediaeval_ap.results.described import json_document
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.result_manifest import json_document
 from mediaeval_ap.results.rounding import OWN_DECIMALS, competition_ranks
 from mediaeval_ap.results.run_names import team_of
 

@@ -37,8 +37,8 @@ from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.progress import shows_progress, tracked
-from mediaeval_ap.results.exact_means import mean
 from mediaeval_ap.results.notes import NO_TRUE_LABEL, count_of_skipped, notes_of, notes_of_skipped
+from mediaeval_ap.results.rounding import mean
 from mediaeval_ap.results.score import Score
 from mediaeval_ap.tables.columnar import is_list
 from mediaeval_ap.tables.table import Frame, NumberedRows

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.choices import Cluster
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.errors import FormatError, ParameterError, printable, shown, with_noun
-from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.rounding import exact_mean
 from mediaeval_ap.tables import REFERENCE, SUBSET, Provenance, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.reading import TableInput

@@ -18,7 +18,6 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
-from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.metric_kinds import kind_of_metric
 from mediaeval_ap.results.notes import (
     NO_RELEVANT,
@@ -29,6 +28,7 @@ from mediaeval_ap.results.notes import (
     notes_of_skipped,
 )
 from mediaeval_ap.results.result import Compared, Result, reorder
+from mediaeval_ap.results.rounding import exact_mean
 from mediaeval_ap.results.run_names import distinct_run_names, name_with_seed
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of

@@ -55,10 +55,9 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.described import Described, json_document, manifest_json
 from mediaeval_ap.results.notes import SKIPPED, note_of_floor
 from mediaeval_ap.results.result import Result
-from mediaeval_ap.results.result_manifest import json_document, manifest_json
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
 

@@ -14,8 +14,7 @@ from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.intervals import DifferenceInterval, Interval, mean_interval
 from mediaeval_ap.comparison.pair_tests import Pair, PairTests, range_of_values
 from mediaeval_ap.comparison.ranks_and_letters import group_letters, rank_intervals
-from mediaeval_ap.results.exact_means import exact_mean
-from mediaeval_ap.results.rounding import competition_ranks
+from mediaeval_ap.results.rounding import competition_ranks, exact_mean
 
 # The fields that a standing takes from the pair of its run and the baseline.
 PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 'reason')

@@ -25,7 +25,7 @@ from mediaeval_ap.comparison.intervals import (
 from mediaeval_ap.comparison.sign_flips import FlipTest, flip_test
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import require
-from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.rounding import exact_mean
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mediaeval_ap.choices import turned_round
-from mediaeval_ap.comparison import measure_tables
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown
 from mediaeval_ap.results.own_tables import OwnLayout, without_means
 from mediaeval_ap.results.run_names import name_with_seed, run_names
@@ -30,8 +30,8 @@ from mediaeval_ap.tables.first_look import (
 )
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout, column_at
 from mediaeval_ap.tables.reading import InputKind, TableInput
-from mediaeval_ap.tables.records import Records, from_table, read_records
-from mediaeval_ap.tables.sources import ByteSource, parsed_lines
+from mediaeval_ap.tables.records import Records, from_csv, from_table, read_records
+from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
 from mediaeval_ap.tables.table import LineNumbers
 from mediaeval_ap.tables.values import EXACT_NUMBER, as_double
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 ROLES = ('item', 'system', 'value', 'cluster', 'seed')
 OPTIONAL_ROLES = ('cluster', 'seed')
+MEASURE_ROLES = ('measure', 'item')  # of values by topic and measure
 # Columns that usually tell datasets apart.
 DATASET_COLUMNS = frozenset('dataset task corpus collection split language subset'.split())
 SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of numbers for each system'
@@ -103,7 +104,7 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
     layouts: list[RecordLayout] = []
     for texts, numbers, topic in (
         (('item', 'system'), ('value',), ''),
-        *((measure_tables.TEXT_ROLES, ('value',), topic) for topic in TOPIC_COLUMNS),
+        *((MEASURE_ROLES, ('value',), topic) for topic in TOPIC_COLUMNS),
         (('item',), ('value',), ''),
         (('item',), (), ''),
     ):
@@ -180,8 +181,7 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
             raise
         raise error.with_remedy(SYSTEMS_REMEDY) from None
     _check_columns_of(records, has_systems=bool(layouts[-1].classes))
-    has_means = isinstance(records.layout, OwnLayout) or measure_tables.has_measures(records)
-    if has_means:
+    if isinstance(records.layout, OwnLayout) or has_measures(records):
         return without_means(records)
     return records
 
@@ -218,13 +218,50 @@ def _read_by_shape(origin: TableInput, layouts: Sequence[RecordLayout]) -> Recor
             origin.name, '', '', found='an array of JSON', expected='JSON lines, or CSV'
         )
     if holds_measures_by_topic(start):
-        frame = measure_tables.frame_of_json(origin.value)
-        return replace(read_records(frame, layouts), source=origin.value.provenance())
+        with origin.value.open() as stream:
+            content = read_all(stream, origin.name)
+        topics = parsed_json(content, origin.name, 'measures by topic', nan=True)
+        records = read_records(with_frame_of_topics(topics), layouts)
+        return replace(records, source=origin.value.provenance())
     if is_json(start):
         return _read_json_lines(origin.value, layouts)
     if is_trec_eval(start):
-        return measure_tables.read_trec_eval(origin.value)
+        return _read_trec_eval(origin.value)
     return read_records(origin, layouts)
+
+
+def has_measures(records: Records) -> bool:
+    """Return True for values by topic and measure."""
+    return records.layout.roles[:2] == MEASURE_ROLES
+
+
+def _read_trec_eval(source: ByteSource) -> Records:
+    """Read lines of trec_eval -q, or of ir_measures -q, which has the topic before the measure."""
+    with source.open() as stream:
+        lines = [line.split() for line in read_all(stream, source.name).split(b'\n')]
+    is_text = {b'runid', b'relstring'}.intersection
+    rows = b'\n'.join(b'' if is_text(line[:1]) else b'\t'.join(line) for line in lines)
+    is_topic_first = re.search(rb'(?m)\A\s*\d+\t|^all\t', rows)
+    layout = RecordLayout(
+        tuple(map(column_at, (2, 1) if is_topic_first else (1, 2))),
+        numbers=(column_at(3),),
+        roles=(*MEASURE_ROLES, 'value'),
+        has_header=False,
+        allow_na=True,
+    )
+    return from_csv(rows, [layout], source.provenance(), '\t')
+
+
+def with_frame_of_topics(table: Any) -> Any:
+    """Return a frame of a dictionary of pytrec_eval, {topic: {measure: value}}; else the table."""
+    topics = [*table.values()] if isinstance(table, Mapping) else []
+    first = next(iter(topics), None)
+    if not isinstance(first, Mapping) or not isinstance(next(iter(first.values()), None), Real):
+        return table
+    import pandas
+
+    rows = [(topic, *pair) for topic, values in table.items() for pair in values.items()]
+    return pandas.DataFrame(rows, columns=[TOPIC_COLUMNS[0], 'measure', 'value'])
 
 
 def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING_REMEDY
-from mediaeval_ap.comparison import measure_tables
 from mediaeval_ap.comparison.comparable_runs import mean_of_seeds, note_of_zeros
 from mediaeval_ap.comparison.score_files import (
     DATASET_COLUMNS,
@@ -21,6 +20,7 @@ from mediaeval_ap.comparison.score_files import (
     ScoreTable,
     TableOptions,
     frame_of,
+    has_measures,
 )
 from mediaeval_ap.errors import (
     DataWarning,
@@ -130,7 +130,7 @@ def _cells(table: ScoreTable, value_column: str, systems: Sequence[str] | None) 
 
     records = table.records
     layout = records.layout
-    is_by_measure = measure_tables.has_measures(records)
+    is_by_measure = has_measures(records)
     if value_column not in layout.numbers and not is_by_measure:  # a column for each system
         wide = records.columns.select(list(layout.numbers)).to_pandas()
         wide = wide.rename_axis(index='row', columns='system')

@@ -16,7 +16,6 @@ import numpy as np
 from mediaeval_ap.choices import MISSING, check_policy, plain_text
 from mediaeval_ap.comparison.clusters_and_groups import groups_of_items
 from mediaeval_ap.comparison.comparable_runs import Runs, run_and_seed
-from mediaeval_ap.comparison.measure_tables import has_measures, with_frame_of_topics
 from mediaeval_ap.comparison.score_files import (
     DATASET_COLUMNS,
     LARGEST_SIZE,
@@ -26,17 +25,13 @@ from mediaeval_ap.comparison.score_files import (
     check_columns,
     check_numbers,
     frame_of,
+    has_measures,
     read_tables,
     score_layouts,
+    with_frame_of_topics,
 )
 from mediaeval_ap.comparison.score_matrix import matrix_of
-from mediaeval_ap.errors import (
-    FormatError,
-    ParameterError,
-    abridged,
-    printable,
-    shown,
-)
+from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
 from mediaeval_ap.results.metric_kinds import kind_of_metric
 from mediaeval_ap.results.own_tables import OwnLayout, check_alike, reason_without_videos
 from mediaeval_ap.results.result import N_QUERIES

@@ -40,13 +40,11 @@ from mediaeval_ap.evaluation.listing import WholeListing
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.described import Described, manifest_json
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.exact_means import exact_mean
 from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
-from mediaeval_ap.results.result_manifest import manifest_json
-from mediaeval_ap.results.rounding import OWN_ROUNDING
+from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean
 from mediaeval_ap.results.run_names import distinct_run_names
 from mediaeval_ap.tables import Provenance
 

@@ -14,11 +14,9 @@ from mediaeval_ap.diagnosis.other_definitions import ByDefinition
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS
 from mediaeval_ap.errors import printable, with_noun
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
-from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.described import Described, json_document
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
-from mediaeval_ap.results.result_manifest import json_document
-from mediaeval_ap.results.rounding import OWN_ROUNDING
+from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean
 
 DIAGNOSIS_SCHEMA = 'mediaeval-ap/diagnosis/1'
 TIE_LEVELS = {

@@ -15,8 +15,7 @@ from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import with_noun
 from mediaeval_ap.evaluation.listing import RankingFacts
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
-from mediaeval_ap.results.exact_means import exact_mean
-from mediaeval_ap.results.rounding import OWN_ROUNDING
+from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean
 
 # Definitions differ in these.
 FIELDS = ('repeats', 'depth', 'denominator', 'precision', 'without_relevant')

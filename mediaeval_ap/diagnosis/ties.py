@@ -46,7 +46,7 @@ from mediaeval_ap.definitions import Definition, Precision, Repeats
 from mediaeval_ap.errors import Note
 from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
-from mediaeval_ap.results.exact_means import exact_mean
+from mediaeval_ap.results.rounding import exact_mean
 
 BOUND_KEYS = ('min', 'expected', 'max')  # of JSON and tables
 NO_SHOT = -1

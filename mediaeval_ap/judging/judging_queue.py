@@ -16,8 +16,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
 from mediaeval_ap.judging.candidates import NOT_JUDGED, PairLabels, PoolPairs
 from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
-from mediaeval_ap.results.described import Described
-from mediaeval_ap.results.result_manifest import json_document, manifest_json
+from mediaeval_ap.results.described import Described, json_document, manifest_json
 from mediaeval_ap.results.rounding import OWN_DECIMALS
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 

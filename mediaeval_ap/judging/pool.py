@@ -14,10 +14,9 @@ from mediaeval_ap.errors import DataWarning, require, with_noun
 from mediaeval_ap.judging.bounds import Bounds, CertainOrder
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.described import Described, json_document, manifest_json
 from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.notes import SKIPPED
-from mediaeval_ap.results.result_manifest import json_document, manifest_json
 
 if TYPE_CHECKING:
     import altair

@@ -25,9 +25,8 @@ from mediaeval_ap.judging.pool import Judgement, Pool, WithoutTeam
 from mediaeval_ap.judging.ranked_run import RankedRun
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
-from mediaeval_ap.results.exact_means import mean_average_precision
 from mediaeval_ap.results.notes import SKIPPED
-from mediaeval_ap.results.rounding import competition_ranks
+from mediaeval_ap.results.rounding import competition_ranks, mean_average_precision
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 

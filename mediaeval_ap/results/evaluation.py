@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
-from mediaeval_ap.results.exact_means import mean, mean_average_precision
 from mediaeval_ap.results.notes import (
     NO_RELEVANT,
     SKIPPED,
@@ -32,6 +31,7 @@ from mediaeval_ap.results.result import (
     reorder,
     setting_in_words,
 )
+from mediaeval_ap.results.rounding import mean, mean_average_precision
 from mediaeval_ap.tables import Provenance, Table
 
 __all__ = ['Evaluation', 'Evaluation2015']

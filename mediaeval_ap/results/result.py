@@ -15,10 +15,9 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
-from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.described import RESULTS_SCHEMA, Described, json_document, manifest_json
 from mediaeval_ap.results.metric_kinds import MetricKind, kind_of_metric
 from mediaeval_ap.results.notes import merged_notes
-from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA, json_document, manifest_json
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
 

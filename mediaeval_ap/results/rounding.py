@@ -1,11 +1,13 @@
-"""Which numbers are equal: those that differ by rounding alone. It depends on their origin."""
+"""Means that are rounded once, and which numbers are equal: they differ by rounding alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 
@@ -21,6 +23,21 @@ DOUBLE_ROUNDING = 2.0**-44
 SINGLE_ROUNDING = 2.0**-22
 # Values that were written as text, perhaps with fewer digits, and are compared with a limit.
 READ_ROUNDING = 1e-9
+
+
+def exact_mean(values: NDArray[Any] | Sequence[float]) -> float:
+    """Return the mean of one or more values; their order does not matter."""
+    return math.fsum(np.asarray(values).tolist()) / len(values)
+
+
+def mean(values: NDArray[Any]) -> float | None:
+    """Return the mean, or None if there are no values."""
+    return exact_mean(values) if len(values) else None
+
+
+def mean_average_precision(ap: Floats) -> Floats:
+    """Return the mean over queries (rows) of each column."""
+    return np.array([mean(column) for column in ap.T], dtype=np.float64)
 
 
 def roundings_of(values: Floats) -> Floats:

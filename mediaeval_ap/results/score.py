@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import DataWarning, ParameterError, printable
 from mediaeval_ap.render.document import Grid
-from mediaeval_ap.results.result import (
-    Compared,
-    NamedColumns,
-    Result,
-    setting_in_words,
-)
+from mediaeval_ap.results.result import Compared, NamedColumns, Result, setting_in_words
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from result_kinds import RESULTS
 
 from mediaeval_ap import AveragePrecision, Score
 from mediaeval_ap.render.formats import render
+from mediaeval_ap.results.described import RESULTS_SCHEMA
 from mediaeval_ap.results.result import results_document
-from mediaeval_ap.results.result_manifest import RESULTS_SCHEMA
 from mediaeval_ap.tables import Provenance
 
 ROOT = Path(__file__).parents[2]
