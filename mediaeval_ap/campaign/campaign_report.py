@@ -369,15 +369,12 @@ class CampaignPlot(ComparisonPlot):
     def loss(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the parts of the loss of each run.
 
+        Parts that are 0 for all runs are left out.
+
         Parameters
         ----------
         metric : str, optional
             One of the metrics; by default the loss at the cutoff of the diagnoses.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each run; parts that are 0 for all runs are left out.
         """
         means = [self._report.diagnoses[run].mean_parts for run in self._runs]
         if metric is not None:
@@ -391,16 +388,13 @@ class CampaignPlot(ComparisonPlot):
     def precision_recall(self, query: str | None = None) -> altair.LayerChart:
         """Draw precision against recall at each relevant shot that a run returned for a query.
 
+        Recall counts each shot once.
+
         Parameters
         ----------
         query : str, optional
             A query with a relevant shot; by default the one where the two best runs differ most, of
             those with at least three relevant shots for which both have a hit.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line for each run. Recall counts each shot once.
         """
         queries = self._comparison.queries
         n_relevant = dict(zip(queries, self._report._n_relevant, strict=True))
@@ -422,15 +416,7 @@ class CampaignPlot(ComparisonPlot):
     def confused(self, n: int = 20) -> altair.LayerChart:
         """Draw the names of other people that were most often confused, over all runs.
 
-        Parameters
-        ----------
-        n : int
-            The largest number of pairs of names to draw.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each query with the name under which its relevant shots were returned.
+        Each of at most `n` bars is for a query, and a name that its shots were returned under.
         """
         rows = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
         rows = rows[: check_cutoff(n, 'n')]
@@ -459,18 +445,10 @@ def _upper(text: str) -> str:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The means that a run would have at the last cutoff if it were scored in another way.
+    """The means that a run would have at the last cutoff if it were scored in another way."""
 
-    Parameters
-    ----------
-    once : float
-        MAP if each shot counted once.
-    least, greatest : float or None
-        The bounds of MAP over all orders of hypotheses with equal distance and confidence, if
-        they are known.
-    """
-
-    once: float
+    once: float  # MAP if each shot counted once
+    # The bounds of MAP over all orders of hypotheses with equal distance and confidence, if known:
     least: float | None
     greatest: float | None
 
@@ -505,10 +483,7 @@ def caveats_of(
     metric: str,
     definition: Definition,
 ) -> list[str]:
-    """Return the reasons to doubt the order of the runs, as sentences.
-
-    `means` are sorted, best first; `values` have the first metric, shape (n_runs, n_queries).
-    """
+    """Return the reasons to doubt the order of the runs, whose means are sorted, best first."""
     caveats = []
     once = {run: alternatives[run].once for run in means}
     n_above = int((values > 1).any(axis=0).sum())
@@ -564,10 +539,7 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
 
 
 def confused_of(diagnoses: Mapping[str, Diagnosis]) -> list[dict[str, Any]]:
-    """Return names that runs return instead of queries, those with most shots first.
-
-    Each row has the number of shots by run.
-    """
+    """Return names that runs return instead of queries, those with most shots first."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for run, diagnosis in diagnoses.items():
         for kind, names in (

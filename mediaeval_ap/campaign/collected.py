@@ -112,7 +112,7 @@ def make_report(
     for name, hypothesis in tracked(pooled.runs.items(), 'examining', ' runs'):
         try:
             run = prepare_run(criteria, hypothesis)
-            examined = ReportedRun.of(run, pooled, k, rankings.reader(run), pooling)
+            examined = ReportedRun.of(run, pooled, k, PageRows(run, rankings.n_rows), pooling)
             _warn_once(examined.evaluation.warnings, warnings)
         except ParameterError:  # the call is wrong, not the run
             raise
@@ -203,16 +203,12 @@ class Rankings:
         self._queries = queries
         n_answerable = sum(criteria.reference.n_relevant(query) > 0 for query in queries)
         n_rankings = max(n_runs * n_answerable, 1)
-        self._n_rows = max(LEAST_ROWS, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
+        self.n_rows = max(LEAST_ROWS, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
         # Looking up a new value gives it the next number.
         self._videos, self._shots, self._names, self._distances = (
             defaultdict[Any, int](count().__next__) for _ in range(4)
         )
         self._runs: dict[str, dict[str, Any]] = {}
-
-    def reader(self, run: PreparedRun) -> PageRows:
-        """Return rows that are to read the listings of all queries."""
-        return PageRows(run, self._n_rows)
 
     def add(self, name: str, page: PageRows) -> None:
         """Add the rows of a run."""
@@ -229,6 +225,8 @@ class Rankings:
         videos = zip(ids['corpus_id'], ids['video_id'], strict=True)
         shots = zip((self._videos[video] for video in videos), ids['shot_id'], strict=True)
         decimals, confidence = _as_integers(ranking.confidence_at[rows])
+        # By query, the ranks of hits, and of those that repeat a shot; the rows, lengths and
+        # distances of the rankings, one after another; then the columns of the rows.
         self._runs[name] = {
             'hits': [_steps(page.hits[query].tolist()) for query in queries],
             'repeats': [_steps(page.repeats[query].tolist()) for query in queries],
@@ -245,25 +243,10 @@ class Rankings:
         }
 
     def to_dict(self, runs: Sequence[str]) -> dict[str, Any]:
-        """Return the lists of distinct values, and the rankings of the runs in this order.
-
-        Each column has one entry per run, which compresses better than a dict per run. Rows are the
-        hypotheses in any of the rankings; steps are the differences of successive numbers, from 0.
-
-        ``hits``, ``repeats``
-            For each query, the steps through the ranks of its hits, and of the hits that repeat a
-            shot of an earlier one.
-        ``tops``, ``lengths``, ``distance``
-            The steps through the rows of all rankings, one ranking after another; the number of
-            rows in each ranking; and, for each ranking, the distances of its rows.
-        ``shot``, ``name``
-            The steps through the shots of all rows, and the names of all rows.
-        ``confidence``, ``decimals``
-            The steps through the confidences of all rows, multiplied by 10 to the power of
-            `decimals`; where that is None, the confidences themselves.
-        """
+        """Return the lists of distinct values, and the rankings of the runs in this order."""
+        # A column with an entry per run compresses better than a dict per run.
         return {
-            'depth': self._n_rows,
+            'depth': self.n_rows,
             'videos': list(self._videos),
             'shots': list(self._shots),
             'names': list(self._names),
@@ -273,11 +256,12 @@ class Rankings:
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:
+    """Return the differences of successive numbers, from 0."""
     return [after - before for before, after in pairwise(chain([0], numbers))]
 
 
 def _as_integers(values: NDArray[np.float64]) -> tuple[int | None, list[Any]]:
-    """Return (decimals, steps) of numbers as exact integers; (None, numbers) if there are none.
+    """Return (decimals, steps) of numbers, times 10 ** decimals; (None, numbers) if none is exact.
 
     >>> _as_integers(np.array([0.5, 0.75]))
     (2, [50, 25])

@@ -132,7 +132,7 @@ def compare_command(
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
     require('scipy', 'compare', 'compare')
     from mediaeval_ap.comparison.comparison import compare
-    from mediaeval_ap.results.run_names import distinct_run_names
+    from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     results, seeds = read_result_files(result_files)

@@ -202,7 +202,7 @@ def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]
 
 def by_seed(results: list[Result], seeds: Sequence[str]) -> Any:
     """Return results by the name of the run and its seed, if some have a seed."""
-    from mediaeval_ap.results.run_names import distinct_run_names
+    from mediaeval_ap.results.result import distinct_run_names
 
     if not any(seeds):
         return results

@@ -106,10 +106,7 @@ class GroupMean:
 
 
 def members_of_groups(
-    runs: Runs,
-    by: str | None,
-    videos: VideosOfQueries | None,
-    column: Sequence[str] | None = None,
+    runs: Runs, by: str | None, videos: VideosOfQueries | None, column: Sequence[str] | None = None
 ) -> dict[str, NDArray[np.intp]]:
     """Return the rows of the queries of each group: of a column, corpora, or numbers of shots."""
     if column is not None:
@@ -145,10 +142,7 @@ def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[Gro
 
 
 def groups_of_items(files: Sequence[Records], role: str, items: Iterable[str]) -> list[str] | None:
-    """Return the text of each item in the column of a role; None if no file has this column.
-
-    Raises FormatError if an item has two different texts, or none.
-    """
+    """Return the one text of each item in the column of a role; None if no file has it."""
     group_by_item: dict[str, str] = {}
     for records in files:
         if role not in records.layout.by_role:

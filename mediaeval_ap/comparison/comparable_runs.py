@@ -27,26 +27,17 @@ from mediaeval_ap.results.notes import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.results.result import Compared, Result, reorder
+from mediaeval_ap.results.result import Compared, Result, distinct_run_names, reorder
 from mediaeval_ap.results.rounding import exact_mean
-from mediaeval_ap.results.run_names import distinct_run_names, name_with_seed
+from mediaeval_ap.results.run_names import name_with_seed
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of
 
-SHARED_INPUTS = (
-    'reference',
-    'truth',
-    'shots',
-    'subset',
-    'judged',
-    'consensus',
-    'evidence_reference',
-)
+SHARED_INPUTS = 'reference truth shots subset judged consensus evidence_reference'.split()
 OMITTED_DEFAULTS = {'queries_without_relevant': 'count', 'ignore': 'none', 'repeated': 'error'}
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
-    'Python, name them by a mapping: '
-    "compare({'one': …, 'other': …})"
+    "Python, name them by a mapping: compare({'one': …, 'other': …})"
 )
 
 

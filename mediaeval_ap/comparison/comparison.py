@@ -360,11 +360,6 @@ class Comparison(ComparisonData, Described, Paged):
             return lead
         return f'{mean_of_groups(self.parameters, self.counts).capitalize()}: {lead}'
 
-    def _size_phrase(self, separator: str = ', ') -> str:
-        run, runs, query, queries, *_ = self.terms
-        counts = with_noun(len(self.runs), run, runs), with_noun(len(self.queries), query, queries)
-        return separator.join(counts)
-
     @property
     def plot(self) -> ComparisonPlot:
         """Figures: ``leaderboard()``, ``scatter(a, b)``, ``distribution()``, ``map_by_k()``."""
@@ -384,6 +379,8 @@ class Comparison(ComparisonData, Described, Paged):
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:
         compared = self.to_dict()
         terms = self.terms
+        n_runs = with_noun(len(self.runs), terms.run, terms.runs)
+        n_queries = with_noun(len(self.queries), terms.query, terms.queries)
         warnings = list(map(str, self.warnings))
         runs_read = ((terms.run, source) for source in self.sources.values())
         sources = [*self.inputs.items(), *runs_read]
@@ -393,7 +390,7 @@ class Comparison(ComparisonData, Described, Paged):
         about_all_runs: dict[str, Any] = {'queries': None, 'of': None, 'runs': self.runs}
         data = {
             **{name: compared[name] for name in ('version', 'runs', 'metrics')},
-            'title': self._size_phrase(' on '),
+            'title': f'{n_runs} on {n_queries}',
             'lead': {**lead, 'caveats': [f'{text}.' for text in (*warnings, *self.notes)]},
             'queries': self.queries,
             'values': {metric: values.tolist() for metric, values in self.values.items()},
@@ -532,10 +529,7 @@ def _check_baseline(settings: Settings, runs: Runs) -> None:
 def _groups_of_queries(
     runs: Runs, by: choices.Grouping | Frame | None, name: str | None
 ) -> tuple[Sequence[str] | None, Provenance | None]:
-    """Return the group of each query, by a column or a file of groups, and the file's provenance.
-
-    `name` is `by` as text, or None if it is not text.
-    """
+    """Return the group of each query, by a column or a file, and the file's provenance."""
     if by is None or runs.groups is not None or (runs.kind != 'scores' and name in GROUPINGS):
         return runs.groups, None
     if name is not None and name != STANDARD_INPUT and not os.path.exists(name):
@@ -543,8 +537,7 @@ def _groups_of_queries(
         if runs.kind == 'scores':
             allowed = 'a column of all score tables'
         raise ParameterError(
-            f'found {shown(name)}, expected one of {allowed}, or a file of item,group',
-            'by',
+            f'found {shown(name)}, expected one of {allowed}, or a file of item,group', 'by'
         )
     return groups_in_file(by, runs.queries)
 

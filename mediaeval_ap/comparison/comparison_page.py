@@ -42,7 +42,7 @@ class Paged(ABC):
         intro: str = '',
         links: Mapping[str, str] | None = None,
     ) -> str | None:
-        """Return one self-contained page, or write it.
+        """Return one self-contained page, or write it to a file and return None.
 
         Parameters
         ----------
@@ -54,11 +54,6 @@ class Paged(ABC):
             Markdown to show below the leaderboard, without pictures; HTML in it is shown as text.
         links : mapping of str to str, optional
             Addresses by the text of their link: http, https or mailto, as in `intro`.
-
-        Returns
-        -------
-        str or None
-            The page; None if it is written to a file.
 
         Raises
         ------
@@ -139,10 +134,7 @@ def value_name(metric: str) -> str:
 
 
 def boards_of(comparison: JsonObject) -> list[dict[str, Any]]:
-    """Return a leaderboard for each metric.
-
-    Each row lists the runs that do not differ significantly from its own.
-    """
+    """Return a leaderboard for each metric; a row names the runs that do not differ from it."""
     boards = []
     alpha = alpha_of(comparison['manifest']['parameters']['level'])
     for metric in comparison['metrics']:

@@ -64,11 +64,6 @@ class ComparisonPlot(Plot):
         ----------
         metric : str, optional
             One of the metrics, such as ``'MAP@10'``; by default the first.
-
-        Returns
-        -------
-        altair.LayerChart
-            A point and the bar of its interval for each run.
         """
         metric = self._metric(metric, self._comparison.metrics)
         standings = [row for row in self._comparison.leaderboard if row.metric == metric]
@@ -87,18 +82,15 @@ class ComparisonPlot(Plot):
     ) -> altair.LayerChart:
         """Draw two runs, query by query.
 
+        The size of a point grows with the number of queries. Above the diagonal, run b is better;
+        below it, if lower is better.
+
         Parameters
         ----------
         a, b : str, optional
             The runs of the horizontal and of the vertical axis; by default the two best.
         metric
             As for `leaderboard`.
-
-        Returns
-        -------
-        altair.LayerChart
-            A point for each pair of values; its size grows with the number of queries. Above the
-            diagonal, run b is better; below it, if lower is better.
         """
         metric = self._metric(metric)
         if (a is None or b is None) and len(self._runs) < 2:
@@ -121,18 +113,7 @@ class ComparisonPlot(Plot):
         )
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
-        """Draw how many queries of each run have a value of 0, of 1, and between them.
-
-        Parameters
-        ----------
-        metric
-            As for `leaderboard`.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each run, whose length is the number of queries.
-        """
+        """Draw how many queries of each run have a value of 0, of 1, and between them."""
         metric = self._metric(metric)
         values = self._values[metric].tolist()
         name = value_name(metric)
@@ -141,11 +122,8 @@ class ComparisonPlot(Plot):
     def map_by_k(self) -> altair.LayerChart:
         """Draw the mean of each run against the cutoff.
 
-        Returns
-        -------
-        altair.LayerChart
-            A line for each run, named at its end. With more than eight runs, only the best of each
-            team (the part of the run's name before ``_``) is named, and the others are grey.
+        Lines are named at their ends. With more than eight runs, only the best of each team (the
+        part of the run's name before ``_``) is named, and the others are grey.
         """
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:

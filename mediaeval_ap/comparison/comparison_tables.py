@@ -250,11 +250,7 @@ def _captioned(grid: Grid, caption: str, label: str, note: str = '') -> Captione
 
 
 def _board(comparison: ComparisonData) -> Grid:
-    """Return the ranks, and the means by each metric with the marks of their runs.
-
-    A mark is the letters in the compact letter display; with a baseline, a dagger where a mean
-    differs from it. Means by the metric that claims are about have their interval.
-    """
+    """Return the ranks, and the means with the letters of their runs, or daggers by a baseline."""
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
 
@@ -359,9 +355,7 @@ def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Ite
 
 
 def _grid_of_differences(
-    comparison: ComparisonData,
-    headers: Sequence[str],
-    rows: Iterable[Compared],
+    comparison: ComparisonData, headers: Sequence[str], rows: Iterable[Compared]
 ) -> Grid:
     """Return a row for each difference, after its first cells; counts need values by query."""
     headers = [*headers, 'difference', 'corrected p', 'win/tie/loss', 'dz']

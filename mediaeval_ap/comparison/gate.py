@@ -38,21 +38,16 @@ NumberOrReason = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a run, by its difference to the baseline in the first metric.
-
-    If it is undecided, `n_needed` units would decide a difference like the observed one with a
-    power of 80 %; `reason` says why there is no such number, or that no unit differs. `n_as_zero`
-    is the number of its items without a value, which count as 0.
-    """
+    """The verdict on a run, by its difference to the baseline in the first metric."""
 
     metric: str
     run: str
     difference: float
     interval: DifferenceInterval
     verdict: VerdictWord
-    n_needed: int | None = None
-    reason: str = ''
-    n_as_zero: int = 0
+    n_needed: int | None = None  # units that would decide such a difference with a power of 80 %
+    reason: str = ''  # why there is no such number, or that no unit differs
+    n_as_zero: int = 0  # the run's items without a value, which count as 0
 
     @property
     def words(self) -> str:
@@ -73,21 +68,16 @@ class Gate:
 
 @dataclass(frozen=True)
 class Power:
-    """The number of queries, or clusters, that show a difference with a power of 80 %.
-
-    Differences are assumed to vary as between these two runs, with the standard deviation `sd`.
-    With `n_gate` units the gate tells a loss of this size from its limit. Where there is no number,
-    a reason says why.
-    """
+    """The number of queries, or clusters, that show a difference with a power of 80 %."""
 
     metric: str
     a: str
     b: str
     difference: float
-    sd: float | None
+    sd: float | None  # the standard deviation of the differences between these two runs
     n_queries: int | None
-    reason: str
-    n_gate: int | None
+    reason: str  # why there is no such number
+    n_gate: int | None  # with so many units the gate tells a loss of this size from its limit
     gate_reason: str
 
 
@@ -103,11 +93,7 @@ class Decisions:
         self._bound = -runs.sign * (self._limit or 0)  # of a difference, in units of the values
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdict on each run, best first; without a gate, none.
-
-        A run is worse if its whole interval is worse than the bound, and not worse if all of it is
-        better, or if it differs on no query. At a limit of 0, p decides, as about the interval.
-        """
+        """Return the verdict on each run, best first; without a gate, none."""
         verdicts = []
         for pair in self._tested.against_baseline if self._settings.is_gate else ():
             self._check_can_decide(pair)

@@ -202,10 +202,7 @@ class Variation(NamedTuple):
 def units_to_decide(
     difference: float, bound: float, variation: Variation, level: float
 ) -> int | None:
-    """Return the fewest units that tell a difference from a bound with a power of 80 %.
-
-    Return None where the spread between seeds alone is too large.
-    """
+    """Return how many units decide with a power of 80 %; None if seeds alone vary too much."""
     sd, m, share, seeds = variation
     special = require('scipy.special', 'compare', 'compare')
     z = float(special.ndtri(POWER))

@@ -22,23 +22,18 @@ PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A run on the leaderboard of a metric.
-
-    The difference to the baseline, and its p and counts, are None without a baseline, and for the
-    baseline itself. `rank_interval` and `group`, its letters in the compact letter display, come
-    from the tests of all pairs in any case. `floor` is the mean of a run without any hypothesis.
-    Each mean is followed by its number of queries, and is over all seeds.
-    """
+    """A run on the leaderboard of a metric."""
 
     metric: str
     exploratory: bool
     run: str
-    map: float
+    map: float  # over all seeds
     n_queries: int
     n_seeds: int
     interval: Interval
     rank: int
-    rank_interval: tuple[int, int]
+    rank_interval: tuple[int, int]  # by the tests of all pairs, also with a baseline
+    # By the tests against the baseline; None without one, and for the baseline itself:
     difference: float | None = None
     difference_interval: DifferenceInterval | None = None
     p: float | None = None
@@ -48,8 +43,8 @@ class Standing:
     losses: int | None = None
     dz: float | None = None
     reason: str
-    group: str
-    floor: float | None
+    group: str  # its letters in the compact letter display, by the tests of all pairs
+    floor: float | None  # the mean of a run without any hypothesis
     floor_reason: str
     map_without_floor: float | None
     n_queries_without_floor: int

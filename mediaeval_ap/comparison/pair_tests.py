@@ -30,31 +30,26 @@ from mediaeval_ap.results.rounding import exact_mean
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two runs compared by one metric; `a` comes before `b` on its leaderboard.
-
-    p and `n_nonzero`, the number of differences other than 0, are over queries, or over clusters of
-    them. Wins, ties, losses and dz are always over queries; `reason` says why any of them is None.
-    `exact` is about p before its correction. `exploratory` is True for all metrics but the first.
-    `group` is '' if the pair is compared on all queries; else p is corrected over all groups.
-    """
+    """Two runs compared by one metric; `a` comes before `b` on its leaderboard."""
 
     metric: str
-    exploratory: bool
-    group: str = ''
+    exploratory: bool  # True for all metrics but the first
+    group: str = ''  # '' on all queries; else p is corrected over all groups
     a: str
     b: str
     difference: float
     n_queries: int
     interval: DifferenceInterval
-    p: float
+    p: float  # over queries, or over clusters of them
     p_adjusted: float
+    # Always over queries:
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
     dz: float | None = None
-    n_nonzero: int | None = None
-    exact: bool = False
-    reason: str
+    n_nonzero: int | None = None  # the number of differences other than 0 behind p
+    exact: bool = False  # about p before its correction
+    reason: str  # why wins, ties, losses or dz are None
 
 
 @dataclass(frozen=True)

@@ -198,10 +198,7 @@ def _check_one_scale(
 def _with_distinct_systems(
     cells: pandas.DataFrame, score_tables: Sequence[ScoreTable], *, may_rename: bool
 ) -> pandas.DataFrame:
-    """Name equal systems of several files after the files; raise if one still has an item twice.
-
-    Systems are renamed only if each of their files holds one system.
-    """
+    """Name equal systems of files that hold one each after the files; raise for other repeats."""
     filled = cells.dropna(subset='value')
     keys = ['item', 'system', 'seed', 'file']
     if not len(repeated := filled[filled.duplicated(keys[:3])]):
@@ -325,11 +322,7 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
 def _apply_missing_policy(
     values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
 ) -> tuple[pandas.DataFrame, dict[str, int], str]:
-    """Drop items that some system lacks, fill in 0, or raise ParameterError, as `missing` says.
-
-    Columns are pairs of a system and a seed. Return a value for each item and column, the number of
-    items filled in by system, and a note.
-    """
+    """Return values without gaps, the number of items filled in by system, and a note."""
     is_lacking = values.isna().any(axis=1)
     n_lacking = int(is_lacking.sum())
     if not n_lacking:

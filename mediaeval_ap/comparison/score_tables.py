@@ -159,11 +159,7 @@ def _check_names(options: TableOptions, names: Mapping[str, str]) -> None:
 def _metric_columns(
     files: Sequence[Records], value: str, measures: Sequence[str]
 ) -> dict[str, str]:
-    """Return the column of each metric, the claimed one first; all files must have the same.
-
-    Tables by topic and measure have the name of a measure in place of a column. Other tables of
-    other tools have one metric: the column named `value`.
-    """
+    """Return the column, or measure, of each metric; that of the claimed metric is first."""
     columns = _common_columns(files, value, measures)
     own_files = [records for records in files if isinstance(records.layout, OwnLayout)]
     check_alike(own_files)

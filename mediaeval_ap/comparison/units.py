@@ -40,19 +40,14 @@ class Units:
 
 
 def units_of(
-    values: Floats,
-    clusters: NDArray[np.intp],
-    weights: NDArray[np.int64] | Floats | None = None,
-    values_by_seed: Sequence[Floats | None] = (),
+    values: Floats,  # (n_runs, n_queries)
+    clusters: NDArray[np.intp],  # the number of each query's cluster, from 0
+    weights: NDArray[np.int64] | Floats | None = None,  # without weight, clusters are dropped
+    values_by_seed: Sequence[Floats | None] = (),  # (n_seeds, n_queries); None for one seed
     *,
-    are_groups_equal: bool = False,
+    are_groups_equal: bool = False,  # by their weights
 ) -> Units:
-    """Sum values of shape (n_runs, n_queries), times their weights, over clusters.
-
-    `clusters` numbers the cluster of each query, from 0. `weights` are numbers of labels, or with
-    `are_groups_equal` make groups count the same; clusters without weight are dropped.
-    `values_by_seed` has None for a run of one seed, else its values of shape (n_seeds, n_queries).
-    """
+    """Sum values, times their weights, over clusters."""
     if weights is None:
         weights = np.ones(len(clusters))
     sizes = np.bincount(clusters, weights).astype(np.float64)

@@ -43,9 +43,8 @@ from mediaeval_ap.render.plot import Plot
 from mediaeval_ap.results.described import Described, manifest_json
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.notes import notes_of
-from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES
+from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, distinct_run_names
 from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean
-from mediaeval_ap.results.run_names import distinct_run_names
 from mediaeval_ap.tables import Provenance
 
 if TYPE_CHECKING:

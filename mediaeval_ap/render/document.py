@@ -41,15 +41,12 @@ class Heading:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of values under headers. For people, floats are rounded, except in the `exact` columns.
-
-    The largest value of each `best` column is bold.
-    """
+    """Rows of values under headers."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    exact: Collection[str] = ()
-    best: Collection[str] = ()
+    exact: Collection[str] = ()  # columns whose floats are not rounded for people
+    best: Collection[str] = ()  # columns whose largest value is bold
 
     @classmethod
     def from_frame(cls, frame: pandas.DataFrame) -> Grid:
@@ -114,15 +111,12 @@ Block: TypeAlias = Heading | Grid | Captioned | Remarks | str  # a string is sho
 
 @dataclass(frozen=True)
 class Document:
-    """Blocks for people; rows (if any) and a JSON value for programs; all made on demand.
-
-    `for_papers` replaces the blocks in LaTeX.
-    """
+    """Blocks for people; rows (if any) and a JSON value for programs; all made on demand."""
 
     blocks: Callable[[], Iterable[Block]]
     value: Callable[[], Any]
     rows: Callable[[], Grid] | None = None
-    for_papers: Callable[[], Iterable[Block]] | None = None
+    for_papers: Callable[[], Iterable[Block]] | None = None  # in place of the blocks
 
     @classmethod
     def from_grid(cls, grid: Grid) -> Document:

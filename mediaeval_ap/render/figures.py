@@ -328,16 +328,13 @@ def map_by_k(
     metric: str = 'MAP',
     teams: Sequence[str] | None = None,
 ) -> alt.LayerChart:
-    """Draw MAP against the cutoff: a line for each run, best first, with its name at the end.
-
-    If there are more runs than colours, only the best run of each team is named; others are grey.
-    """
+    """Draw MAP against the cutoff: a line for each run, best first, with its name at the end."""
     best_by_team: dict[str, str] = {}
     for run, team in zip(runs, teams or runs, strict=True):
         best_by_team.setdefault(team, run)
     n_colours = len(RUN_COLOURS)
     labelled = runs
-    if len(runs) > n_colours:
+    if len(runs) > n_colours:  # only the best run of each team is named
         labelled = list(best_by_team.values())[: n_colours - 1]  # one of the colours is grey
     positions = [str(cutoff) for cutoff in cutoffs]
     title = f'{metric}@K'
@@ -442,10 +439,7 @@ def precision_recall(
     query: str = '',
     repeats: Sequence[Collection[int]] | None = None,
 ) -> alt.LayerChart:
-    """Draw precision against recall at the rank of each hit: a line for each run.
-
-    `repeats` are the ranks of hits that repeat a shot: recall counts each shot once.
-    """
+    """Draw precision against recall, which counts each shot once, at the rank of each hit."""
     runs = drawn_names(runs)
     rows: list[Row] = []
     for run, ranks, ranks_of_repeats in zip(runs, hits, repeats or [()] * len(runs), strict=True):
@@ -483,10 +477,8 @@ def _run_colours(n_runs: int) -> list[str]:
 
 
 def drawn_names(names: Sequence[str]) -> list[str]:
-    """Escape characters that hide text in names; raise if two names would look the same.
-
-    Control characters would make Vega abort or write invalid XML.
-    """
+    """Escape characters that hide text in names; raise if two names would look the same."""
+    # Control characters would make Vega abort or write invalid XML.
     texts = list(map(printable, names))
     name_by_text: dict[str, str] = {}
     for name, text in zip(names, texts, strict=True):

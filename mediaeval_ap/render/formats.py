@@ -437,10 +437,7 @@ def short(value: Any) -> str:
 
 
 def short_p(p: float, *, below: str = '<', equal: str = '', limit: float = 1.0) -> str:
-    """Return a p with four decimals; a smaller p as below 0.0001, because no p is 0.
-
-    It has more decimals where the rounded p would be on the other side of the limit.
-    """
+    """Return a p with four decimals, or as many as leave it on its side of a limit; none is 0."""
     for n_decimals in range(P_DECIMALS, MOST_DIGITS):
         if (round(p, n_decimals) <= limit) == (p <= limit):
             break
@@ -492,10 +489,7 @@ class _Column(NamedTuple):
 
 
 def _fold(columns: Sequence[_Column], n_names: int, width: int) -> str:
-    """Return a table that fits the terminal: headers and prose take several lines.
-
-    Columns that do not fit follow below, beside the names of the rows again.
-    """
+    """Return a table that fits the terminal, if need be in parts that repeat the names of rows."""
     from rich.box import Box
     from rich.console import Console
     from rich.table import Table

@@ -69,12 +69,7 @@ def page(
     scripts: Sequence[str] = (),
     **context: Any,
 ) -> str:
-    """Return a page that loads nothing from other sites.
-
-    Its security policy allows these scripts only. The page holds `data` as compressed JSON, for its
-    scripts; the script `bundle` draws the specifications in ``data['figures']``. Equal arguments
-    give equal bytes.
-    """
+    """Return a page; the script `bundle` draws the specifications in ``data['figures']``."""
     style = static('page.css') + style_sheet()
     inline_scripts = [static(name) for name in ('page.js', *scripts)]
     sources = ' '.join(map(_source, [*inline_scripts, bundle]))

@@ -24,13 +24,7 @@ class Described(ABC):
 
     @abstractmethod
     def document(self, *args: Any, **kwargs: Any) -> Document:
-        """Describe the value for all output formats.
-
-        Returns
-        -------
-        Document
-            Blocks for people and for papers, an object for JSON, and a table for programs.
-        """
+        """Describe the value for all output formats."""
 
     def __getitem__(self, key: object) -> NoReturn:
         name = type(self).__name__
@@ -40,7 +34,7 @@ class Described(ABC):
         return to_html(self.document())
 
     def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
-        """Return the rows as CSV with every digit, or write them to a file.
+        """Return the rows as CSV with every digit, or write them to a file and return None.
 
         Parameters
         ----------
@@ -51,11 +45,6 @@ class Described(ABC):
             Of a result: begin with a row for each query. The last row, whose query is ``all``, has
             the means and the number of queries in them, as in `to_frame`. A diagnosis always has a
             row for each query; a `Comparison` and the diagnosis of one query refuse this.
-
-        Returns
-        -------
-        str or None
-            The text; None if it is written to a file.
 
         Raises
         ------
@@ -103,7 +92,6 @@ class Described(ABC):
 
 
 def return_or_write(text: str, path: Path | None) -> str | None:
-    """Return a text, or write it to the file and return None."""
     if path is None:
         return text
     write_whole(path, text)

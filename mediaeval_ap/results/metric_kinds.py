@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MetricKind:
-    """The items that a metric averages over, and its traits that follow from them.
-
-    The default is a mean over queries with a true label, where a run without predictions gets 0;
-    such metrics need no entry in `METRIC_KINDS`.
-    """
+    """The items that a metric averages over, and its traits that follow from them."""
 
     unit: tuple[str, str] = ('query', 'queries')  # the nouns for one and for several
     over: str = 'queries'  # their key in `Result.counts`
@@ -22,6 +18,7 @@ class MetricKind:
     query: tuple[str, str] = ('query', 'queries')  # the nouns for the items that have values
 
 
+# Others are means over queries with a true label, where a run without predictions gets 0.
 METRIC_KINDS: Mapping[str, MetricKind] = {
     'GAP': MetricKind(
         ('query with a true label', 'queries with a true label'),

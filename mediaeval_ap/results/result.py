@@ -50,29 +50,20 @@ def setting_in_words(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class Compared:
-    """The values by which runs are compared: by query, under the name of their mean.
-
-    For a metric that is not a mean, the row of a query is the input of its accumulator. `floor` has
-    the mean of an empty run, where it is known; `left_out` names the measures that lack a value for
-    some query.
-    """
+    """The values by which runs are compared: by query, under the name of their mean."""
 
     queries: Sequence[str]
     values: Mapping[str, NDArray[np.float64]]
-    n_relevant: NDArray[np.int64] | None
-    floor: Mapping[str, float]
-    left_out: Sequence[str] = ()
+    n_relevant: NDArray[np.int64] | None  # of labels, if the metric is no mean over queries
+    floor: Mapping[str, float]  # the mean of an empty run, where it is known
+    left_out: Sequence[str] = ()  # the measures that lack a value for some query
 
 
 class Result(Described):
     """Values by query and in the mean, notes, and the settings and inputs behind them."""
 
-    kind: ClassVar[str]
-    """The kind of result, as JSON names it."""
-
-    run_role: ClassVar[str]
-    """The role of the run among the inputs."""
-
+    kind: ClassVar[str]  # the kind of result, as JSON names it
+    run_role: ClassVar[str]  # the role of the run among the inputs
     definition: Definition | None
     parameters: Mapping[str, Any]
     inputs: Mapping[str, Provenance]
@@ -117,37 +108,14 @@ class Result(Described):
 
     @abstractmethod
     def sort_value(self) -> float:
-        """Return the mean by which runs are sorted.
-
-        Returns
-        -------
-        float
-            The mean at the last cutoff.
-        """
+        """Return the mean at the last cutoff, by which runs are sorted."""
 
     @abstractmethod
     def compared_values(self) -> Compared:
-        """Return the values by which `compare` compares runs.
-
-        Returns
-        -------
-        Compared
-            The queries, and the values of each metric.
-
-        Raises
-        ------
-        ParameterError
-            When the result has no values by query.
-        """
+        """Return the values by query, by which `compare` compares runs; raise if it has none."""
 
     def manifest_settings(self) -> dict[str, Any]:
-        """Return all settings on which the values depend, for the manifest in JSON.
-
-        Returns
-        -------
-        dict
-            ``definition``, if there is one, and ``parameters``.
-        """
+        """Return the definition, if any, and the parameters, for the manifest in JSON."""
         definition = {'definition': self.definition.to_dict()} if self.definition else {}
         return {**definition, 'parameters': dict(self.parameters)}
 
@@ -240,15 +208,12 @@ class Result(Described):
     def to_dict(self) -> dict[str, Any]:
         """Return the result, and a manifest of its settings and inputs, for JSON.
 
-        Returns
-        -------
-        dict
-            ``kind``, ``run`` (its name), ``means``, ``mean_counts`` (the number of queries in each
-            mean), ``n_queries``, ``queries`` (the values of each), ``notes`` and ``manifest``:
-            ``version``, ``definition`` in full, ``parameters``, ``inputs`` (path, SHA-256),
-            ``counts``. A value that is not defined is None. A score also has its ``metric``, and
-            ``classes`` if it was computed with ``per_class=True``; for GAP it has ``queries`` only
-            if it was computed with ``per_query=True``.
+        It has ``kind``, ``run`` (its name), ``means``, ``mean_counts`` (the number of queries in
+        each mean), ``n_queries``, ``queries`` (the values of each), ``notes`` and ``manifest``:
+        ``version``, ``definition`` in full, ``parameters``, ``inputs`` (path, SHA-256), ``counts``.
+        A value that is not defined is None. A score also has its ``metric``, and ``classes`` if it
+        was computed with ``per_class=True``; for GAP it has ``queries`` only if it was computed
+        with ``per_query=True``.
         """
         return self._json_object(per_query=True)
 
@@ -276,6 +241,17 @@ class Result(Described):
         frame = pandas.DataFrame(self._with_last_row(columns) if mean else columns)
         counts = frame.columns.difference(list(columns))
         return frame.astype(dict.fromkeys(counts, 'Int64')).set_index(next(iter(columns)))
+
+
+def distinct_run_names(results: Sequence[Result]) -> list[str]:
+    """Return the name of each run, with parent folders where names of files collide."""
+    names = []
+    for result in results:
+        path = result.source.name
+        paths = sorted({other.source.name for other in results if other.run == result.run})
+        name_by_path = dict(zip(paths, run_names(paths), strict=True))
+        names.append(name_by_path[path] if [result.run] == run_names([path]) else result.run)
+    return names
 
 
 def reorder(values: Any, order: NDArray[np.intp]) -> Any:
@@ -401,10 +377,7 @@ def _counts_notes(results: Sequence[Result]) -> list[str]:
 
 
 def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
-    """Return the queries and settings of all means in words, and a row for each run.
-
-    The table leaves out the settings, and the numbers of queries, that all runs share.
-    """
+    """Return what all means share in words, and the other settings and means as a row per run."""
     grid = _summary_grid(results)
     values = dict(zip(grid.headers, zip(*grid.rows, strict=True), strict=True))
     shared = {name: cells[0] for name, cells in values.items() if len({*cells}) == 1}

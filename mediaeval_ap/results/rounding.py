@@ -52,10 +52,8 @@ def roundings_of(values: Floats) -> Floats:
 def competition_ranks(
     values: Mapping[Key, float], rounding: Floats | float = OWN_ROUNDING
 ) -> dict[Key, int]:
-    """Return the rank of each value, from 1 for the largest; equal values share the better rank.
-
-    `rounding` is the largest distance between equal values; of two numbers, the larger one counts.
-    """
+    """Return the rank of each value, from 1 for the largest; equal values share the better rank."""
     numbers = np.array([*values.values()])
+    # Of two roundings, the larger one counts.
     is_larger = np.subtract.outer(numbers, numbers) > np.maximum.outer(rounding, rounding)
     return dict(zip(values, (1 + is_larger.sum(axis=0)).tolist(), strict=True))

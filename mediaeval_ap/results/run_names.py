@@ -6,14 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import ParameterError, printable, shown
-
-if TYPE_CHECKING:
-    from mediaeval_ap.tables import Provenance
 
 STANDARD_INPUT_NAME = '<stdin>'
 FILE_SUFFIXES = {
@@ -22,16 +19,6 @@ FILE_SUFFIXES = {
 }
 
 PathParts = dict[PurePath, tuple[str, ...]]
-
-
-class NamedResult(Protocol):
-    """A result, with the name of its run and the source of it."""
-
-    @property
-    def run(self) -> str: ...
-
-    @property
-    def source(self) -> Provenance: ...
 
 
 def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str]:
@@ -70,28 +57,13 @@ def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
-def distinct_run_names(results: Sequence[NamedResult]) -> list[str]:
-    """Return the name of each run, with parent folders where names of files collide."""
-    names = []
-    for result in results:
-        path = result.source.name
-        paths = sorted({other.source.name for other in results if other.run == result.run})
-        name_by_path = dict(zip(paths, run_names(paths), strict=True))
-        names.append(name_by_path[path] if [result.run] == run_names([path]) else result.run)
-    return names
-
-
 def name_with_seed(run: str, seed: str) -> str:
     """Return the name of a run, with its seed, if any."""
     return f'{run} (seed {seed})' if seed else run
 
 
 def names_in_file(source: Any, paths: Iterable[str]) -> list[tuple[str, str, str]]:
-    """Read the name, team and seed of each path from a file; empty texts for a path it lacks.
-
-    The file has the columns path, name and, optionally, team and seed, under a header. A row may
-    have only the last part of a path.
-    """
+    """Read the name, team and seed of each path, or its last part; '' for a path that is absent."""
     from mediaeval_ap.tables.layouts import RecordLayout
     from mediaeval_ap.tables.reading import TableInput
     from mediaeval_ap.tables.records import read_records
