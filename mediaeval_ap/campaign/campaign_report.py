@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from Levenshtein import distance, opcodes
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import altair
 
 REPORT_SCHEMA = 'mediaeval-ap/report/1'
+_Remark = tuple[str, int | None, int | None]  # its text, the queries it is about, all queries
 MOST_DIFFERENT = 0.5  # share of letters; names that differ more are not marked
 ANOTHER_PERSON = 'another person'  # a kind of names that runs return instead of queries
 LEAST_POINTS = 3  # relevant shots of the query that is drawn first
@@ -219,18 +220,18 @@ class CampaignReport(Paged):
                 for warning in evaluation.warnings
                 if warning.kind not in WARNINGS_WITH_NOTES  # no note tells of an unknown name
             ]
-            for remark in dict.fromkeys(map(_Remark.of, notes)):
-                runs_by_text[remark.text][remark].append(run)
+            for remark in dict.fromkeys(map(_text_and_numbers, notes)):
+                runs_by_text[remark[0]][remark].append(run)
         for note in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
-            remark = _Remark.of(note)
-            runs_by_text[remark.text][remark] = list(self.comparison.runs)
+            remark = _text_and_numbers(note)
+            runs_by_text[remark[0]][remark] = list(self.comparison.runs)
         for run, error in self.missing.items():
-            remark = _Remark.of(f'missing: {error}')
-            runs_by_text[remark.text][remark] = [run]
+            text = f'missing: {error}'
+            runs_by_text[text][text, None, None] = [run]
         return [
-            {'what': remark.text, 'runs': runs, 'queries': remark.n_special, 'of': remark.n_queries}
+            {'what': text, 'runs': runs, 'queries': n_special, 'of': n_queries}
             for runs_by_remark in runs_by_text.values()
-            for remark, runs in runs_by_remark.items()
+            for (text, n_special, n_queries), runs in runs_by_remark.items()
         ]
 
     @cached_property
@@ -577,15 +578,7 @@ def marked_letters(query: str, name: str) -> list[tuple[str, str]]:
     return pieces
 
 
-class _Remark(NamedTuple):
-    """A note or warning, split into its text and its numbers of queries."""
-
-    text: str
-    n_special: int | None  # queries that the note is about
-    n_queries: int | None
-
-    @classmethod
-    def of(cls, note: str) -> _Remark:
-        if isinstance(note, Note) and note.unit == 'queries':
-            return cls(note.kind, note.number, note.of)
-        return cls(note, None, None)
+def _text_and_numbers(note: str) -> _Remark:
+    if isinstance(note, Note) and note.unit == 'queries':
+        return note.kind, note.number, note.of
+    return note, None, None

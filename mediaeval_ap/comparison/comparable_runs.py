@@ -18,7 +18,6 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import TEXT, is_text, plain_text
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, shown
 from mediaeval_ap.results.evaluation import ResultByQuery
-from mediaeval_ap.results.metric_kinds import kind_of_metric
 from mediaeval_ap.results.notes import (
     NO_RELEVANT,
     NO_TRUE_LABEL,
@@ -27,7 +26,13 @@ from mediaeval_ap.results.notes import (
     notes_of_judged,
     notes_of_skipped,
 )
-from mediaeval_ap.results.result import Compared, Result, distinct_run_names, reorder
+from mediaeval_ap.results.result import (
+    Compared,
+    Result,
+    distinct_run_names,
+    kind_of_metric,
+    reorder,
+)
 from mediaeval_ap.results.rounding import exact_mean
 from mediaeval_ap.results.run_names import name_with_seed
 from mediaeval_ap.tables import Provenance, Table

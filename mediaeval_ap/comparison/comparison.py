@@ -257,7 +257,8 @@ def compare(
     if reference is None:
         reference = runs.reference
     videos = None
-    if _needs_videos(settings, runs, is_by_corpus, reference):
+    may_be_clusters = settings.cluster is None and reference is not None and runs.has_videos
+    if is_by_corpus or settings.cluster == 'video' or may_be_clusters:
         option = 'by' if is_by_corpus else 'cluster'
         videos = VideosOfQueries(runs, option, reference, subset)
     why_no_videos = ''
@@ -540,15 +541,6 @@ def _groups_of_queries(
             f'found {shown(name)}, expected one of {allowed}, or a file of item,group', 'by'
         )
     return groups_in_file(by, runs.queries)
-
-
-def _needs_videos(
-    settings: Settings, runs: Runs, is_by_corpus: bool, reference: Rows | None
-) -> bool:
-    """Return True if videos are the clusters, or may be by default, or tell corpora."""
-    if is_by_corpus or settings.cluster == 'video':
-        return True
-    return settings.cluster is None and reference is not None and runs.has_videos
 
 
 def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:

@@ -10,7 +10,7 @@ from mediaeval_ap import choices
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import ParameterError, require, shown, with_noun
 from mediaeval_ap.render.document import Terms
-from mediaeval_ap.results.metric_kinds import kind_of_metric
+from mediaeval_ap.results.result import kind_of_metric
 
 SIGN_FLIPS = 'paired sign flips'
 CORRECTED_BY = {'holm': 'Holm', 'bh': 'Benjamini and Hochberg'}

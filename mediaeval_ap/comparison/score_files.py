@@ -192,21 +192,15 @@ def _check_columns_of(records: Records, *, has_systems: bool) -> None:
     is_own = isinstance(records.layout, OwnLayout)
     if len(numbers) > 1 and are_measures(numbers) and not (has_systems or is_own):
         expected = f'systems: choose one by --columns value={numbers[0]}, or name them by --systems'
-        raise FormatError(
-            records.source.name, '', '', found=f'measures {abridged(numbers)}', expected=expected
-        )
+        raise records.source.error(f'measures {abridged(numbers)}', expected)
     records.refuse_empty('item')
     row_numbers = ({*map(str, range(first, first + len(records)))} for first in (0, 1))
     if (unread := records.layout.unread) and {*records['item'].to_pylist()} in row_numbers:
         expected = f'ids: name their column, perhaps by --columns item={unread}'
-        raise FormatError(
-            records.source.name, '', '', found='row numbers as items', expected=expected
-        )
+        raise records.source.error('row numbers as items', expected)
     if 'system' in records.layout.numbers:
         expected = f'names of systems, and a column of values{SCORE_COLUMNS_REMEDY}'
-        raise FormatError(
-            records.source.name, '', 'system', found='numbers alone', expected=expected
-        )
+        raise records.source.error('numbers alone', expected, field='system')
     if 'system' in records.layout.by_role:
         records.refuse_empty('system')
 

@@ -31,10 +31,9 @@ from mediaeval_ap.comparison.score_files import (
     with_frame_of_topics,
 )
 from mediaeval_ap.comparison.score_matrix import matrix_of
-from mediaeval_ap.errors import FormatError, ParameterError, abridged, printable, shown
-from mediaeval_ap.results.metric_kinds import kind_of_metric
+from mediaeval_ap.errors import ParameterError, abridged, printable, shown
 from mediaeval_ap.results.own_tables import OwnLayout, check_alike, reason_without_videos
-from mediaeval_ap.results.result import N_QUERIES
+from mediaeval_ap.results.result import N_QUERIES, kind_of_metric
 from mediaeval_ap.tables.reading import InputKind, TableInput, is_series
 from mediaeval_ap.tables.records import Records
 
@@ -197,7 +196,7 @@ def _common_columns(files: Sequence[Records], value: str, measures: Sequence[str
                 remedy = 'name some that all files have by --measures, in Python measures='
             expected = f'{", ".join(columns)} as in {printable(first.source.name)}; {remedy}'
             actual = f'values {", ".join(other_columns)}'
-            raise FormatError(records.source.name, '', '', found=actual, expected=expected)
+            raise records.source.error(actual, expected)
     return columns
 
 
@@ -249,11 +248,10 @@ def _notes(
         yield from table.records.notes(table.path)
     if missing:
         yield missing[:1].upper() + missing[1:]
-    columns = {column for table in score_tables for column in table.records.layout.numbers}
+    columns = [column for table in score_tables for column in table.records.layout.numbers]
     if not options.lower_is_better and all(map(_is_loss, columns)):
-        in_order = (column for table in score_tables for column in table.records.layout.numbers)
         yield (
-            f'More is better here; if values of {abridged([*dict.fromkeys(in_order)])} are losses: '
+            f'More is better here; if values of {abridged([*dict.fromkeys(columns)])} are losses: '
             '--lower-is-better, in Python lower_is_better=True'
         )
     if options.macro is None:

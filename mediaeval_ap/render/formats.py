@@ -137,8 +137,7 @@ class AlignedText:
     def text(self, text: str) -> str:
         return printable(text)
 
-    def header(self, text: str) -> str:
-        return printable(text)
+    header = text  # also where a subclass has another text
 
     def marked(self, text: str, marked: Marked) -> str:
         """Return the text of a value with its mark and detail."""

@@ -24,7 +24,13 @@ class Described(ABC):
 
     @abstractmethod
     def document(self, *args: Any, **kwargs: Any) -> Document:
-        """Describe the value for all output formats."""
+        """Describe the value for all output formats.
+
+        Returns
+        -------
+        Document
+            Blocks for people and for papers, an object for JSON, and a table for programs.
+        """
 
     def __getitem__(self, key: object) -> NoReturn:
         name = type(self).__name__

@@ -23,8 +23,7 @@ from mediaeval_ap.definitions import (
 from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.described import RESULTS_SCHEMA, read_inputs
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
-from mediaeval_ap.results.metric_kinds import kind_of_metric
-from mediaeval_ap.results.result import Result
+from mediaeval_ap.results.result import Result, kind_of_metric
 from mediaeval_ap.results.rounding import READ_ROUNDING
 from mediaeval_ap.results.score import SUMMED_COUNTS, Score
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mediaeval_ap import definitions
-from mediaeval_ap.errors import FormatError, printable, shown
+from mediaeval_ap.errors import printable, shown
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, SHOWN_SETTINGS
 from mediaeval_ap.tables.first_look import OWN_COUNTS, is_own_header
 from mediaeval_ap.tables.layouts import RecordLayout
@@ -60,7 +60,7 @@ def check_alike(files: Sequence[Records]) -> None:
             if texts != values[0] or len(texts) > 1:
                 actual = ', '.join(sorted(texts))
                 expected = f'{min(values[0])} as in {printable(files[0].source.name)}'
-                raise FormatError(records.source.name, '', role, found=actual, expected=expected)
+                raise records.source.error(actual, expected, field=role)
 
 
 def _values_of_setting(records: Records, role: str) -> set[str]:
@@ -97,6 +97,6 @@ def without_means(records: Records) -> Records:
         expected = 'values of queries: write it with trec_eval -q'
         if count_column:
             expected = 'values of queries: write it with --per-query'
-        raise FormatError(records.source.name, '', '', found='means alone', expected=expected)
+        raise records.source.error('means alone', expected)
     columns = records.columns.filter(pyarrow.array(are_read)).combine_chunks()
     return replace(records, columns=columns, lines=records.lines.select(are_read.to_numpy()))

@@ -16,7 +16,6 @@ from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.results.described import RESULTS_SCHEMA, Described, json_document, manifest_json
-from mediaeval_ap.results.metric_kinds import MetricKind, kind_of_metric
 from mediaeval_ap.results.notes import merged_notes
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
@@ -38,6 +37,36 @@ ORDERS_OF_TIES = {
 SHOWN_SETTINGS = {'ties': 'trec_eval', 'relevance_level': 1, 'ignore': 'none', 'repeated': 'error'}
 MEANS_IN_REPR = 6  # so that it stays a few lines
 NamedColumns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class MetricKind:
+    """The items that a metric averages over, and its traits that follow from them."""
+
+    unit: tuple[str, str] = ('query', 'queries')  # the nouns for one and for several
+    over: str = 'queries'  # their key in `Result.counts`
+    no_mean: str = ''  # the reason, if the value is not a mean over queries
+    is_one_list: bool = False  # ranks all predictions in one list; a table has a row for each
+    scores_all: bool = False  # the mean includes queries without a true label, which are not at 0
+    query: tuple[str, str] = ('query', 'queries')  # the nouns for the items that have values
+
+
+# Others are means over queries with a true label, where a run without predictions gets 0.
+METRIC_KINDS: Mapping[str, MetricKind] = {
+    'GAP': MetricKind(
+        ('query with a true label', 'queries with a true label'),
+        no_mean='the rank of a prediction depends on those of all queries',
+        is_one_list=True,
+    ),
+    'LRAP': MetricKind(scores_all=True),
+    'lwlrap': MetricKind(('label', 'labels'), over='labels', no_mean='it is a mean over labels'),
+    'macro AP': MetricKind(('class', 'classes'), query=('class', 'classes')),
+}
+
+
+def kind_of_metric(metric: str) -> MetricKind:
+    """Return the kind of a metric by its name in results."""
+    return METRIC_KINDS.get(metric, MetricKind())
 
 
 def setting_in_words(name: str, value: Any) -> str:
@@ -108,14 +137,32 @@ class Result(Described):
 
     @abstractmethod
     def sort_value(self) -> float:
-        """Return the mean at the last cutoff, by which runs are sorted."""
+        """Return the mean by which runs are sorted.
+
+        Returns
+        -------
+        float
+            The mean at the last cutoff.
+        """
 
     @abstractmethod
     def compared_values(self) -> Compared:
-        """Return the values by query, by which `compare` compares runs; raise if it has none."""
+        """Return the values by which `compare` compares runs; raise if it has none by query.
+
+        Returns
+        -------
+        Compared
+            The queries, and the values of each metric.
+        """
 
     def manifest_settings(self) -> dict[str, Any]:
-        """Return the definition, if any, and the parameters, for the manifest in JSON."""
+        """Return all settings on which the values depend, for the manifest in JSON.
+
+        Returns
+        -------
+        dict
+            ``definition``, if there is one, and ``parameters``.
+        """
         definition = {'definition': self.definition.to_dict()} if self.definition else {}
         return {**definition, 'parameters': dict(self.parameters)}
 
@@ -208,12 +255,15 @@ class Result(Described):
     def to_dict(self) -> dict[str, Any]:
         """Return the result, and a manifest of its settings and inputs, for JSON.
 
-        It has ``kind``, ``run`` (its name), ``means``, ``mean_counts`` (the number of queries in
-        each mean), ``n_queries``, ``queries`` (the values of each), ``notes`` and ``manifest``:
-        ``version``, ``definition`` in full, ``parameters``, ``inputs`` (path, SHA-256), ``counts``.
-        A value that is not defined is None. A score also has its ``metric``, and ``classes`` if it
-        was computed with ``per_class=True``; for GAP it has ``queries`` only if it was computed
-        with ``per_query=True``.
+        Returns
+        -------
+        dict
+            ``kind``, ``run`` (its name), ``means``, ``mean_counts`` (the number of queries in each
+            mean), ``n_queries``, ``queries`` (the values of each), ``notes`` and ``manifest``:
+            ``version``, ``definition`` in full, ``parameters``, ``inputs`` (path, SHA-256),
+            ``counts``. A value that is not defined is None. A score also has its ``metric``, and
+            ``classes`` if it was computed with ``per_class=True``; for GAP it has ``queries`` only
+            if it was computed with ``per_query=True``.
         """
         return self._json_object(per_query=True)
 

@@ -36,17 +36,13 @@ class Score(Result):
         The score.
     parameters : mapping of str to str, int or bool
         Settings that the score depends on, such as the cutoff and the order of ties.
-    inputs : mapping of str to Provenance
-        ``truth`` and ``predictions``.
-    counts : mapping of str to int
-        Sizes of the inputs.
+    inputs, counts, warnings, run
+        As in `Evaluation`; the inputs are ``truth`` and ``predictions``.
     table : pandas.DataFrame or None
         Values by query or by class, if the score was computed with ``per_query=True`` or
         ``per_class=True``.
     notes : sequence of str
         Sentences about special queries.
-    warnings : sequence of DataWarning
-        Warnings about the data; not part of `to_dict`.
     queries : pyarrow.Array, shape (n_queries,)
         The ids of the truth, in its order; not part of `to_dict`, nor are `values`.
     values : mapping of str to ndarray, shape (n_queries,)
@@ -57,8 +53,6 @@ class Score(Result):
         Definition of average precision, if the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
         The score at each cutoff, by the name of the metric there.
-    run : str
-        The name of the run, as in `Evaluation`; part of `to_dict`.
 
     Examples
     --------
