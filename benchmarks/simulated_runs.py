@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from runs import make_runs
 
 from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.comparison.clusters_and_groups import VideosOfQueries, cluster_numbers
+from mediaeval_ap.comparison.clusters_and_groups import (
+    cluster_numbers,
+    largest,
+    videos_of_queries,
+)
 from mediaeval_ap.comparison.comparable_runs import read_runs
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import DataWarning
@@ -86,8 +90,8 @@ def population_of(
         results = {path.stem: average_precision.evaluate(path, queries) for path in paths}
         deep = [at_each_depth.evaluate(path, queries).ap > 0 for path in paths]
     runs = read_runs(results)
-    videos = VideosOfQueries(runs, 'cluster', reference, subset)
-    n_videos = len({videos.video(query) for query in runs.queries} - {None})
+    videos = videos_of_queries(runs, 'cluster', reference, subset)
+    n_videos = len({largest(videos[query]) for query in runs.queries} - {None})
     numbers = {
         'queries': np.arange(len(runs.queries)),
         'clusters': cluster_numbers(runs, 'video', videos),

@@ -347,11 +347,6 @@ class CampaignReport(Paged):
 class CampaignPlot(ComparisonPlot):
     """Figures of a report: all of its comparison, and some of the diagnoses of its runs.
 
-    Parameters
-    ----------
-    report : CampaignReport
-        The report to draw.
-
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
@@ -531,11 +526,10 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
     """Return a sentence on the MAP that queries without a relevant shot add to every run."""
     if not n_without:
         return []
-    finding = (
-        f'{n_without:,} of {with_noun(n_queries, "query has", "queries have")} no relevant shot'
-    )
+    queries = with_noun(n_queries, 'query has', 'queries have')
     verb = 'scores' if n_queries == 1 else 'score'
     empty_run = '' if floor is None else f': an empty run has {floor:.3f}'
+    finding = f'{n_without:,} of {queries} no relevant shot'
     return [f'{finding} and {verb} the same in every run{empty_run}.']
 
 

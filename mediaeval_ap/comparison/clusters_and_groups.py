@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,69 +25,55 @@ BINS = {'0': 0, '1': 1, '2–5': 5, '6–20': 20}  # the largest number of relev
 LAST_BIN = '21+'
 NO_CORPUS = 'no relevant shot'
 CorpusOrVideo = TypeVar('CorpusOrVideo', str, tuple[str, str])
+Videos: TypeAlias = Mapping[str, Counter[tuple[str, str]]]  # counts of relevant shots, by query
 
 
-class VideosOfQueries:
-    """The videos (corpus and video) of the relevant shots of each query."""
-
-    def __init__(
-        self, runs: Runs, option: str, reference: Rows | None, subset: Rows | None
-    ) -> None:
-        if reference is None:
-            expected = 'the one that the runs were scored against, as reference=…'
-            raise ParameterError(f'found no reference, expected {expected}', option)
-        if not runs.has_videos:
-            expected = 'results of AveragePrecision'
-            raise ParameterError(f'found results without videos, expected {expected}', option)
-        table = read(reference, REFERENCE)
-        if subset is not None:
-            table = table.select(table.within(read(subset, SUBSET)))
-        queries = set(runs.queries)
-        shots: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
-        for corpus, video, shot, name in table.rows():
-            if name in queries:
-                shots[name][corpus, video, shot] += 1
-        assert runs.n_relevant is not None
-        for query, n_relevant in zip(runs.queries, runs.n_relevant.tolist(), strict=True):
-            relevant = shots[query]
-            if n_relevant not in (len(relevant), relevant.total()):  # repeated rows may count again
-                raise ParameterError(
-                    f'{printable(table.source.name)}: found {len(relevant)} relevant shots of '
-                    f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
-                    'that the runs were scored against, and its subset if they had one'
-                )
-        self._videos = {
-            query: Counter((corpus, video) for corpus, video, _ in shots[query])
-            for query in queries
-        }
-
-    def video(self, query: str) -> tuple[str, str] | None:
-        """Return the video with most of the relevant shots; of several, the first by name."""
-        return _largest(self._videos[query])
-
-    @property
-    def n_videos(self) -> int:
-        """The number of distinct videos that queries are assigned to."""
-        return len({self.video(query) for query in self._videos} - {None})
-
-    def corpus(self, query: str) -> str | None:
-        """Return the corpus with most of the relevant shots; of several, the first by name."""
-        return _largest(Counter(corpus for corpus, _ in self._videos[query].elements()))
+def videos_of_queries(
+    runs: Runs, option: str, reference: Rows | None, subset: Rows | None
+) -> Videos:
+    """Return the number of relevant shots by corpus and video of each query."""
+    if reference is None:
+        expected = 'the one that the runs were scored against, as reference=…'
+        raise ParameterError(f'found no reference, expected {expected}', option)
+    if not runs.has_videos:
+        expected = 'results of AveragePrecision'
+        raise ParameterError(f'found results without videos, expected {expected}', option)
+    table = read(reference, REFERENCE)
+    if subset is not None:
+        table = table.select(table.within(read(subset, SUBSET)))
+    queries = set(runs.queries)
+    shots: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
+    for corpus, video, shot, name in table.rows():
+        if name in queries:
+            shots[name][corpus, video, shot] += 1
+    assert runs.n_relevant is not None
+    for query, n_relevant in zip(runs.queries, runs.n_relevant.tolist(), strict=True):
+        relevant = shots[query]
+        if n_relevant not in (len(relevant), relevant.total()):  # repeated rows may count again
+            raise ParameterError(
+                f'{printable(table.source.name)}: found {len(relevant)} relevant shots of '
+                f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
+                'that the runs were scored against, and its subset if they had one'
+            )
+    return {
+        query: Counter((corpus, video) for corpus, video, _ in shots[query]) for query in queries
+    }
 
 
-def _largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:
+def largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:
+    """Return the corpus or video with most of the relevant shots; of several, the first by name."""
     return min(counts, key=lambda key: (-counts[key], key), default=None)
 
 
 def cluster_numbers(
-    runs: Runs, cluster: Cluster | Literal['column'] | None, videos: VideosOfQueries | None = None
+    runs: Runs, cluster: Cluster | Literal['column'] | None, videos: Videos | None
 ) -> NDArray[np.intp]:
     """Return the number of each query's cluster: its video, or its given cluster, or itself."""
     keys: Iterable[object]
     if cluster == 'column':
         keys = runs.clusters or []
     elif cluster == 'video' and videos is not None:  # a video is a pair, so equal to no query
-        keys = [videos.video(query) or query for query in runs.queries]
+        keys = [largest(videos[query]) or query for query in runs.queries]
     else:
         return np.arange(len(runs.queries))
     numbers: dict[object, int] = {}  # by first occurrence
@@ -106,7 +92,7 @@ class GroupMean:
 
 
 def members_of_groups(
-    runs: Runs, by: str | None, videos: VideosOfQueries | None, column: Sequence[str] | None = None
+    runs: Runs, by: str | None, videos: Videos | None, column: Sequence[str] | None = None
 ) -> dict[str, NDArray[np.intp]]:
     """Return the rows of the queries of each group: of a column, corpora, or numbers of shots."""
     if column is not None:
@@ -115,7 +101,11 @@ def members_of_groups(
     elif by is None:
         return {}
     elif by == 'corpus' and videos is not None:
-        groups = [videos.corpus(query) or NO_CORPUS for query in runs.queries]
+        corpora = (
+            largest(Counter(corpus for corpus, _ in videos[query].elements()))
+            for query in runs.queries
+        )
+        groups = [corpus or NO_CORPUS for corpus in corpora]
         order = [*sorted({*groups} - {NO_CORPUS}), NO_CORPUS]
     elif runs.n_relevant is None:
         raise ParameterError(

@@ -13,11 +13,13 @@ import numpy as np
 from mediaeval_ap import choices
 from mediaeval_ap.choices import GROUPINGS, check_policy, plain_text
 from mediaeval_ap.comparison.clusters_and_groups import (
-    VideosOfQueries,
+    Videos,
     cluster_numbers,
     group_means,
     groups_in_file,
+    largest,
     members_of_groups,
+    videos_of_queries,
 )
 from mediaeval_ap.comparison.comparable_runs import Runs, agreements, read_runs
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, percent
@@ -260,7 +262,7 @@ def compare(
     may_be_clusters = settings.cluster is None and reference is not None and runs.has_videos
     if is_by_corpus or settings.cluster == 'video' or may_be_clusters:
         option = 'by' if is_by_corpus else 'cluster'
-        videos = VideosOfQueries(runs, option, reference, subset)
+        videos = videos_of_queries(runs, option, reference, subset)
     why_no_videos = ''
     if settings.cluster is None:
         why_no_videos = _why_no_videos(runs, videos)
@@ -543,13 +545,14 @@ def _groups_of_queries(
     return groups_in_file(by, runs.queries)
 
 
-def _why_no_videos(runs: Runs, videos: VideosOfQueries | None) -> str:
+def _why_no_videos(runs: Runs, videos: Videos | None) -> str:
     """Return the reason why videos are not the units by default, or ''."""
     if not runs.has_videos:
         return runs.no_videos or 'the results have no videos'
     if videos is None:
         return 'their videos are not known without the reference'
-    if (n_videos := videos.n_videos) < LEAST_VIDEOS:
+    n_videos = len(set(map(largest, videos.values())) - {None})
+    if n_videos < LEAST_VIDEOS:
         counted_videos = with_noun(n_videos, 'video', 'videos')
         return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
     return ''

@@ -28,11 +28,6 @@ class ComparisonPlot(Plot):
     `ParameterError` is raised for an unknown run or metric, and for a figure that the data do not
     allow.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        The comparison to draw.
-
     Examples
     --------
     >>> import pandas

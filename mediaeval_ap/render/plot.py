@@ -36,7 +36,9 @@ class Plot:
         *,
         format: str = 'svg',
     ) -> list[str]:
-        """Write figures to a folder, each to a file named after its method.
+        """Write figures to a folder, each to a file named after its method; return their paths.
+
+        All are on disk before the first one replaces an older file.
 
         Parameters
         ----------
@@ -46,11 +48,6 @@ class Plot:
             Names of methods; by default all that the data allow (a scatter needs two runs).
         format : {'svg', 'png', 'pdf'}
             The format and suffix of the files.
-
-        Returns
-        -------
-        list of str
-            The paths of the files. All are on disk before the first one replaces an older file.
 
         Raises
         ------

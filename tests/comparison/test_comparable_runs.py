@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, compare
 from mediaeval_ap.challenges import evaluate_first_hit, evaluate_lrap, evaluate_map
-from mediaeval_ap.comparison.clusters_and_groups import VideosOfQueries, cluster_numbers
+from mediaeval_ap.comparison.clusters_and_groups import (
+    cluster_numbers,
+    largest,
+    members_of_groups,
+    videos_of_queries,
+)
 from mediaeval_ap.comparison.comparable_runs import agreements, read_runs
 from mediaeval_ap.errors import DataWarning, ParameterError
 
@@ -193,10 +198,15 @@ def results_of(reference, **settings):
 def test_queries_without_relevant_shots_are_clusters_of_their_own():
     results = results_of(REFERENCE)
     runs = read_runs(results)
-    videos = VideosOfQueries(runs, 'cluster', REFERENCE, None)
-    assert [videos.corpus(query) for query in ASKED] == ['x', 'x', 'y', None, None]
+    videos = videos_of_queries(runs, 'cluster', REFERENCE, None)
+    members = members_of_groups(runs, 'corpus', videos)
+    assert {corpus: rows.tolist() for corpus, rows in members.items()} == {
+        'x': [0, 1],
+        'y': [2],
+        'no relevant shot': [3, 4],
+    }
     # The video with most of the relevant shots, and of equal ones the first.
-    assert [videos.video(query) for query in ASKED[:2]] == [('x', 'w'), ('x', 'w')]
+    assert [largest(videos[query]) for query in ASKED[:2]] == [('x', 'w'), ('x', 'w')]
     assert cluster_numbers(runs, 'video', videos).tolist() == [0, 0, 1, 2, 3]
     assert cluster_numbers(runs, 'none', videos).tolist() == [0, 1, 2, 3, 4]
     with pytest.warns(DataWarning, match='^4 clusters count as 3.6 of equal size, '):  # 5² / 7
@@ -211,11 +221,11 @@ def test_queries_without_relevant_shots_are_clusters_of_their_own():
 def test_the_subset_is_that_of_the_runs():
     results = results_of(REFERENCE, subset=[('x', 'w')])
     runs = read_runs(results)
-    videos = VideosOfQueries(runs, 'cluster', REFERENCE, [('x', 'w')])
-    assert [videos.video(query) for query in ASKED[:3]] == [('x', 'w'), ('x', 'w'), None]
+    videos = videos_of_queries(runs, 'cluster', REFERENCE, [('x', 'w')])
+    assert [largest(videos[query]) for query in ASKED[:3]] == [('x', 'w'), ('x', 'w'), None]
     message = r"found 3 relevant shots of 'ann', expected 2 .*subset"
     with pytest.raises(ParameterError, match=message):
-        VideosOfQueries(runs, 'cluster', REFERENCE, None)
+        videos_of_queries(runs, 'cluster', REFERENCE, None)
 
 
 def test_means_by_corpus():
