@@ -280,15 +280,12 @@ class CampaignReport(Paged):
     @cached_property
     def _inputs(self) -> list[dict[str, Any]]:
         """Return the inputs: first the ones that all runs share, then the runs, best first."""
-        runs = self.comparison.runs
-        inputs = [
-            (role, source)
-            for role, source in self._any_evaluation.inputs.items()
-            if role != Evaluation.run_role
-        ]
-        inputs += [('run', self.evaluations[run].source) for run in runs]
+        shared = dict(self._any_evaluation.inputs)
+        del shared[Evaluation.run_role]
+        runs_read = [('run', self.evaluations[run].source) for run in self.comparison.runs]
         return [
-            {'role': role, 'name': source.name, 'sha256': source.sha256} for role, source in inputs
+            {'role': role, 'name': source.name, 'sha256': source.sha256}
+            for role, source in [*shared.items(), *runs_read]
         ]
 
     def _page(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,10 +114,8 @@ def members_of_groups(
         )
     else:
         order = [*BINS, LAST_BIN]
-        groups = [
-            next((name for name, largest in BINS.items() if count <= largest), LAST_BIN)
-            for count in runs.n_relevant.tolist()
-        ]
+        ends = [*BINS.values()]
+        groups = [order[bisect_left(ends, count)] for count in runs.n_relevant.tolist()]
     members = {group: np.flatnonzero(np.array(groups) == group) for group in order}
     return {group: rows for group, rows in members.items() if len(rows)}
 

@@ -182,11 +182,9 @@ def compare(
 
     Raises
     ------
-    ParameterError, ReadError, FormatError
+    ParameterError, ReadError, FormatError, MissingExtraError
         When runs cannot be compared, a run occurs twice, or an argument is not valid; when a table
-        cannot be read.
-    MissingExtraError
-        When the extra ``compare`` is not installed.
+        cannot be read; when the extra ``compare`` is not installed.
 
     Warns
     -----
@@ -203,9 +201,7 @@ def compare(
     Student's t over queries and seeds (Satterthwaite, 1946). ``docs/statistics.md`` has the
     formulas. With clusters, p and intervals are over clusters, but wins, ties, losses and dz over
     queries. Fewer than 5 queries, or clusters, have no interval. The order of runs and queries
-    changes nothing.
-
-    lwlrap is a mean over labels: a query is a cluster of its labels.
+    changes nothing. lwlrap is a mean over labels: a query is a cluster of its labels.
 
     Examples
     --------
@@ -266,7 +262,9 @@ def compare(
     why_no_videos = ''
     if settings.cluster is None:
         why_no_videos = _why_no_videos(runs, videos)
-        settings = replace(settings, cluster=_default_cluster(runs, why_no_videos))
+        settings = replace(settings, cluster='none' if why_no_videos else 'video')
+        if runs.clusters:
+            settings = replace(settings, cluster='column')
     clusters = cluster_numbers(runs, settings.cluster, videos)
     orders = agreements(runs, also)
     members = members_of_groups(runs, by_name, videos, groups)  # may raise: before the tests
@@ -556,12 +554,6 @@ def _why_no_videos(runs: Runs, videos: Videos | None) -> str:
         counted_videos = with_noun(n_videos, 'video', 'videos')
         return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
     return ''
-
-
-def _default_cluster(runs: Runs, why_no_videos: str) -> choices.Cluster | Literal['column']:
-    if runs.clusters:
-        return 'column'
-    return 'none' if why_no_videos else 'video'
 
 
 def _counts_of(runs: Runs, units: Units) -> dict[str, int]:

@@ -44,6 +44,8 @@ class Paged(ABC):
     ) -> str | None:
         """Return one self-contained page, or write it to a file and return None.
 
+        Equal inputs give equal bytes. The page loads nothing from other sites.
+
         Parameters
         ----------
         path : str or path-like, optional
@@ -60,10 +62,6 @@ class Paged(ABC):
         ParameterError, WriteError, MissingExtraError
             When the title is not text on one line, or a link has another kind of address; when the
             file cannot be written; without the extra ``report``.
-
-        Notes
-        -----
-        Equal inputs give equal bytes. The page loads nothing from other sites.
         """
         from mediaeval_ap.render.page import check_links, javascript_bundle, markdown_to_html, page
 

@@ -97,14 +97,10 @@ class ComparisonPlot(Plot):
         for run in a, b:
             check_run('run', run, self._runs)
         first, second = (self._values[metric][self._runs.index(run)].tolist() for run in (a, b))
+        queries = self._comparison.queries
+        name = value_name(metric)
         return self._figures.scatter(
-            a,
-            b,
-            self._comparison.queries,
-            a=first,
-            b=second,
-            metric=value_name(metric),
-            terms=self.terms,
+            a, b, queries, a=first, b=second, metric=name, terms=self.terms
         )
 
     def distribution(self, metric: str | None = None) -> altair.LayerChart:
@@ -122,10 +118,9 @@ class ComparisonPlot(Plot):
         """
         parts = [metric.partition('@') for metric in self._values]
         if len({name for name, _, _ in parts}) > 1 or self._comparison.parameters['range']:
+            names = ', '.join(self._values)
             raise ParameterError(
-                f'found the metrics {", ".join(self._values)}, '
-                'expected one metric at several cutoffs',
-                'map_by_k',
+                f'found the metrics {names}, expected one metric at several cutoffs', 'map_by_k'
             )
         means = {(row.run, row.metric): row.map for row in self._comparison.leaderboard}
         in_order = sorted(parts, key=lambda part: int(part[2] or sys.maxsize))

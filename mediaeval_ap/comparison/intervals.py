@@ -164,11 +164,9 @@ def _joined(n_units: float, own: float, extended: float, seeds: Sequence[Spread]
 def difference_interval(
     difference: float, spreads: Sequence[Spread], level: float, p: float, limit: float | None
 ) -> DifferenceInterval:
-    """Return Student's interval of a difference; p decides about 0.
+    """Return Student's interval of a difference, within a limit, if it is known; p decides about 0.
 
-    Where p excludes 0, the interval ends at 0 at the latest; else the interval holds 0. The test
-    inverted would do the same, as p falls on both sides of the difference. `limit` is the largest
-    possible difference, if it is known.
+    The test inverted would do the same, as p falls on both sides of the difference.
     """
     half = max(spread.half(level) for spread in spreads)
     low = difference - half

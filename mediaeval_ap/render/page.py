@@ -61,13 +61,7 @@ VARIABLES = {light: f'var(--figure-{name})' for name, (light, _) in COLOURS.item
 
 
 def page(
-    template: str,
-    *,
-    title: str,
-    data: Mapping[str, Any],
-    bundle: str,
-    scripts: Sequence[str] = (),
-    **context: Any,
+    template: str, *, data: Mapping[str, Any], bundle: str, scripts: Sequence[str], **context: Any
 ) -> str:
     """Return a page; the script `bundle` draws the specifications in ``data['figures']``."""
     style = static('page.css') + style_sheet()
@@ -81,7 +75,6 @@ def page(
         _environment()
         .get_template(template)
         .render(
-            title=title,
             version=__version__,
             policy=policy,
             style=style,

@@ -123,8 +123,3 @@ def _as_json(entry: Any) -> Any:
     if isinstance(entry, Mapping):
         return {name: _as_json(value) for name, value in entry.items()}
     return entry
-
-
-def read_inputs(manifest: Mapping[str, Any]) -> dict[str, Provenance]:
-    """Return the inputs that a manifest lists, by role."""
-    return {role: Provenance(**entry) for role, entry in manifest['inputs'].items()}

@@ -21,11 +21,12 @@ from mediaeval_ap.definitions import (
     check_cutoffs,
 )
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.results.described import RESULTS_SCHEMA, read_inputs
+from mediaeval_ap.results.described import RESULTS_SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import Result, kind_of_metric
 from mediaeval_ap.results.rounding import READ_ROUNDING
 from mediaeval_ap.results.score import SUMMED_COUNTS, Score
+from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
 __all__ = ['read_results']
@@ -52,11 +53,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
 
     Raises
     ------
-    ReadError
-        When the file cannot be read.
-    FormatError
-        When it is not JSON of this shape, was written without the values by query, or has a value
-        that its metric cannot have. Means are not checked.
+    ReadError, FormatError
+        When the file cannot be read; when it is not JSON of this shape, was written without the
+        values by query, or has a value that its metric cannot have. Means are not checked.
 
     Examples
     --------
@@ -95,7 +94,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
                 READERS[result['kind']](
                     result,
                     about_run.of(result['queries']),
-                    inputs=read_inputs(manifest),
+                    inputs={
+                        role: Provenance(**entry) for role, entry in manifest['inputs'].items()
+                    },
                     counts={name: int(counts.integers(name)[0]) for name in counts.fields},
                     parameters=dict(manifest['parameters']),
                     run=about_run.texts('run')[0],
