@@ -209,10 +209,7 @@ def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[n
 
 
 def first_above(
-    values: NDArray[np.integer],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    limit: int,
+    values: NDArray[np.integer], begins: NDArray[np.int64], ends: NDArray[np.int64], limit: int
 ) -> NDArray[np.int64]:
     """Return the first position of a value above `limit` in each ascending range, or its end."""
     low = begins.copy()

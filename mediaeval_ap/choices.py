@@ -163,8 +163,7 @@ def check_jobs(jobs: object) -> Any:
     if 0 < (number := _integer(jobs) or 0) <= MOST_JOBS:
         return number
     raise ParameterError(
-        f'found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}',
-        'jobs',
+        f'found {shown(jobs)}, expected an integer from 1 to {MOST_JOBS}, or {ALL_CORES}', 'jobs'
     )
 
 

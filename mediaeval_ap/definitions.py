@@ -290,8 +290,7 @@ def get(definition: str | Definition) -> Definition:
     name = (plain_text(definition) or '').casefold()
     if name not in _REGISTRY:
         raise ParameterError(
-            f'found {shown(definition)}, expected one of {", ".join(names())}',
-            'definition',
+            f'found {shown(definition)}, expected one of {", ".join(names())}', 'definition'
         )
     return _REGISTRY[name]
 

@@ -15,11 +15,7 @@ from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
 from mediaeval_ap.cli.output import STANDARD_STREAM, Output, tell, typed_options
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
-from mediaeval_ap.cli.run_files import (
-    RunFile,
-    names_of_runs,
-    with_names,
-)
+from mediaeval_ap.cli.run_files import RunFile, names_of_runs, with_names
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 
 if TYPE_CHECKING:

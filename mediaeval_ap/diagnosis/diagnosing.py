@@ -12,15 +12,8 @@ import numpy as np
 from mediaeval_ap.arrays import Floats, run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
-from mediaeval_ap.diagnosis.examined_run import (
-    ExaminedQueries,
-    ExaminedRun,
-    Reader,
-)
-from mediaeval_ap.diagnosis.findings import (
-    ConfusedName,
-    NearMiss,
-)
+from mediaeval_ap.diagnosis.examined_run import ExaminedQueries, ExaminedRun, Reader
+from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
 from mediaeval_ap.diagnosis.loss import CONFUSED, SPELLING, ap_by_state, gains, loss_parts
 from mediaeval_ap.diagnosis.other_definitions import reconcile_run
 from mediaeval_ap.diagnosis.ties import tie_bounds

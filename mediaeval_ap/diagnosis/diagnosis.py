@@ -612,8 +612,7 @@ class DiagnosisPlot(Plot):
         runs = distinct_run_names(evaluations) if names is None else list(names)
         if not len(set(runs)) == len(runs) == len(diagnoses):
             raise ParameterError(
-                f'found {shown(runs)}, expected {len(diagnoses)} names, all different',
-                'names',
+                f'found {shown(runs)}, expected {len(diagnoses)} names, all different', 'names'
             )
         means = [diagnosis.mean_parts for diagnosis in diagnoses]
         columns = {part: [mean[part] for mean in means] for part in means[0]}
@@ -660,8 +659,7 @@ class DiagnosisPlot(Plot):
         query_diagnosis = diagnosis.of(query)
         if not query_diagnosis.n_relevant:
             raise ParameterError(
-                f'found {shown(query)}, expected a query with a relevant shot',
-                'precision_recall',
+                f'found {shown(query)}, expected a query with a relevant shot', 'precision_recall'
             )
         hits = [row for row in query_diagnosis.ranking if row.relevant]
         ranks = [row.rank for row in hits]

@@ -244,9 +244,7 @@ def _evidence(
     return _Evidence(ranks, distances, confidences)
 
 
-def _numbered_shots(
-    ranked_runs: Sequence[_NearRun],
-) -> tuple[Shots, list[NDArray[np.int64]]]:
+def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArray[np.int64]]]:
     """Return the shots of the pool, and for each run the pool's number of each of its shots.
 
     A shot of a run that is not in the pool has the number -1.
