@@ -1,4 +1,4 @@
-"""The base of all commands: options under headings in the help, warnings in one line each."""
+"""The base of all commands: headings in the help, errors and warnings in a line, exit status."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from mediaeval_ap import __version__
-from mediaeval_ap.cli.exit_status import EXIT_STATUS, INTERRUPTED, raise_in_one_line
 from mediaeval_ap.cli.output import (
     check_paths,
     format_by_suffix,
@@ -21,7 +20,15 @@ from mediaeval_ap.cli.output import (
     tell_warning,
     write,
 )
-from mediaeval_ap.errors import SHOWN_CHARACTERS, DataWarning, NoOverlapWarning, WriteError, shown
+from mediaeval_ap.errors import (
+    SHOWN_CHARACTERS,
+    DataWarning,
+    Error,
+    NoOverlapWarning,
+    ReadError,
+    WriteError,
+    shown,
+)
 from mediaeval_ap.progress import progress_shown
 from mediaeval_ap.render.formats import N_DECIMALS
 
@@ -46,6 +53,18 @@ GROUPS = {  # of commands, by task
 NO_BREAK_HYPHEN = '\N{NON-BREAKING HYPHEN}'
 _quoted = re.compile(f"'[^'\n]{{{SHOWN_CHARACTERS + 1},}}'").sub
 QUIET = 'mediaeval_ap.quiet'  # key of click's metadata of the command
+EXIT_STATUS = '0: success; 1: error in the data or files; 2: error in the command line'
+INTERRUPTED = 130
+OUT_OF_MEMORY_PHRASES = (  # in errors of libraries that could not load or start a thread
+    'failed to map segment',
+    'annot allocate memory',
+    "can't start new thread",
+    'Failed to launch worker thread',
+)
+OUT_OF_MEMORY = (
+    'out of memory: give the command more, or less to do at once '
+    '(fewer runs or queries, smaller cutoffs)'
+)
 
 
 def print_and_exit(text: Callable[[click.Context], str]) -> Callable[..., None]:
@@ -149,6 +168,23 @@ class Command(_CommandWithHelp):
                 formatter.write(f'{"":{formatter.current_indent}}{example}\n')
         with formatter.section('Exit status'):
             formatter.write_text(f'{self.exit_status}.')
+
+
+def raise_in_one_line(error: Exception) -> NoReturn:
+    """Raise an error about data or memory as one line of click; raise others unchanged."""
+    if is_lack_of_memory(error):
+        raise click.ClickException(OUT_OF_MEMORY) from None
+    if isinstance(error, Error | DataWarning):
+        notes = getattr(error, '__notes__', ())  # a remedy, or further errors
+        raise click.ClickException('; '.join([str(error), *notes])) from error
+    raise error
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Return True if an error means that memory ran out."""
+    if isinstance(error, ReadError | ImportError | RuntimeError):
+        return any(phrase in str(error) for phrase in OUT_OF_MEMORY_PHRASES)
+    return isinstance(error, MemoryError)
 
 
 class _Group(_CommandWithHelp, click.Group):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mediaeval_ap import choices
 from mediaeval_ap.cli import option_kinds, options
-from mediaeval_ap.cli.commands import main
+from mediaeval_ap.cli.commands import EXIT_STATUS, main
 from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     SCORING_OPTIONS,
@@ -23,7 +24,6 @@ from mediaeval_ap.cli.compared_files import (
     read_result_files,
     sort_files,
 )
-from mediaeval_ap.cli.exit_status import EXIT_STATUS
 from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, names_of_runs, runs_by_name
 from mediaeval_ap.errors import FormatError, printable, require
@@ -38,14 +38,6 @@ FAILED = 3  # no error: errors exit with 1 and 2
 GATE_OPTIONS = ('--fail-if-worse', '--require-not-worse', '--require-better')
 OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-rows', '--range')
 REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in Python')
-
-
-def _number_option(
-    name: str, check: Callable[[float, str], float], help: str
-) -> option_kinds.Decorator:
-    return option_kinds.option(
-        name, type=float, metavar='NUMBER', read=lambda value: check(value, name), help=help
-    )
 
 
 @main.command(
@@ -67,15 +59,17 @@ def _number_option(
 @option_kinds.missing_ids('Items or topics', 'a run')
 @options.trec_ties_option
 @options.relevance_level_option
-@_number_option(
+@option_kinds.number(
     '--fail-if-worse',
-    choices.check_margin,
+    None,
+    partial(choices.check_margin, name='--fail-if-worse'),
     'Exit with 3 if a run is worse than --baseline: the interval of its difference is below '
     '-NUMBER.',
 )
-@_number_option(
+@option_kinds.number(
     '--require-not-worse',
-    choices.check_margin,
+    None,
+    partial(choices.check_margin, name='--require-not-worse'),
     'Exit with 3 unless each run is shown not to be worse: that interval is above -NUMBER.',
 )
 @option_kinds.flag(
@@ -83,9 +77,10 @@ def _number_option(
     help='Exit with 3 unless each run is better than --baseline: the interval of its '
     'difference is above 0.',
 )
-@_number_option(
+@option_kinds.number(
     '--power',
-    choices.check_above_zero,
+    None,
+    partial(choices.check_above_zero, name='--power'),
     'Show how many queries tell a difference of this size, with a power of 80 %.',
 )
 @option_kinds.flag(

@@ -73,7 +73,9 @@ def flag(*names: str, help: str) -> Decorator:
     return option(*names, is_flag=True, help=help)
 
 
-def number(name: str, default: float, check: Callable[[float], object], help: str) -> Decorator:
+def number(
+    name: str, default: float | None, check: Callable[[float], object], help: str
+) -> Decorator:
     return option(name, default=default, type=float, metavar='NUMBER', read=check, help=help)
 
 

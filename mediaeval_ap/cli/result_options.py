@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from mediaeval_ap.cli.exit_status import is_lack_of_memory
+from mediaeval_ap.cli.commands import is_lack_of_memory
 from mediaeval_ap.cli.option_kinds import flag, option
 from mediaeval_ap.cli.options import format_options, output_option
 from mediaeval_ap.cli.output import Output, tell, write_document

@@ -105,14 +105,11 @@ class _LostName(NamedTuple):
 def _lost_names(
     kind: int,
     examined: ExaminedQueries,
-    shot_gains: Floats,
+    shot_gains: Floats,  # the AP that the repair of each shot adds
     queries: Sequence[str],
     ranking: Ranking,
 ) -> list[_LostName]:
-    """Return the names under which shots of a kind were returned, the costliest first.
-
-    `shot_gains` is the AP that the repair of each shot adds.
-    """
+    """Return the names under which shots of a kind were returned, the costliest first."""
     hypotheses = examined.hypotheses
     shots = examined.shots
     n_of_shot = np.diff(

@@ -60,15 +60,6 @@ class ExaminedQueries(NamedTuple):
     corrected: dict[tuple[int, int], NDArray[np.int64]]
 
 
-class _QueryFindings(NamedTuple):
-    """The findings about the ranking of one query."""
-
-    facts: RankingFacts
-    tie_starts: NDArray[np.int64]  # the `tie_ranks`
-    ties: tuple[TiedHits, TiedHits]
-    corrected: dict[int, NDArray[np.int64]]  # ranks of the hits by corrected name
-
-
 def _tied_hits_of_levels(
     listing: WholeListing, definition: Definition
 ) -> tuple[TiedHits, TiedHits]:
@@ -112,10 +103,7 @@ class ExaminedRun:
     def examine(
         self, queries: Sequence[str], depth: int, reader: Reader | None = None
     ) -> ExaminedQueries:
-        """Find the relevant shots of distinct queries, with their exact ranks down to a depth.
-
-        `reader` reads the listing of each query, too.
-        """
+        """Find relevant shots, with exact ranks down to a depth; `reader` reads each listing."""
         reference = self.criteria.reference
         definition = self.criteria.definition
         hypotheses = self._relevant_hypotheses(queries)
@@ -125,7 +113,10 @@ class ExaminedRun:
         is_ranked = [reader is not None or span.start < span.stop for span in spans]
         listings = self.lister.whole_listings(list(compress(queries, is_ranked)), depth)
         nothing_tied = join_rankings([])
-        findings = []
+        all_facts = []
+        tie_starts = []  # the `tie_ranks` of each query
+        ties = []
+        corrected: dict[tuple[int, int], NDArray[np.int64]] = {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             if is_ranked[number]:
                 listing = next(listings)
@@ -133,39 +124,29 @@ class ExaminedRun:
                     reader(listing)
             span = spans[number]
             if span.start == span.stop:
-                facts = self.lister.facts_without_hits(query)
-                findings.append(_QueryFindings(facts, NONE, (nothing_tied, nothing_tied), {}))
+                all_facts.append(self.lister.facts_without_hits(query))
+                tie_starts.append(NONE)
+                ties.append((nothing_tied, nothing_tied))
                 continue
             hypotheses.distance[span] = listing.distances[hypotheses.name[span]]
-            corrected = {
-                name: self._ranks_if_corrected(listing, name)
-                for name in self._near_names(
-                    RelevantHypotheses._make(column[span] for column in hypotheses)
-                )
-            }
-            ties = _tied_hits_of_levels(listing, definition)
-            tie_starts = tie_ranks(listing, definition)
-            findings.append(_QueryFindings(listing.facts, tie_starts, ties, corrected))
+            of_query = RelevantHypotheses._make(column[span] for column in hypotheses)
+            for name in self._near_names(of_query):
+                corrected[number, name] = self._ranks_if_corrected(listing, name)
+            all_facts.append(listing.facts)
+            tie_starts.append(tie_ranks(listing, definition))
+            ties.append(_tied_hits_of_levels(listing, definition))
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
-        all_facts = [finding.facts for finding in findings]
         n_ranked = [facts.n_returned(definition) for facts in all_facts]
         counts = ShotCounts(
             np.array([reference.n_relevant(query) for query in queries]),
             np.array([reference.n_shots(query) for query in queries]),
             np.array(n_ranked, dtype=np.int64),
         )
-        tie_starts_of_queries = [finding.tie_starts for finding in findings]
-        ranks = hit_ranks(shots, all_facts, tie_starts_of_queries, definition, counts.ranked)
-        levels = zip(*(finding.ties for finding in findings), strict=True)
-        tied_hits_of_levels = [join_rankings(level) for level in levels]
-        corrected_hits = {
-            (number, name): hits
-            for number, finding in enumerate(findings)
-            for name, hits in finding.corrected.items()
-        }
+        ranks = hit_ranks(shots, all_facts, tie_starts, definition, counts.ranked)
+        ties_by_level = list(map(join_rankings, zip(*ties, strict=True)))
         return ExaminedQueries(
-            hypotheses, kinds, shots, ranks, counts, tied_hits_of_levels, all_facts, corrected_hits
+            hypotheses, kinds, shots, ranks, counts, ties_by_level, all_facts, corrected
         )
 
     def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:

@@ -122,13 +122,11 @@ def tie_ranks(listing: WholeListing, definition: Definition) -> NDArray[np.int64
 
 
 class HitRanks(NamedTuple):
-    """The ranks of hits, from 1, in each state before shots under other names move forward.
-
-    All but `scored` have one rank for each row of `ReturnedShots`.
-    """
+    """The ranks of hits, from 1, in each state before shots under other names move forward."""
 
     scored_query: NDArray[np.int64]
     scored: NDArray[np.int64]  # as the definition ranks and counts
+    # The next have one rank for each row of `ReturnedShots`.
     first: NDArray[np.int64]  # each shot counts once
     ties: NDArray[np.int64]  # hits under the query first among equal confidences
     confidence: NDArray[np.int64]  # hits under the query before all others
@@ -191,10 +189,7 @@ def ap_by_state(
     K: Sequence[int],
     definition: Definition,
 ) -> Floats:
-    """Return AP as scored, then after each repair; in the last, all relevant shots are in front.
-
-    The shape is (n_states, n_queries, n_cutoffs).
-    """
+    """Return AP as scored, then after each repair, shape (n_states, n_queries, n_cutoffs)."""
     query = shots.query
     ranks_by_kind = [
         move_to_front(query, ranks.confidence, shots.kind <= kind)
@@ -206,6 +201,7 @@ def ap_by_state(
     ]
     sizes = counts.relevant, counts.ranked
     values = [RankedHits(*state, *sizes).ap(K, definition) for state in states]
+    # At last, all relevant shots are in front.
     query_of_all = np.repeat(np.arange(len(counts.distinct)), counts.distinct)
     all_in_front = ranges(np.ones_like(counts.distinct), counts.distinct)
     n_returned = np.bincount(query, minlength=len(counts.distinct))

@@ -44,7 +44,13 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats, first_equal, first_occurrences, ranges, run_starts
 from mediaeval_ap.definitions import Definition, Precision, Repeats
 from mediaeval_ap.errors import Note
-from mediaeval_ap.metrics.ap_of_hits import Counts, least, precision_at_hits
+from mediaeval_ap.metrics.ap_of_hits import (
+    Counts,
+    PrecisionTerms,
+    average_precision_of_terms,
+    least,
+    precision_at_hits,
+)
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions
 from mediaeval_ap.results.rounding import exact_mean
 
@@ -106,13 +112,9 @@ class TieBounds:
 
 
 class TiedHits(NamedTuple):
-    """Possible hits: relevant shots, each in the block of ties of its first hypothesis.
+    """Relevant shots, each in the block of ties of its first hypothesis, or of each that counts."""
 
-    Rows are sorted by ranking and block. Where a definition counts a shot each time, each of its
-    hypotheses has a row.
-    """
-
-    ranking: NDArray[np.int64]
+    ranking: NDArray[np.int64]  # ascending; within a ranking, blocks are in order
     above: NDArray[np.int64]  # number of ranks before the block
     size: NDArray[np.int64]  # number of ranks in the block
     repeated_shot: NDArray[np.int64]  # a shot whose repeats make bounds unknown, or NO_SHOT
@@ -121,13 +123,10 @@ class TiedHits(NamedTuple):
 def tied_hits(
     shots: NDArray[np.integer],
     starts: NDArray[np.integer],
-    relevant: NDArray[np.integer],
+    relevant: NDArray[np.integer],  # positions of hypotheses of relevant shots, ascending
     repeats: Repeats,
 ) -> TiedHits:
-    """Return the possible hits of one ranking of shots, whose blocks of ties begin at `starts`.
-
-    `relevant` are the positions of all hypotheses of relevant shots, ascending.
-    """
+    """Return the possible hits of one ranking of shots, whose blocks of ties begin at `starts`."""
     counts_again = repeats is Repeats.COUNT
     hits = relevant if counts_again else relevant[first_occurrences(shots[relevant])]
     block = np.searchsorted(starts, hits, side='right') - 1
@@ -166,22 +165,6 @@ def join_rankings(rankings: Iterable[TiedHits]) -> TiedHits:
     return TiedHits(*map(np.concatenate, zip(empty, *numbered, strict=True)))
 
 
-class _Terms(NamedTuple):
-    """Terms of the sum of precisions, by ranking and rank."""
-
-    ranking: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    value: Floats
-
-    def sums(self, depth: NDArray[np.int64]) -> Floats:
-        """Return the sum of each ranking down to its depth."""
-        is_within = self.rank <= depth[self.ranking]
-        sums: Floats = np.bincount(
-            self.ranking[is_within], weights=self.value[is_within], minlength=len(depth)
-        ).astype(np.float64)  # without a term they would be integers
-        return sums
-
-
 def tie_bounds(
     hits: TiedHits,
     n_relevant: NDArray[np.int64],
@@ -190,10 +173,7 @@ def tie_bounds(
     definition: Definition,
     shot_id: Callable[[int], str],
 ) -> list[TieBounds]:
-    """Return the bounds of all rankings at each cutoff; reasons name shots by their ids.
-
-    Rankings reach at least to the end of the block that holds the rank of the largest cutoff.
-    """
+    """Return the bounds at each cutoff; rankings reach to the end of the block of the last."""
     first = run_starts([hits.ranking, hits.above])
     n_hits = np.diff(first, append=len(hits.ranking))
     ranking = hits.ranking[first]
@@ -202,17 +182,23 @@ def tie_bounds(
     earliest = hits.above + np.arange(len(hits.above)) - first.repeat(n_hits) + 1
     latest = earliest + hits.size - n_hits.repeat(n_hits)
     worst, best = (
-        _Terms(hits.ranking, ranks, precision_at_hits(ranks, hits.ranking, definition.precision))
+        PrecisionTerms(
+            hits.ranking, ranks, precision_at_hits(ranks, hits.ranking, definition.precision)
+        )
         for ranks in (latest, earliest)
     )
     mean = _expected_terms(ranking, blocks, max(K), definition.precision)
+    extremes = [
+        average_precision_of_terms(
+            terms, n_relevant, n_returned, K=K, definition=definition, hits=best
+        )
+        for terms in (worst, mean, best)
+    ]
     divides_by_hits = 'H' in definition.denominator
     bounds = []
-    for k in K:
-        n_hits_at_k = np.bincount(hits.ranking[best.rank <= k], minlength=len(n_relevant))
-        counts: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': n_hits_at_k}
+    for column, k in enumerate(K):
+        counts: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned}
         depth = np.broadcast_to(least(definition.depth, counts), n_relevant.shape)
-        divisor = np.broadcast_to(least(definition.denominator, counts), n_relevant.shape)
         reach = k if divides_by_hits else depth[hits.ranking]
         is_unknown = (hits.repeated_shot != NO_SHOT) & (hits.above < reach)
         reasons = {}
@@ -225,26 +211,20 @@ def tie_bounds(
             reasons[int(hits.ranking[row])] = (
                 f'{shot} is returned several times in one block of ties'
             )
-        columns = []
-        for terms in (worst, mean, best):
-            values = np.divide(
-                terms.sums(depth), divisor, out=np.zeros(len(depth)), where=divisor > 0
-            )
-            values[n_relevant == 0] = definition.without_relevant
-            values[list(reasons)] = np.nan
-            columns.append(values)
-        minimum, expected, maximum = columns
+        for values in extremes:
+            values[list(reasons), column] = np.nan
+        minimum, expected, maximum = (values[:, column] for values in extremes)
         bounds.append(TieBounds(minimum, expected, maximum, reasons))
     return bounds
 
 
 def _expected_terms(
     ranking: NDArray[np.int64], blocks: TieBlocks, depth: int, precision: Precision
-) -> _Terms:
+) -> PrecisionTerms:
     """Return the mean term of each rank over all orders, down to a depth."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
     blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
     ranking = ranking[n_ranks > 0]
     n_ranks = n_ranks[n_ranks > 0]
     values = expected_precisions(blocks, n_ranks, precision)
-    return _Terms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)
+    return PrecisionTerms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)

@@ -139,7 +139,8 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
     ]
     pairs = np.unique(np.concatenate(keys_by_run))
     query, shot = np.divmod(pairs, len(shots))
-    evidence = _evidence([ranked.near for ranked in ranked_runs], keys_by_run, pairs)
+    near_runs = [ranked.near for ranked in ranked_runs]
+    ranks, distances, confidences = _evidence(near_runs, keys_by_run, pairs)
     rankings = [ranked.run.ranking for ranked in ranked_runs]
     sources = pooled.criteria.sources(pooled.queries.source)
     inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
@@ -154,9 +155,9 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
         shots=shots,
         query=query,
         shot=shot,
-        ranks=evidence.ranks,
-        distances=evidence.distances,
-        confidences=evidence.confidences,
+        ranks=ranks,
+        distances=distances,
+        confidences=confidences,
         n_returned=np.array(
             [ranking.n_shots if drops_repeats else len(ranking) for ranking in rankings]
         ),
@@ -216,19 +217,12 @@ class _NearRun(NamedTuple):
         return cls(run, _NearRanks(*map(np.concatenate, zip(*parts, strict=True))), shots)
 
 
-class _Evidence(NamedTuple):
-    """The best rank of each pair (column) in each run (row), with its distance and confidence."""
-
-    ranks: NDArray[np.int64]
-    distances: Floats
-    confidences: Floats
-
-
 def _evidence(
     near_ranks_by_run: Sequence[_NearRanks],
     keys_by_run: Sequence[NDArray[np.int64]],
     pairs: NDArray[np.int64],
-) -> _Evidence:
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return the best rank of each pair in each run (rows), its distance and its confidence."""
     shape = len(keys_by_run), len(pairs)
     ranks = np.zeros(shape, np.int64)
     distances = np.ones(shape)
@@ -241,7 +235,7 @@ def _evidence(
         ranks[row, columns] = near_ranks.rank[first]
         distances[row, columns] = near_ranks.distance[first]
         confidences[row, columns] = n_lower / max(len(confidence), 1)
-    return _Evidence(ranks, distances, confidences)
+    return ranks, distances, confidences
 
 
 def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArray[np.int64]]]:

@@ -117,13 +117,6 @@ class Queue(Described):
 
     `AveragePrecision.judge_next` makes it.
 
-    Parameters
-    ----------
-    n : int
-        Greatest number of lines.
-    parameters, inputs, warnings
-        The settings and files for the manifest, and the warnings.
-
     Notes
     -----
     For mtc, a logistic regression gives each pair the probability p that it is relevant, from
@@ -151,7 +144,7 @@ class Queue(Described):
     ['2']
     """
 
-    n: int
+    n: int  #: greatest number of lines
     parameters: dict[str, Any]
     inputs: dict[str, Any]
     warnings: tuple[DataWarning, ...] = ()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -90,7 +89,7 @@ class Pooling:
         reference = criteria.reference
         rows = list(zip(*map(reference.table.texts, (*SHOT_FIELDS, 'person_name')), strict=True))
         scored = set(queries)
-        n_teams_counts = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
+        n_rows = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
         teams = {run: self._runs.teams[run] for run in ranked_runs}
         every_team = sorted(set(teams.values()))
         means = {
@@ -106,9 +105,7 @@ class Pooling:
             teams=teams,
             means=means,
             ranks=ranks,
-            returned_by={
-                n_teams: n_teams_counts[n_teams] for n_teams in range(len(every_team) + 1)
-            },
+            returned_by={n_teams: n_rows[n_teams] for n_teams in range(len(every_team) + 1)},
             without=list(self._without(every_team, rows, means)),
             definition=criteria.definition,
             parameters={
@@ -166,10 +163,12 @@ class Pooling:
                 team, len(alone), n_emptied, reduced_means, ranks, order.tau, order.reason
             )
 
-    def _bounds(self, runs: Sequence[str]) -> _PoolBounds:
-        """Return the bounds of runs, best first; empty without judgements."""
+    def _bounds(
+        self, runs: Sequence[str]
+    ) -> tuple[dict[str, Bounds], list[CertainOrder], dict[str, int]]:
+        """Return the bounds, the certain orders and the counts; empty without judgements."""
         if self._unjudged is None:
-            return _PoolBounds({}, [], {})
+            return {}, [], {}
         unjudged = self._unjudged
         reference = unjudged.reference
         by_number = {
@@ -178,13 +177,7 @@ class Pooling:
         }
         metrics = _metrics(self._runs.criteria.K)
         bounds = {name: unjudged.summary(name, by_number[name], metrics) for name in runs}
-        return _PoolBounds(bounds, certain_orders(runs, by_number), unjudged.counts)
-
-
-class _PoolBounds(NamedTuple):
-    bounds: dict[str, Bounds]
-    certain: list[CertainOrder]
-    counts: dict[str, int]
+        return bounds, certain_orders(runs, by_number), unjudged.counts
 
 
 def pool_runs(pooled: PooledRuns) -> Pool:

@@ -148,10 +148,11 @@ def average_precision_of_terms(
     *,
     K: Sequence[int],
     definition: Definition,
+    hits: PrecisionTerms | None = None,
 ) -> NDArray[np.float64]:
     """Return AP from the terms of its sum.
 
-    For a definition that divides by the number of hits, each term counts as a hit.
+    A definition that divides by the number of hits counts the terms of `hits`, by default these.
 
     Examples
     --------
@@ -163,10 +164,11 @@ def average_precision_of_terms(
     array([[0.5 , 0.75]])
     """
     rankings, ranks, addends = terms
+    hits = hits or terms
     n_rankings = len(n_relevant)
     values = np.zeros((n_rankings, len(K)))
     for column, k in enumerate(K):
-        hits_in_k = np.bincount(rankings[ranks <= k], minlength=n_rankings)
+        hits_in_k = np.bincount(hits.rankings[hits.ranks <= k], minlength=n_rankings)
         quantities: dict[str, Counts] = {'R': n_relevant, 'k': k, 'N': n_returned, 'H': hits_in_k}
         depth = least(definition.depth, quantities)
         is_within = ranks <= (depth[rankings] if isinstance(depth, np.ndarray) else depth)

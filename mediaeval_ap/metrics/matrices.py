@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -86,11 +87,8 @@ def dense_numbers(values: Any, name: str, n_dimensions: int, kinds: str) -> NDAr
     # numpy converts integers beside floats, and int64 beside uint64, to doubles, and may round
     # them. (It converts smaller types to smaller floats only if these are exact.)
     if array.dtype.kind == 'f' and array.itemsize >= 8 and not isinstance(values, np.ndarray):
-        is_large = np.abs(array) >= LARGEST_INTEGER
-        if is_large.any():
-            unconverted = _before_conversion(values)[is_large]
-            suffix = ' beside numbers of other types'
-            _refuse_rounded(unconverted, array[is_large], name, suffix)
+        suffix = ' beside numbers of other types'
+        _refuse_rounded(lambda: _before_conversion(values), array, name, suffix)
     return array
 
 
@@ -122,17 +120,19 @@ def _matrix_of_lists(lists: Any, name: str) -> NDArray[Any]:
 def doubles(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Convert numbers to doubles; refuse an integer that a double cannot hold."""
     numbers = array.astype(np.float64)
-    is_large = np.abs(numbers) >= LARGEST_INTEGER
-    if is_large.any():
-        _refuse_rounded(array[is_large], numbers[is_large], name, '')
+    _refuse_rounded(lambda: array, numbers, name)
     return numbers
 
 
 def _refuse_rounded(
-    unconverted: NDArray[Any], converted: NDArray[Any], name: str, suffix: str
+    unconverted: Callable[[], NDArray[Any]], converted: NDArray[Any], name: str, suffix: str = ''
 ) -> None:
     """Raise ParameterError for an integer that was rounded; the suffix tells the cause."""
-    for number, double in zip(unconverted.tolist(), converted.tolist(), strict=True):
+    is_large = np.abs(converted) >= LARGEST_INTEGER
+    if not is_large.any():
+        return
+    originals = unconverted()[is_large].tolist()
+    for number, double in zip(originals, converted[is_large].tolist(), strict=True):
         if math.isfinite(double) and is_rounded(number, double):
             raise ParameterError(f'{name}: found {int(number)}{suffix}, expected {EXACT_NUMBER}')
 
