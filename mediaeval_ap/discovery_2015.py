@@ -292,15 +292,12 @@ class PersonDiscovery2015:
     def _ap(
         self,
         run: Table,
-        shots: NDArray[np.int64],
+        shots: NDArray[np.int64],  # of each row of the run
         queries: Sequence[str],
         answers: Sequence[str | None],
         n_relevant: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return average precision of each query, from the shots of the name that answers it.
-
-        `shots` has the shot of each row of the run.
-        """
+        """Return average precision of each query, from the shots of the name that answers it."""
         name = run['person_name'].codes.astype(np.int64)
         order = np.lexsort((shots, -run.confidence, name))
         order = order[self._in_consensus[shots[order]]]
@@ -364,11 +361,8 @@ class PersonDiscovery2015:
 def closest_names(
     queries: Sequence[str], names: Sequence[str], ratio: float
 ) -> tuple[list[str | None], NDArray[np.float64]]:
-    """Return the closest name to each query and its ratio; None and 0 if that is not above `ratio`.
-
-    Of equally close names, the first by code points counts.
-    """
-    names = sorted(names)
+    """Return the closest name to each query and its ratio; None and 0 if none is above `ratio`."""
+    names = sorted(names)  # of equally close names, the first by code points counts
     lengths = np.array(list(map(len, names)))
     exact = {name: name for name in names if ratio < 1}
     answers = list(map(exact.get, queries))

@@ -300,19 +300,14 @@ def _ap_of_classes(
 
 
 def _scored_classes(files: Files, ties: Ties | None = None) -> list[str]:
-    """Return the columns of the scores that are classes; warn of the others, and of decisions.
-
-    A truth of 0 and 1 has a column for each class; columns that it lacks are left out. A truth of
-    labels does not name classes that are never true. There, columns that leave the range of
-    probabilities, from 0 to 1, are left out if labels exist and none of these columns is one.
-    """
+    """Return the columns of the scores that are classes; warn of the others, and of decisions."""
     columns = files.predictions.classes
     scores = files.predictions
     source = printable(scores.source.name)
     if files.truth.layout.other_numbers:
         left_out = [name for name in columns if name not in files.truth.columns.column_names]
         reason = 'have no column in'
-    else:
+    else:  # a truth of labels does not name classes that are never true
         arrays = [(name, scores.columns[name].to_numpy()) for name in columns]
         left_out = [name for name, numbers in arrays if numbers.min() < 0 or numbers.max() > 1]
         if left_out:  # perhaps logits; only then are the labels read, which takes time

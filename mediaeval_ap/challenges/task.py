@@ -142,16 +142,15 @@ class Files:
         self,
         ids: pyarrow.Array,
         predicted: pyarrow.Array,
-        codes: NDArray[np.integer] | None = None,
-        are_scored: NDArray[np.bool_] | None = None,
+        codes: NDArray[np.integer]
+        | None = None,  # positions in `predicted` of all rows of the file
+        are_scored: NDArray[np.bool_] | None = None,  # predictions may lack other ids
     ) -> NDArray[np.int64]:
-        """Match the ids of the truth with the predicted ids; apply `missing` and `unknown`.
+        """Match the ids of the truth with the predicted ids; return the positions to score.
 
-        Returns the positions in `ids` that are scored. Sets `self.ids`, and `self.rows`: for each
-        scored id its position in `predicted`, or -1 if it is missing and counts 0. With ids a, b, c
-        and predicted c, a, and ``missing='zero'``: [0, 1, 2], and rows [1, -1, 0]. If ids have
-        several rows, `codes` are the positions in `predicted` of all rows. Ids where `are_scored`
-        is False are left out; predictions may lack these.
+        Sets `self.ids`, and `self.rows`: for each scored id its position in `predicted`, or -1 if
+        it is missing and counts 0. With ids a, b, c and predicted c, a, and ``missing='zero'``, it
+        returns [0, 1, 2], and rows are [1, -1, 0].
         """
         import pyarrow
 
@@ -237,10 +236,7 @@ class Files:
     def warn_of_other_labels(
         self, labels: pyarrow.Array, predicted: pyarrow.Array, *, has_hits: bool
     ) -> None:
-        """Warn if a wrong separator joins true labels, zeros are lost, or all labels differ.
-
-        `labels` are the true labels; `has_hits` is True if a prediction is correct.
-        """
+        """Warn if a wrong separator joins true labels, zeros are lost, or all labels differ."""
         if has_hits and not (holds_any(predicted, WRONG_SEPARATORS) or _zero_in(predicted, labels)):
             return
         true_labels = set(labels.unique().to_pylist()) - {None, ''}
@@ -301,14 +297,12 @@ class Files:
 
 
 class LabelsById:
-    """The labels of each id of a file, from one field or from several rows.
-
-    `codes` is None in the first case, else the position in `ids` of the id of each row.
-    """
+    """The labels of each id of a file, from one field or from several rows."""
 
     def __init__(self, records: Records) -> None:
         import pyarrow
 
+        # For several rows, the position in `ids` of the id of each row.
         self.codes: NDArray[np.int64] | None = None
         if 'labels' in records.layout.by_role:
             self.ids = unique_ids(records)
@@ -455,13 +449,12 @@ def _refuse_roles(columns: Columns, shapes: Sequence[Shape], parameter: str) -> 
 
 
 def _layouts_of_shapes(
-    shapes: Sequence[Shape], columns: Columns, parameter: str, own_parameter: str
+    shapes: Sequence[Shape],
+    columns: Columns,
+    parameter: str,  # that gave the columns
+    own_parameter: str,  # for this file alone
 ) -> list[RecordLayout]:
-    """Return the layouts of a file: one for each shape that has all roles of `columns`.
-
-    `parameter` gave the columns; `own_parameter` is for this file alone: for a truth, they may be
-    ``columns`` and ``truth_columns``.
-    """
+    """Return the layouts of a file: one for each shape that has all roles of `columns`."""
     remedy = ''
     if not columns or parameter != own_parameter:
         roles = ' or '.join(','.join(f'{role}=…' for role in shape) for shape in shapes)
@@ -494,10 +487,7 @@ def _layouts_of_shapes(
 def _fitting_shapes(
     shapes: Sequence[Shape], columns: Columns, parameter: str
 ) -> list[dict[str, Any]]:
-    """Return the shapes that have all roles of `columns`, with a column of its own for each role.
-
-    A shape whose roles do not all have a column of the challenge or of the user is left out.
-    """
+    """Return the shapes with all roles of `columns`, and a column of its own for each role."""
     has_classes = any(shape.keys() == {'id'} for shape in shapes)
     if _are_positions(columns) and has_classes and columns.keys() == {'id'}:
         expected = 'the name of a column, as only a header names the classes'

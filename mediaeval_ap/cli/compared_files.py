@@ -116,11 +116,7 @@ class ComparedFiles(NamedTuple):
 def sort_files(
     reference: RunFile, runs: Sequence[RunFile], names: str | None, columns: dict[str, str] | None
 ) -> ComparedFiles:
-    """Sort arguments into the reference, results, runs to score, and score tables; name them.
-
-    The first argument holds results, too, if it looks like results; or if it cannot be read twice
-    (standard input) and all others hold results.
-    """
+    """Sort arguments into the reference, results, runs to score, and score tables; name them."""
     from mediaeval_ap.comparison.score_files import columns_of_json_lines
     from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.tables.first_look import Kind, kind_of
@@ -132,6 +128,7 @@ def sort_files(
         if kind is Kind.JSON_LINES:
             raise FormatError(file.source.name, '', '', *columns_of_json_lines(file))
     results = [file for file in (reference, *runs) if kinds[file] is Kind.RESULTS]
+    # Standard input cannot be read twice: it holds results if all others do.
     if reference in results or (len(results) == len(runs) and not os.path.isfile(reference)):
         if unscored := [run for run in runs if run not in results and os.path.exists(run)]:
             raise click.UsageError(

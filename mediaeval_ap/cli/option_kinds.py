@@ -39,10 +39,7 @@ def run_file_argument(name: str, **settings: Any) -> Decorator:
 def option(
     *names: str, help: str, read: Callable[[Any], Any] | None = None, **settings: Any
 ) -> Decorator:
-    """Make an option whose value `read` checks or converts, unless it has none.
-
-    The help shows the default, unless `help` already does.
-    """
+    """Make an option whose value, if any, `read` converts; the help shows a default once."""
 
     def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
         if read is None or value is None:

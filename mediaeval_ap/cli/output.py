@@ -45,10 +45,7 @@ NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
 
 def check_paths(ctx: click.Context, *more_inputs: str) -> None:
-    """Raise UsageError if standard input is read twice, or an output would replace another path.
-
-    `more_inputs` are inputs that are not parameters.
-    """
+    """Raise UsageError if standard input is read twice, or an output would replace another path."""
 
     def paths_of(*types: click.Path) -> list[str]:
         paths: list[str] = []
@@ -94,14 +91,11 @@ def as_usage_errors() -> Iterator[None]:
 
 @contextmanager
 def options_for_parameters() -> Iterator[None]:
-    """Turn ParameterError about options that were typed into UsageError.
-
-    Errors about the baseline do not change: its file may be the cause.
-    """
+    """Turn ParameterError about options that were typed into UsageError."""
     try:
         yield
     except ParameterError as error:
-        if _typed_of(error).keys() <= {'baseline'}:
+        if _typed_of(error).keys() <= {'baseline'}:  # its file may be the cause
             raise
         raise _usage_error(error) from error
 

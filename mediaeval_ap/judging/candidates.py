@@ -97,12 +97,10 @@ class PoolPairs:
         return self._are_in(reference.table).astype(np.int8)
 
     def initial_labels(self, by: JudgedBy) -> PairLabels:
-        """Return the label of each pair, or `NOT_JUDGED`.
-
-        Without judgements, the reference has been judged: its shots, or its pairs.
-        """
+        """Return the label of each pair, or `NOT_JUDGED`."""
         reference = self.criteria.reference
         judged = self.criteria.judgements
+        # Without judgements, the reference has been judged: its shots, or its pairs.
         table, is_of_pairs = reference.table, by == 'pair'
         if judged is not None:
             table, is_of_pairs = judged.table, judged.is_of_pairs
@@ -239,10 +237,7 @@ def _evidence(
 
 
 def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArray[np.int64]]]:
-    """Return the shots of the pool, and for each run the pool's number of each of its shots.
-
-    A shot of a run that is not in the pool has the number -1.
-    """
+    """Return the shots of the pool, and the number there, or -1, of each shot of each run."""
     texts: dict[ShotIds, None] = {}
     for run, near, _ in ranked_runs:
         texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(near.shot)))

@@ -34,13 +34,7 @@ QUERY_PRIOR_JUDGEMENTS = 2  # in each query, as if these agreed with the prior
 
 
 class RelevanceModel:
-    """The probability that each pool pair is relevant, from the judgements so far.
-
-    Its variables of a pair: the share of teams that return it, the mean of 1/rank over runs, its
-    best rank, the least distance of a name, the mean confidence (as the share of the run's pairs
-    with a lower one), the number of pairs of its query, and the surplus of relevant pairs among the
-    other judged pairs of its query over the prior.
-    """
+    """The probability that each pool pair is relevant, from the judgements so far."""
 
     def __init__(self, pairs: PoolPairs) -> None:
         self._optimize = require('scipy.optimize', 'compare', 'judge-next')
@@ -57,12 +51,12 @@ class RelevanceModel:
         votes = [is_returned[teams == team].any(axis=0) for team in sorted({*pairs.teams})]
         columns = np.column_stack(
             [
-                np.mean(votes, axis=0),
+                np.mean(votes, axis=0),  # the share of teams that return the pair
                 np.log(mean),
                 np.log(reciprocal.max(axis=0)),
                 pairs.distances.min(axis=0),
                 pairs.confidences.sum(axis=0) / is_returned.sum(axis=0),
-                np.log(np.bincount(pairs.query)[pairs.query]),
+                np.log(np.bincount(pairs.query)[pairs.query]),  # the pairs of its query
             ]
         )
         columns = columns[:, np.ptp(columns, axis=0) > 0]  # a constant one repeats the intercept

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.metrics.arguments import ORDERED, flat_labels, kinds_of, same_kind
 from mediaeval_ap.tables.table import Argument
-
-if TYPE_CHECKING:
-    pass
 
 BlockScore = TypeVar('BlockScore')
 
