@@ -192,10 +192,7 @@ def run_starts(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
 
 def ranks_in_runs(begins: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
     """Return the position of each row in its run of rows, from 1; runs start at `begins`."""
-    ranks: NDArray[np.int64] = np.arange(1, n_rows + 1) - begins.repeat(
-        np.diff(begins, append=n_rows)
-    )
-    return ranks
+    return np.arange(1, n_rows + 1) - begins.repeat(np.diff(begins, append=n_rows))
 
 
 def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -331,8 +331,7 @@ class PersonDiscovery2015:
             for query, name in zip(evaluation.queries, evaluation.names, strict=True)
         ]
         has_no_name = np.array([name is None for name in evaluation.names])
-        correct: NDArray[np.bool_] = np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
-        return correct
+        return np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
 
     def _read_evidence(self, table: Table) -> Iterator[Evidence]:
         """Return the evidence of each row."""

@@ -154,8 +154,7 @@ class Diagnosis(Described):
     @property
     def ap(self) -> Floats:
         """Average precision of each query."""
-        ap: Floats = self.evaluation.ap[:, 0]
-        return ap
+        return self.evaluation.ap[:, 0]
 
     @property
     def n_relevant(self) -> NDArray[np.int64]:

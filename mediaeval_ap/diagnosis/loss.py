@@ -178,8 +178,7 @@ def move_to_front(
     n_before = is_moved.cumsum() - is_moved  # moved hits before each hit, over all queries
     n_before -= (n_moved.cumsum() - n_moved).repeat(sizes)
     new_ranks = np.where(is_moved, n_before + 1, ranks + n_moved.repeat(sizes) - n_before)
-    ascending: NDArray[np.int64] = new_ranks[np.lexsort((new_ranks, query))]
-    return ascending
+    return new_ranks[np.lexsort((new_ranks, query))]
 
 
 def ap_by_state(

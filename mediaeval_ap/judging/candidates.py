@@ -89,8 +89,7 @@ class PoolPairs:
     def reciprocal_ranks(self) -> Floats:
         """1/rank of each pair in each run; 0 where it is not returned."""
         zeros = np.zeros(self.ranks.shape)
-        reciprocal: Floats = np.divide(1, self.ranks, out=zeros, where=self.ranks > 0)
-        return reciprocal
+        return np.divide(1, self.ranks, out=zeros, where=self.ranks > 0)
 
     def labels(self, reference: Reference) -> PairLabels:
         """Return 1 for each pair that is in a reference, else 0."""

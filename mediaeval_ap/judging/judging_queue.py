@@ -107,8 +107,7 @@ class Chooser:
         open_units = np.flatnonzero(scores >= 0)
         relative = scores[open_units] / (scores.max(initial=0) or 1)
         order = np.argsort(-relative.round(OWN_DECIMALS), kind='stable')
-        units: NDArray[np.int64] = open_units[order[:n]]
-        return units
+        return open_units[order[:n]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,13 +109,11 @@ class RelevanceModel:
         excess = np.where(is_judged, labels - self.prior, 0)
         excess_of_others = np.bincount(query, excess, minlength=self._n_queries)[query] - excess
         n_others = np.bincount(query, is_judged, minlength=self._n_queries)[query] - is_judged
-        surplus: Floats = excess_of_others / (n_others + QUERY_PRIOR_JUDGEMENTS)
-        return surplus
+        return excess_of_others / (n_others + QUERY_PRIOR_JUDGEMENTS)
 
 
 def _logistic(z: Floats) -> Floats:
-    p: Floats = 1 / (1 + np.exp(-z))
-    return p
+    return 1 / (1 + np.exp(-z))
 
 
 class ExpectedAP:
@@ -173,8 +171,7 @@ class ExpectedAP:
     def _sum_above(self, values: Floats) -> Floats:
         """Return, for each rank, the sum of the values above it in its ranking."""
         sums = values.cumsum() - values
-        above: Floats = sums - sums[self._start]
-        return above
+        return sums - sums[self._start]
 
     def _per_ranking(self, values: Floats) -> Floats:
         n_runs, n_queries = self._shape
