@@ -134,9 +134,9 @@ class Files:
         self.truth_name = printable(self.truth.source.name)
         self.warnings: list[errors.DataWarning] = []  # issued all at once, with the score
         self.notes = [*self.truth.notes('the truth'), *self.predictions.notes('predictions')]
-        column_by_role = self.predictions.layout.by_role
-        sorting_columns = [column_by_role[role] for role in BEST_FIRST if role in column_by_role]
-        self.notes += [f'predictions are sorted by {column}' for column in sorting_columns]
+        columns = self.predictions.layout.by_role
+        sorted_by = [columns[role] for role in BEST_FIRST if role in columns]
+        self.notes += [f'predictions are sorted by {column}' for column in sorted_by]
 
     def match(
         self,

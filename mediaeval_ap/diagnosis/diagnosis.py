@@ -226,8 +226,7 @@ class Diagnosis(Described):
         Returns
         -------
         list of QueryLoss
-            Queries that lost the same are ordered by their number of relevant shots, the largest
-            first, and then by name.
+            Of equal losses, the largest number of relevant shots comes first, then the first name.
         """
         rows = self.evaluation._order_by_loss()[: check_cutoff(n, 'n')]
         return self._losses(rows.tolist())
@@ -243,7 +242,7 @@ class Diagnosis(Described):
         Returns
         -------
         QueryDiagnosis
-            The query's diagnosis. Making it takes time in proportion to the hypotheses of the run.
+            Making it takes time in proportion to the hypotheses of the run.
         """
         if query not in self.queries:
             n_queries = with_noun(len(self.queries), 'query', 'queries')
@@ -314,11 +313,8 @@ class Diagnosis(Described):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``run``, ``k``, ``map``, ``loss`` (the mean
-            of each part), ``ties`` (``min``, ``expected`` and ``max``, of ``equal_confidence`` and
-            ``arbitrary``), ``definitions``, ``queries`` (``query``, ``ap``, ``n_relevant``,
-            ``loss``, ``ties``), ``confused``, ``near_misses``, ``notes`` and ``manifest``. Unknown
-            values are None, with a ``reason`` beside them.
+            An object of the JSON schema of diagnoses, ``diagnosis-1``. Unknown values are None,
+            with a ``reason`` beside them.
         """
         value = {
             'run': self.run,
@@ -546,11 +542,6 @@ class DiagnosisPlot(Plot):
     """Figures of a diagnosis; `Diagnosis.plot` makes it.
 
     Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
-
-    Parameters
-    ----------
-    diagnosis : Diagnosis
-        The diagnosis to draw.
 
     Examples
     --------

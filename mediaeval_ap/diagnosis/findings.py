@@ -390,14 +390,7 @@ class Difference(Described):
         return {part: exact_mean(values) for part, values in self.parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the difference, for JSON.
-
-        Returns
-        -------
-        dict
-            ``runs``, ``k``, ``definition``, ``difference`` (the mean), ``loss`` (the mean of each
-            part) and ``queries`` (``query``, ``difference``, ``loss``).
-        """
+        """Return the difference and its parts in ``loss``, in the mean and by query, for JSON."""
         rows = zip(*(values.tolist() for values in self.parts.values()), strict=True)
         return {
             'runs': list(self.runs),

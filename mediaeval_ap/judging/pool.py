@@ -164,10 +164,7 @@ class Pool(Described):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``runs`` (``run``, ``team``, ``means``, ``rank``),
-            ``returned_by`` (``n_teams``, ``n_relevant``), ``without`` (as `WithoutTeam`), ``notes``
-            and ``manifest``; with judgements, ``bounds`` (``run``, and as `Bounds`) and ``certain``
-            (as `CertainOrder`).
+            An object of the JSON schema of pools, ``pool-1``.
         """
         with_judgements: dict[str, Any] = {}
         if self.bounds:

@@ -1,8 +1,7 @@
 """Make the pool of a campaign from one listing of each query and run.
 
 References are made from the shots that teams returned, so a shot that only one team returned
-favours its own runs. Leaving these shots out shows their effect on the order (J. Zobel, "How
-reliable are the results of large-scale information retrieval experiments?", SIGIR 1998).
+favours its own runs. Leaving these shots out shows their effect on the order.
 """
 
 from __future__ import annotations
