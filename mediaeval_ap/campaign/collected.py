@@ -24,9 +24,9 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.listing import Listing, WholeListing
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.scoring import Scores, evaluate_run
+from mediaeval_ap.judging.bounds import RankedRun
 from mediaeval_ap.judging.candidates import PooledRuns
 from mediaeval_ap.judging.pooling import Pooling
-from mediaeval_ap.judging.ranked_run import RankedRun
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import refuse_repeats, run_names, team_of

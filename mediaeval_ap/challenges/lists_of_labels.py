@@ -90,10 +90,8 @@ def evaluate_map(
         A user without a row in the truth is an error, or left out.
     per_query : bool
         Keep a table of users: ``id``, ``AP@k`` and ``n_relevant``.
-    progress : bool
-        Show progress on standard error, if scoring takes longer than half a second.
-    name : str, optional
-        The name of the run; by default the name of its file, without folder and suffix.
+    progress, name
+        As in `AveragePrecision.evaluate`.
 
     Returns
     -------

@@ -217,10 +217,7 @@ def gains(
     K: Sequence[int],
     definition: Definition,
 ) -> Floats:
-    """Return the AP that moving each shot to the front adds, shape (n_shots, n_cutoffs).
-
-    Shots move one by one, sorted by kind and rank, each behind the shots that moved before it.
-    """
+    """Return the AP that each shot adds as it moves behind those before it, by kind and rank."""
     query = shots.query
     n_rows = len(shots.query)
     shot_gains = np.zeros((n_rows, len(K)))

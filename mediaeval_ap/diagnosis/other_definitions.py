@@ -124,10 +124,7 @@ def _definitions_at(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition,
 
 
 def why(facts: RankingFacts, k: Cutoff, in_use: Definition, other: Definition) -> str:
-    """Explain in a sentence why another definition gives another value for a ranking.
-
-    It names the fewest fields that the definition in use must copy to give the other's value.
-    """
+    """Explain in a sentence why another definition gives another value for a ranking."""
     fields = causes(facts, k, in_use, other)
     if not fields:
         return 'no difference for this ranking'

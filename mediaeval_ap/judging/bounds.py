@@ -35,16 +35,22 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import Definition, depths
+from mediaeval_ap.evaluation.listing import NONE, Listing
+from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.judging.ranked_run import RankedRun, ShotIds
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
+from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import judged_column
+from mediaeval_ap.results.exact_means import exact_mean, mean, mean_average_precision
 from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean, mean, mean_average_precision
 from mediaeval_ap.tables import REFERENCE, Table
+from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
+ShotIds: TypeAlias = tuple[str, ...]  # corpus, video and shot
 IsHit: TypeAlias = NDArray[np.bool_]  # by m (rows) and rank (columns)
 
 MOST_RANKS_AT_ONCE = 1 << 24  # of the rankings in one array
@@ -94,8 +100,8 @@ class CertainOrder:
 class BoundsByNumber(NamedTuple):
     """Bounds for each number of unjudged shots made relevant (rows) and each cutoff (columns)."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than needed
 
 
@@ -154,7 +160,7 @@ def _bounds_at_cutoffs(
     n_relevant: int,
     n_returned: int,
     definition: Definition,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the least and the greatest value for each number of shots (rows) and cutoff."""
     if 'k' in definition.depth:
         hit_ranks, *unjudged = (ranks[ranks <= max(K)] for ranks in (hit_ranks, *unjudged))
@@ -242,8 +248,8 @@ def _earliest_and_latest(shots: Sequence[Ranks]) -> _Choices:
 class RunBounds:
     """The bounds of one run for all queries, and each number of unjudged shots made relevant."""
 
-    low: NDArray[np.float64]  # shape (numbers of all queries, n_cutoffs)
-    high: NDArray[np.float64]
+    low: Floats  # shape (numbers of all queries, n_cutoffs)
+    high: Floats
     starts: NDArray[np.int64]  # the first row of each query
     n_wider: int  # queries whose bounds may be wider than needed, at some cutoff
 
@@ -253,6 +259,64 @@ class RunBounds:
         # true least lead may be larger.
         differences = self.low[:, -1] - other.high[:, -1]
         return exact_mean(np.minimum.reduceat(differences, self.starts))
+
+
+def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[ShotIds]:
+    """Return corpus, video and shot of each shot, by its number."""
+    ids = shots.ids_of(numbers)
+    return list(zip(*(ids[field] for field in SHOT_FIELDS), strict=True))
+
+
+class PooledHits(NamedTuple):
+    """The hits and unjudged shots of one ranking, down to the last cutoff; ranks are from 1."""
+
+    ranks: NDArray[np.int64]
+    shots: NDArray[np.integer]
+    unjudged_ranks: NDArray[np.int64]  # empty without judgements, as the next two
+    unjudged_shots: NDArray[np.integer]
+    judged_shares: Floats
+    found: list[ShotIds]  # relevant shots that enter the pool
+    pooled: dict[ShotIds, bool]  # with judgements, all shots that enter it: True if judged
+
+
+class RankedRun:
+    """The hits and unjudged shots of a run, which reads a listing of each query."""
+
+    def __init__(self, run: PreparedRun, depth: int, near: float) -> None:
+        self.run = run
+        self.hits_by_query: dict[str, PooledHits] = {}
+        self.n_ranked = 0  # N of the definitions, the same for all queries
+        self._depth = depth
+        self._near = near
+        self._cutoffs = depths(run.criteria.K)
+
+    def read(self, listing: Listing) -> None:
+        """Keep the hits of a listing, and the shots that enter the pool."""
+        run_shots = self.run.ranking.shots
+        judged = self.run.lister.judged
+        shots = listing.shots
+        positions = listing.near_positions(self._depth, self._near)
+        hits = listing.hits[listing.hits < max(self._cutoffs)]
+        found = shot_texts(run_shots, shots[np.intersect1d(positions, listing.hits)])
+        unjudged = NONE
+        shares = np.empty(0)
+        pooled = {}
+        if judged is not None:
+            mask = judged.mask(listing.query)
+            unjudged = np.flatnonzero(~mask[shots[: max(self._cutoffs)]])
+            shares = self.run.lister.share_judged(listing, self._cutoffs)
+            numbers = np.unique(shots[positions])
+            pooled = dict(zip(shot_texts(run_shots, numbers), mask[numbers].tolist(), strict=True))
+        self.n_ranked = listing.n_ranked
+        self.hits_by_query[listing.query] = PooledHits(
+            ranks=hits + 1,
+            shots=shots[hits],
+            unjudged_ranks=unjudged + 1,
+            unjudged_shots=shots[unjudged],
+            judged_shares=shares,
+            found=found,
+            pooled=pooled,
+        )
 
 
 class UnjudgedPool:

@@ -17,7 +17,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries, prepare_run
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.judging.ranked_run import ShotIds, shot_texts
+from mediaeval_ap.judging.bounds import ShotIds, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.tables import Table, read

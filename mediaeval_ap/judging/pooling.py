@@ -17,10 +17,15 @@ from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, ap_column, dep
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
-from mediaeval_ap.judging.bounds import Bounds, CertainOrder, UnjudgedPool, certain_orders
+from mediaeval_ap.judging.bounds import (
+    Bounds,
+    CertainOrder,
+    RankedRun,
+    UnjudgedPool,
+    certain_orders,
+)
 from mediaeval_ap.judging.candidates import PooledRuns
 from mediaeval_ap.judging.pool import Judgement, Pool, WithoutTeam
-from mediaeval_ap.judging.ranked_run import RankedRun
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.notes import SKIPPED

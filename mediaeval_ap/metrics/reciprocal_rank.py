@@ -45,10 +45,8 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
     ----------
     y_true : sequence of str or int
         The true label of each image.
-    y_pred : sequence of sequences of str or int, or ndarray, shape (n_images, n_predicted)
-        Predicted labels of each image, best first.
-    k : int
-        The cutoff.
+    y_pred, k
+        As for `mean_average_precision_at_k`, of images.
 
     Returns
     -------
@@ -57,10 +55,8 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
 
     Raises
     ------
-    ParameterError
-        When k is not a positive integer, or some labels are text and others integers.
-    UndefinedScoreError
-        When there is no image.
+    ParameterError, UndefinedScoreError
+        As for `mean_average_precision_at_k`, or when there is no image.
 
     Examples
     --------
