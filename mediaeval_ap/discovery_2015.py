@@ -36,7 +36,7 @@ from mediaeval_ap.evaluation.data_warnings import (
     without_relevant,
 )
 from mediaeval_ap.evaluation.relevance import Reference
-from mediaeval_ap.metrics import average_precision_of_hits
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.ranking.edit_distances import BLOCK_CELLS
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import Evaluation2015
@@ -313,9 +313,9 @@ class PersonDiscovery2015:
         keys = self._keys(code, shots[ranges(begins, sizes)])
         hits = (code >= 0) & np.isin(keys, self._relevant)
         ranks = ranges(np.ones_like(sizes), sizes)
-        hits_and_counts = query[hits], ranks[hits], n_relevant, len(run)
         no_cutoff = [max(1, len(run))]
-        return average_precision_of_hits(*hits_and_counts, no_cutoff, DEFINITION_2015)[:, 0]
+        ranked = RankedHits(query[hits], ranks[hits], n_relevant, len(run))
+        return ranked.ap(no_cutoff, DEFINITION_2015)[:, 0]
 
     def _correct(self, evaluation: Evaluation2015, evidence: Table) -> NDArray[np.bool_]:
         """Return a mask of the queries whose name has evidence that the reference confirms."""

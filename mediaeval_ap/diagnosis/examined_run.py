@@ -244,24 +244,12 @@ def _misses_before_hits(
     is_hit = np.zeros(len(distances), dtype=np.bool_)
     is_hit[hits] = True
     n_misses = np.append(0, (~is_hit).cumsum())  # before each position
-    n_unjudged = [None] * len(hits) if judged is None else np.append(0, (~judged).cumsum())[hits]
-    counts = zip(
-        hits.tolist(),
-        n_misses[distance_begins],
-        n_misses[tie_begins],
-        n_misses[hits],
-        n_unjudged,
-        strict=True,
-    )
-    return {
-        hit + 1: Before(
-            nearer=int(nearer),
-            more_confident=int(untied - nearer),
-            tied=int(before - untied),
-            unjudged=None if unjudged is None else int(unjudged),
-        )
-        for hit, nearer, untied, before, unjudged in counts
-    }
+    nearer = n_misses[distance_begins]
+    untied = n_misses[tie_begins]
+    counts = [nearer.tolist(), (untied - nearer).tolist(), (n_misses[hits] - untied).tolist()]
+    if judged is not None:
+        counts.append(np.append(0, (~judged).cumsum())[hits].tolist())
+    return dict(zip((hits + 1).tolist(), map(Before, *counts), strict=True))
 
 
 def relevant_shots(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from mediaeval_ap import definitions
-from mediaeval_ap.arrays import Floats
 from mediaeval_ap.definitions import ALL, Cutoff, Definition, Repeats, depths
 from mediaeval_ap.errors import with_noun
 from mediaeval_ap.evaluation.listing import RankingFacts
@@ -93,26 +92,21 @@ def reconcile_run(
         definition.name: hits_of(facts, definition).ap(depths(K), definition)
         for definition, _ in _definitions_at(K[0], in_use)
     }
-    return [
-        _reconciled(k, in_use, {name: ap[:, column] for name, ap in ap_by_name.items()})
-        for column, k in enumerate(K)
-    ]
-
-
-def _reconciled(
-    k: Cutoff, in_use: Definition, ap_by_name: Mapping[str, Floats]
-) -> list[MapByDefinition]:
-    values_in_use = ap_by_name[in_use.name]
-    rows = []
-    for definition, lack in _definitions_at(k, in_use):
-        if lack:
-            rows.append(MapByDefinition(definition.name, None, None, lack))
-            continue
-        values = ap_by_name[definition.name]
-        is_same = np.isclose(values, values_in_use, rtol=OWN_ROUNDING, atol=0)
-        n_changed = int(np.count_nonzero(~is_same))
-        rows.append(MapByDefinition(definition.name, exact_mean(values), n_changed))
-    return rows
+    rows_by_cutoff = []
+    for column, k in enumerate(K):
+        rows = []
+        for definition, lack in _definitions_at(k, in_use):
+            if lack:
+                rows.append(MapByDefinition(definition.name, None, None, lack))
+                continue
+            values, values_in_use = (
+                ap_by_name[each.name][:, column] for each in (definition, in_use)
+            )
+            is_same = np.isclose(values, values_in_use, rtol=OWN_ROUNDING, atol=0)
+            n_changed = int(np.count_nonzero(~is_same))
+            rows.append(MapByDefinition(definition.name, exact_mean(values), n_changed))
+        rows_by_cutoff.append(rows)
+    return rows_by_cutoff
 
 
 def _definitions_at(k: Cutoff, in_use: Definition) -> Iterator[tuple[Definition, str]]:

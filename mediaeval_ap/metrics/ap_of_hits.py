@@ -118,8 +118,8 @@ class PrecisionTerms(NamedTuple):
 class RankedHits(NamedTuple):
     """The hits of some rankings and their sizes, as `average_precision_of_hits` takes them."""
 
-    rankings: NDArray[np.integer]
-    ranks: NDArray[np.integer]
+    rankings: NDArray[np.integer]  # of each hit, ascending
+    ranks: NDArray[np.integer]  # from 1, ascending in each ranking
     n_relevant: NDArray[np.int64]
     n_returned: NDArray[np.int64] | int
 

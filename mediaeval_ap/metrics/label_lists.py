@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from mediaeval_ap.arrays import MAX_PACKED_BYTES, find, first_occurrences, hash_
 from mediaeval_ap.cores import on_all_cores
 from mediaeval_ap.definitions import Repeats
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.metrics.arguments import ORDERED, flat_labels, kinds_of, same_kind
 from mediaeval_ap.tables.table import Argument
 
@@ -160,16 +161,7 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     return LabelLists(codes, np.append(0, lengths.cumsum()), words)
 
 
-class Matches(NamedTuple):
-    """The hits, list after list, and the counts that average precision needs."""
-
-    rankings: NDArray[np.int64]  # for each hit, the index of its ranking, ascending
-    ranks: NDArray[np.int64]  # for each hit, from 1, ascending in each ranking
-    n_relevant: NDArray[np.int64]  # for each ranking, true labels, predicted or not
-    n_returned: NDArray[np.int64]  # for each ranking, predictions
-
-
-def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Matches:
+def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> RankedHits:
     """Find the hits in each list of predictions, in O(n log n) time for n labels in total.
 
     Examples
@@ -203,7 +195,7 @@ def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> Match
         repeated = ascending[1:][ascending[1:] == ascending[:-1]]
         n_relevant = n_relevant - np.bincount(repeated // n_codes, minlength=len(truth))
     ranks = hits + 1 - predictions.offsets[rows]
-    return Matches(rows, ranks, n_relevant, predictions.lengths)
+    return RankedHits(rows, ranks, n_relevant, predictions.lengths)
 
 
 def map_blocks(

@@ -10,7 +10,6 @@ from mediaeval_ap.choices import MAP_CUTOFF
 from mediaeval_ap.definitions import Definition, Repeats, check_cutoff
 from mediaeval_ap.errors import UndefinedScoreError
 from mediaeval_ap.metrics.accumulator import Accumulator, ExactSums
-from mediaeval_ap.metrics.ap_of_hits import average_precision_of_hits
 from mediaeval_ap.metrics.label_lists import LabelLists, map_blocks, match
 from mediaeval_ap.tables.table import Labels, Lists
 
@@ -177,9 +176,8 @@ class MeanAveragePrecision(Accumulator):
         def score(
             truth: LabelLists, predictions: LabelLists
         ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-            matches = match(truth, predictions, self.definition.repeats)
-            values = average_precision_of_hits(*matches, [self.k], self.definition)[:, 0]
-            return values, matches.n_relevant
+            hits = match(truth, predictions, self.definition.repeats)
+            return hits.ap([self.k], self.definition)[:, 0], hits.n_relevant
 
         values, n_relevant = map(
             np.concatenate, zip(*map_blocks(score, y_true, y_pred), strict=True)
@@ -198,10 +196,10 @@ class MeanAveragePrecision(Accumulator):
         return float(self._sum.fraction() / self.n_users)
 
 
-def _hit_ranks(y_true: Labels, y_pred: Labels) -> NDArray[np.int64]:
+def _hit_ranks(y_true: Labels, y_pred: Labels) -> NDArray[np.integer]:
     """Return the ranks of the hits of one list; repeated predictions are not hits."""
 
-    def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.int64]:
+    def score(truth: LabelLists, predictions: LabelLists) -> NDArray[np.integer]:
         return match(truth, predictions, Repeats.IRRELEVANT).ranks
 
     (ranks,) = map_blocks(score, [y_true], [y_pred])
