@@ -106,8 +106,6 @@ class ExactSums:
     Each double is split into an exponent and an integer mantissa, whose halves are added to the
     sums of that exponent: 1.5 is 0.75·2**1, so exponent 1 gets the mantissa 0.75·2**53.
 
-    Examples
-    --------
     >>> values = np.array([1e16, 1.0, -1e16])
     >>> sums = ExactSums()
     >>> sums.add(values)

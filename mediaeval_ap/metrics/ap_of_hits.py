@@ -154,8 +154,6 @@ def average_precision_of_terms(
 
     A definition that divides by the number of hits counts the terms of `hits`, by default these.
 
-    Examples
-    --------
     One relevant item, equally likely at rank 1 and at rank 2, has an expected AP@2 of 3/4:
 
     >>> from mediaeval_ap.definitions import get

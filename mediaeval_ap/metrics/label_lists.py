@@ -135,8 +135,6 @@ def joined_text(n_labels: int, *lists: Sequence[Argument]) -> bytes:
 def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
     """Return the lists of a `joined_text`, with hashes of words of 8 bytes as codes.
 
-    Examples
-    --------
     Labels of at most 8 letters have one word; equal labels have equal words and codes:
 
     >>> lists = hashed_lists(joined_text(3, [['a', 'b'], ['a']]), np.array([2, 1]))
@@ -164,8 +162,6 @@ def hashed_lists(text: bytes, lengths: NDArray[np.int64]) -> LabelLists:
 def match(truth: LabelLists, predictions: LabelLists, repeats: Repeats) -> RankedHits:
     """Find the hits in each list of predictions, in O(n log n) time for n labels in total.
 
-    Examples
-    --------
     >>> truth, predictions = label_lists([['a', 'b'], ['b']], [['b', 'x', 'a'], ['a', 'b']])
     >>> hits = match(truth, predictions, Repeats.IRRELEVANT)
     >>> hits.rankings.tolist(), hits.ranks.tolist()

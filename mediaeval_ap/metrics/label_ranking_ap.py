@@ -303,8 +303,6 @@ def _precisions(
 ) -> NDArray[np.float64]:
     """Return |L| / rank of each true label, given its row and class; rows ascend.
 
-    Examples
-    --------
     Classes 1 and 2 are true. Class 2 has rank 1; class 1 ties with class 0, so both have rank 3:
 
     >>> scores = np.array([[0.5, 0.5, 0.9, 0.1]])

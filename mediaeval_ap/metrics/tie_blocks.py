@@ -73,8 +73,6 @@ def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> T
 
     Each core sorts one range of confidences.
 
-    Examples
-    --------
     The blocks of 0.9 and 0.5; one prediction, a correct one, is above the second block:
 
     >>> confidence = np.array([0.9, 0.5, 0.5, 0.2])
@@ -140,8 +138,6 @@ def expected_precisions(
     orders, each earlier rank of the block is correct with probability (r - 1)/(n - 1). `n_ranks`
     limits the result to the first ranks of each block. `precision` is as for `Definition`.
 
-    Examples
-    --------
     One correct prediction among three of equal confidence is at each rank in 1/3 of the orders:
 
     >>> block = tie_blocks(np.array([0.5, 0.5, 0.5]), np.array([False, True, False]))
@@ -167,8 +163,6 @@ def threshold_precisions(blocks: TieBlocks, precision: Precision = 'at') -> NDAr
     These are the terms of scikit-learn's ``average_precision_score``. With ``'trapezoid'``, the
     precision just before is the one at the end of the block above.
 
-    Examples
-    --------
     >>> blocks = tie_blocks(np.array([0.9, 0.5, 0.5]), np.array([True, False, True]))
     >>> threshold_precisions(blocks).round(3).tolist()  # 1/1 and 2/3
     [1.0, 0.667]
@@ -190,8 +184,6 @@ def mean_precisions(
     of (c + h + j·o/(n - 1)) / (m + 1 + j) over j = 0 … n - 1, the number of others ranked before
     it.
 
-    Examples
-    --------
     The correct one of two ties has precision 1/1 or 1/2, the wrong one 0/1 or 1/2:
 
     >>> mean_precisions(np.array([0.5, 0.5]), np.array([True, False])).tolist()
