@@ -540,8 +540,7 @@ class AveragePrecision:
         -----
         Reads and ranks each run once; leaving out a team takes time for each query and run. Bounds
         also take time for each unjudged shot of a query. They may be wider than needed where a
-        definition counts shots again; a note says so, and ``n_wider`` of `Bounds` has the number of
-        queries.
+        definition counts shots again, for ``n_wider`` queries of `Bounds`.
 
         References
         ----------

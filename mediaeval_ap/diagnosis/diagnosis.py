@@ -498,40 +498,30 @@ def _edits(letters: Sequence[str]) -> str:
 
 def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     """Raise ParameterError if two diagnoses differ in more than the run."""
-    name, other_name = (shown(either.definition.name) for either in (diagnosis, other))
-    n_other_queries = with_noun(len(other.queries), 'query', 'queries')
-    settings: list[tuple[Any, Any, str, str]] = [
-        (diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k)),
-        (diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near)),
-        (name, other_name, f'definition {other_name}', name),
-        (
-            diagnosis.definition,
-            other.definition,
-            f'another definition of the name {other_name}',
-            'the same',
-        ),
-        (
-            sorted(diagnosis.queries),
-            sorted(other.queries),
-            f'other queries ({n_other_queries})',
-            f'the {len(diagnosis.queries):,}',
-        ),
-    ]
-    criteria, other_criteria = (either._examined.criteria for either in (diagnosis, other))
-    if criteria is not other_criteria:
-        rows, other_rows = (
-            Counter(either.reference.table.rows()) for either in (criteria, other_criteria)
-        )
-        settings += [
-            (rows, other_rows, 'another reference', 'the same'),
-            (_videos(criteria), _videos(other_criteria), 'another subset', 'the same'),
-        ]
-    for value, other_value, actual, expected in settings:
+
+    def expect(value: object, other_value: object, actual: str, expected: str = 'the same') -> None:
         if value != other_value:
             raise ParameterError(
                 f'against: {shown(other.run)} was explained with {actual}, expected '
                 f'{expected} as for {shown(diagnosis.run)}; explain both in the same way'
             )
+
+    expect(diagnosis.k, other.k, f'k {shown(other.k)}', shown(diagnosis.k))
+    expect(diagnosis.near, other.near, f'near {shown(other.near)}', shown(diagnosis.near))
+    name, other_name = (shown(either.definition.name) for either in (diagnosis, other))
+    expect(name, other_name, f'definition {other_name}', name)
+    another = f'another definition of the name {other_name}'
+    expect(diagnosis.definition, other.definition, another)
+    queries, other_queries = (sorted(either.queries) for either in (diagnosis, other))
+    actual = f'other queries ({with_noun(len(other_queries), "query", "queries")})'
+    expect(queries, other_queries, actual, f'the {len(queries):,}')
+    criteria, other_criteria = (either._examined.criteria for either in (diagnosis, other))
+    if criteria is not other_criteria:
+        rows, other_rows = (
+            Counter(either.reference.table.rows()) for either in (criteria, other_criteria)
+        )
+        expect(rows, other_rows, 'another reference')
+        expect(_videos(criteria), _videos(other_criteria), 'another subset')
 
 
 def _videos(criteria: Criteria) -> set[Any] | None:
