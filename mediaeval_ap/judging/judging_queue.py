@@ -252,7 +252,7 @@ class Queue(Described):
         )
 
     def document(self) -> Document:
-        return Document(lambda: self._blocks(), self.to_dict, self._rows)
+        return Document(self._blocks, self.to_dict, self._rows)
 
     def _blocks(self) -> Iterator[Block]:
         chooser = self._chooser

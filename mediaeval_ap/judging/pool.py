@@ -198,7 +198,7 @@ class Pool(Described):
         )
 
     def document(self) -> Document:
-        return Document(lambda: self._blocks(), self.to_dict, self._rows)
+        return Document(self._blocks, self.to_dict, self._rows)
 
     def _blocks(self) -> Iterator[Block]:
         n_relevant = sum(self.returned_by.values())
