@@ -81,6 +81,24 @@ class Diagnosis(Described):
     ``cutoff``, ``unanswerable``
         The rest: the definition allows no more at this cutoff, or no shot is relevant.
 
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Average precision of the queries at the one cutoff, as `AveragePrecision.evaluate` gives it.
+    near : float
+        The largest distance between a query and another spelling of it.
+    parts : dict of str to ndarray of float64, shape (n_queries,)
+        The parts of the loss, in the order of the repairs.
+    ties : dict of str to TieBounds
+        Bounds of average precision over all orders of ties: of hypotheses with equal distance and
+        confidence (``equal_confidence``), and with equal temporal rank, too (``arbitrary``).
+    confused : list of ConfusedName
+        The other persons under whose names relevant shots were returned, costliest first.
+    near_misses : list of NearMiss
+        The names near a query under which relevant shots were returned, costliest first.
+    definitions : list of MapByDefinition
+        MAP of the run by each registered definition, and the number of queries that change.
+
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
@@ -105,15 +123,13 @@ class Diagnosis(Described):
     [[0.5, 0.0], [0.0, 1.0]]
     """
 
-    evaluation: Evaluation  #: of the queries at the one cutoff
-    near: float  #: the largest distance between a query and another spelling of it
-    parts: dict[str, Floats]  #: of the loss, by query, in the order of the repairs
-    #: Bounds of average precision over all orders of ties: of hypotheses with equal distance and
-    #: confidence (``equal_confidence``), and with equal temporal rank, too (``arbitrary``).
+    evaluation: Evaluation
+    near: float
+    parts: dict[str, Floats]
     ties: dict[str, TieBounds]
-    confused: list[ConfusedName]  #: costliest first
-    near_misses: list[NearMiss]  #: costliest first
-    definitions: list[MapByDefinition]  #: the one in use comes first
+    confused: list[ConfusedName]
+    near_misses: list[NearMiss]
+    definitions: list[MapByDefinition]
     _examined: ExaminedRun = field(repr=False)
 
     @property
@@ -532,6 +548,11 @@ class DiagnosisPlot(Plot):
     """Figures of a diagnosis; `Diagnosis.plot` makes it.
 
     Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        The diagnosis to draw.
 
     Examples
     --------

@@ -43,7 +43,6 @@ from mediaeval_ap.evaluation.relevance import Reference, Relevance
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.results.evaluation import judged_column
-from mediaeval_ap.results.exact_means import exact_mean, mean, mean_average_precision
 from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean, mean, mean_average_precision
 from mediaeval_ap.tables import REFERENCE, Table
 from mediaeval_ap.tables.layouts import SHOT_FIELDS

@@ -116,6 +116,13 @@ class Queue(Described):
 
     `AveragePrecision.judge_next` makes it.
 
+    Parameters
+    ----------
+    n : int
+        Greatest number of lines.
+    parameters, inputs, warnings
+        The settings and files for the manifest, and the warnings.
+
     Notes
     -----
     For mtc, a logistic regression gives each pair the probability p that it is relevant, from
@@ -143,7 +150,7 @@ class Queue(Described):
     ['2']
     """
 
-    n: int  #: greatest number of lines
+    n: int
     parameters: dict[str, Any]
     inputs: dict[str, Any]
     warnings: tuple[DataWarning, ...] = ()

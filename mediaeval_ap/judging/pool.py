@@ -63,6 +63,28 @@ class Pool(Described):
 
     `AveragePrecision.pool` makes it.
 
+    Parameters
+    ----------
+    runs : list of str
+        The runs, best first by the last mean.
+    teams : dict of str to str
+        The team of each run.
+    means, ranks
+        MAP and rank of each run by the whole reference, named as in `WithoutTeam`.
+    returned_by : dict of int to int
+        Number of relevant shots by the number of teams that returned them, from 0.
+    without : list of WithoutTeam
+        For each team, the runs without the relevant shots that only this team returned.
+    definition : Definition
+        Definition of average precision.
+    parameters, counts, inputs, warnings
+        The settings, numbers and files for the manifest, and the warnings.
+    bounds : dict of str to Bounds
+        The bounds of each run over all labels of the unjudged shots; empty without judgements.
+    certain : list of CertainOrder
+        The pairs of runs whose order by the last mean is the same for all these labels; empty
+        without judgements.
+
     Examples
     --------
     >>> from mediaeval_ap import AveragePrecision
@@ -75,20 +97,19 @@ class Pool(Described):
     [('a', 1, {'MAP@10': 0.0}), ('b', 1, {'MAP@10': 1.0})]
     """
 
-    runs: list[str]  #: best first by the last mean
-    teams: dict[str, str]  #: of each run
-    means: dict[str, dict[str, float]]  #: by the whole reference, as in `WithoutTeam`
-    ranks: dict[str, int]  #: as in `WithoutTeam`
-    returned_by: dict[int, int]  #: number of relevant shots by the number of teams, from 0
-    without: list[WithoutTeam]  #: for each team
+    runs: list[str]
+    teams: dict[str, str]
+    means: dict[str, dict[str, float]]
+    ranks: dict[str, int]
+    returned_by: dict[int, int]
+    without: list[WithoutTeam]
     definition: Definition
     parameters: dict[str, Any]
     counts: dict[str, int]
     inputs: dict[str, Any]
     warnings: tuple[DataWarning, ...] = ()
-    #: Bounds and orders are over all labels of the unjudged shots; empty without judgements.
     bounds: dict[str, Bounds] = field(default_factory=dict)
-    certain: list[CertainOrder] = field(default_factory=list)  #: by the last mean
+    certain: list[CertainOrder] = field(default_factory=list)
 
     def __repr__(self) -> str:
         teams = with_noun(len(self.without), 'team', 'teams')
