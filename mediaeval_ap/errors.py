@@ -205,6 +205,15 @@ class UndefinedScoreError(Error, ValueError):
 class Note(str):
     """A sentence about data that keeps its two numbers as attributes.
 
+    Parameters
+    ----------
+    says : str
+        The sentence after its subject.
+    number, of : int
+        The number of units that the sentence is about, and of all units.
+    unit : str
+        The unit, in the plural.
+
     Examples
     --------
     >>> note = Note('are close to no name', 3, 10)
@@ -212,10 +221,10 @@ class Note(str):
     ('3 of 10 queries are close to no name', 3)
     """
 
-    says: str  #: the sentence after its subject
-    number: int  #: of the units that the sentence is about
-    of: int  #: the number of all units
-    unit: str  #: in the plural
+    says: str
+    number: int
+    of: int
+    unit: str
 
     def __new__(cls, says: str, number: int, of: int, unit: str = 'queries') -> Note:
         note = super().__new__(cls, f'{number} of {of} {unit} {says}')
