@@ -255,16 +255,18 @@ def list_array(
 
 
 def holds_any(texts: pyarrow.LargeStringArray, characters: str) -> bool:
-    """Return True if any of the large strings contains one of the ASCII characters."""
+    """Return True if any of the large strings contains one of the characters."""
     # A search of the bytes of all strings is a hundred times faster than string by string.
     _, offsets, content = texts.buffers()
     if content is None or not len(texts):
         return False
     ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset :]
     view = memoryview(content)[ends[0] : ends[len(texts)]]
+    encoded = [character.encode() for character in characters]
+    n_bytes = SEARCHED_BYTES + max(map(len, encoded)) - 1  # a character may begin at the last one
     starts = range(0, len(view), SEARCHED_BYTES)
-    blocks = (bytes(view[start : start + SEARCHED_BYTES]) for start in starts)
-    return any(character.encode() in block for block in blocks for character in characters)
+    blocks = (bytes(view[start : start + n_bytes]) for start in starts)
+    return any(character in block for block in blocks for character in encoded)
 
 
 def number_array(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.errors import FormatError
 from mediaeval_ap.tables import HYPOTHESIS, Provenance, read
-from mediaeval_ap.tables.columnar import number_array
+from mediaeval_ap.tables.columnar import SEARCHED_BYTES, holds_any, number_array
 from mediaeval_ap.tables.values import as_double
 
 SOURCE = Provenance('decimals')
@@ -64,3 +64,10 @@ def test_confidences_of_a_run(tmp_path):
     for holder in holders(wrong, tmp_path):
         with pytest.raises(FormatError, match=r'shot_id: found .*ecimal.*, expected .*text'):
             read(holder, HYPOTHESIS)
+
+
+@pytest.mark.parametrize('n_before', [SEARCHED_BYTES - 2, SEARCHED_BYTES - 1, SEARCHED_BYTES])
+def test_characters_of_several_bytes_are_found_where_blocks_meet(n_before):
+    texts = pyarrow.array(['a' * n_before, '\ufeff', 'b'], pyarrow.large_string())
+    assert holds_any(texts, '\r\ufeff')
+    assert not holds_any(texts, '\r\u3000')
