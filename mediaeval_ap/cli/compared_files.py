@@ -190,8 +190,8 @@ def read_result_files(paths: Sequence[RunFile]) -> tuple[list[Result], list[str]
         with naming_score_tables(path):
             in_file = read_results(path)
         if (name := path.given_name) and len({result.run for result in in_file}) > 1:
-            found = f'found the name {name} for a file of several runs'
-            raise click.UsageError(f'{found}, expected none')
+            actual = f'found the name {name} for a file of several runs'
+            raise click.UsageError(f'{actual}, expected none')
         results += [result.called(name) for result in in_file]
         seeds += [path.seed] * len(in_file)
     return results, seeds

@@ -274,7 +274,7 @@ class PooledHits(NamedTuple):
     unjudged_ranks: NDArray[np.int64]  # empty without judgements, as the next two
     unjudged_shots: NDArray[np.integer]
     judged_shares: Floats
-    found: list[ShotIds]  # relevant shots that enter the pool
+    relevant: list[ShotIds]  # shots that enter the pool
     pooled: dict[ShotIds, bool]  # with judgements, all shots that enter it: True if judged
 
 
@@ -296,7 +296,7 @@ class RankedRun:
         shots = listing.shots
         positions = listing.near_positions(self._depth, self._near)
         hits = listing.hits[listing.hits < max(self._cutoffs)]
-        found = shot_texts(run_shots, shots[np.intersect1d(positions, listing.hits)])
+        relevant = shot_texts(run_shots, shots[np.intersect1d(positions, listing.hits)])
         unjudged = NONE
         shares = np.empty(0)
         pooled = {}
@@ -313,7 +313,7 @@ class RankedRun:
             unjudged_ranks=unjudged + 1,
             unjudged_shots=shots[unjudged],
             judged_shares=shares,
-            found=found,
+            relevant=relevant,
             pooled=pooled,
         )
 

@@ -77,7 +77,7 @@ class Pooling:
     def add(self, name: str, ranked: RankedRun) -> None:
         """Add a run that has read its listings."""
         for query, hits in ranked.hits_by_query.items():
-            for shot in hits.found:
+            for shot in hits.relevant:
                 self._finders[(*shot, query)].add(self._runs.teams[name])
         self._ranked_runs[name] = ranked
         if self._unjudged is not None:

@@ -178,8 +178,8 @@ def map_column(folder: str, path: str, name: str, column: ColumnFile) -> NDArray
         except OSError:
             raise
         except Exception as error:  # numpy raises many kinds
-            found = shown(str(error))
-            raise store_error(printed_path, '', found, 'the header that index wrote') from error
+            actual = shown(str(error))
+            raise store_error(printed_path, '', actual, 'the header that index wrote') from error
     return values.view(np.ndarray)
 
 

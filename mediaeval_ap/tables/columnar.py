@@ -125,8 +125,8 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
         names = list(choose(schema))
         for field in map(schema.field, names):
             if pyarrow.types.is_nested(field.type):
-                found = f'a column of {str(field.type).partition("<")[0]}'
-                raise provenance.error(found, 'one value in each row', field=field.name)
+                actual = f'a column of {str(field.type).partition("<")[0]}'
+                raise provenance.error(actual, 'one value in each row', field=field.name)
         texts = [name for name in names if schema.field(name).type in TEXT_TYPES]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)

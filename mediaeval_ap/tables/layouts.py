@@ -179,8 +179,8 @@ def choose_layout(
             pairs = zip(header, renamed, strict=True)
             old, new = next((old, new) for old, new in pairs if old != new)
             remedy = 'names of columns are compared letter by letter'
-            found = f'column {shown(old)}'
-            raise FormatError(source, where, '', found, expected=shown(new), remedy=remedy)
+            actual = f'column {shown(old)}'
+            raise FormatError(source, where, '', actual, expected=shown(new), remedy=remedy)
         problems.append(problem)
     # A wrong or repeated column says more about the file than a missing one.
     problem_found, expected = min(problems, key=lambda problem: problem[0].startswith('no '))
@@ -188,8 +188,8 @@ def choose_layout(
         expected = expected_columns(layouts)
         if layouts[0].missing(header):
             expected += layouts[0].remedy + advice
-    found = f'{problem_found} in {shown(",".join(header))}'
-    raise FormatError(source, where, '', found=found, expected=expected)
+    actual = f'{problem_found} in {shown(",".join(header))}'
+    raise FormatError(source, where, '', found=actual, expected=expected)
 
 
 def expected_columns(layouts: Sequence[RecordLayout]) -> str:

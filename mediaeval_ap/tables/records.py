@@ -105,8 +105,8 @@ class Records(NumberedRows):
             texts, rows = texts.flatten(), np.repeat(rows, np.diff(texts.offsets))
         if len(wrong := _matching_rows(texts, pattern)):
             text = texts[wrong[0]].as_py()
-            found = (text and shown(text)) or 'nothing'
-            raise self.error(np.unique(rows[wrong]), role, found, expected)
+            actual = (text and shown(text)) or 'nothing'
+            raise self.error(np.unique(rows[wrong]), role, actual, expected)
 
 
 def _singular(role: str) -> str:
@@ -186,11 +186,11 @@ def _from_array(
     dtype = array.dtype
     are_labels = bool(layout.classes)
     is_number = dtype.kind in 'iuf' or (are_labels and dtype.kind == 'b')
-    found = f'{array.ndim} dimensions of {shortened(str(dtype))}'
+    actual = f'{array.ndim} dimensions of {shortened(str(dtype))}'
     if isinstance(array, np.ma.MaskedArray):
-        raise source.error(f'{found} with a mask', '2 of numbers')
+        raise source.error(f'{actual} with a mask', '2 of numbers')
     if array.ndim != 2 or not is_number or dtype.itemsize > 8:
-        raise source.error(found, '2 of numbers')
+        raise source.error(actual, '2 of numbers')
     ids, classes = ([*map(str, range(size))] for size in array.shape)
     if like is not None:
         ids, classes = like['id'], like.classes

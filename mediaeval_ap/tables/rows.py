@@ -72,8 +72,8 @@ def from_array(array: NDArray[Any], layout: Layout, name: str) -> Table:
     """Read a two-dimensional array, a row each; it may hold numbers as text."""
     n_columns = array.shape[1]
     if n_columns != len(layout.fields):
-        found = {1: '1 column'}.get(n_columns, f'{n_columns} columns')
-        raise FormatError(name, '', '', found=found, expected=layout.expected)
+        actual = {1: '1 column'}.get(n_columns, f'{n_columns} columns')
+        raise FormatError(name, '', '', found=actual, expected=layout.expected)
     columns = array.T.tolist()
     if layout.number is not None:
         columns[layout.number_at] = _parse_numbers(columns[layout.number_at], layout, name)

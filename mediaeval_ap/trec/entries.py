@@ -127,16 +127,16 @@ class Entries(NumberedRows):
         pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
         for row, (topic, text) in zip(rows.tolist(), pairs, strict=True):
             if (topic, text) in seen:
-                found = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
-                raise self.error([row], DOCUMENT, found, f'each document once{remedy}')
+                actual = f'{shown(text)} again for topic {shown(self.topic.values[topic])}'
+                raise self.error([row], DOCUMENT, actual, f'each document once{remedy}')
             seen.add((topic, text))
 
     def expect_nonrelevant(self, level: int, purpose: str) -> None:
         """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
-            found = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            actual = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
             expected = f'documents that are judged not relevant, {purpose}'
-            raise self.source.error(found, expected, field=str(QRELS.number))
+            raise self.source.error(actual, expected, field=str(QRELS.number))
 
 
 def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -307,8 +307,8 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     if layout.number != QRELS.number:
         expected, other = other, expected
     if isinstance(value, other):
-        found = f'{type(value).__name__} of ranx'
-        raise ParameterError(f'{layout.name}: found {found}: are qrels and run exchanged?')
+        actual = f'{type(value).__name__} of ranx'
+        raise ParameterError(f'{layout.name}: found {actual}: are qrels and run exchanged?')
     if isinstance(value, expected):
         return from_mapping(value.to_dict(), layout, table_input.name)
     if table_input.kind is InputKind.ROWS:

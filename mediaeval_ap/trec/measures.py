@@ -269,16 +269,16 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     # may end the process.
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
-        found = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
+        actual = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
         raise judged.error(
-            below[:1], 'relevance', found, 'at least one, for measures of ir_measures'
+            below[:1], 'relevance', actual, 'at least one, for measures of ir_measures'
         )
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
-        found = str(int(judged.number[large[0]]))
+        actual = str(int(judged.number[large[0]]))
         limit = LARGEST_MEASURED_RELEVANCE
         raise judged.error(
-            large, 'relevance', found, f'-{limit} to {limit} for measures of ir_measures'
+            large, 'relevance', actual, f'-{limit} to {limit} for measures of ir_measures'
         )
 
 

@@ -83,9 +83,9 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
     for topic, documents in by_topic.items():
         location = f'topic {shown(topic)}'
         if not (isinstance(documents, Mapping) or is_series(documents)):
-            found = f'{shown(documents)} ({type(documents).__name__})'
+            actual = f'{shown(documents)} ({type(documents).__name__})'
             expected = f'a dictionary of docno to {layout.number}'
-            raise source.error(found, expected, place=location)
+            raise source.error(actual, expected, place=location)
         if not len(documents) and layout.number == QRELS.number:
             raise source.error('no documents', 'at least one that is judged', place=location)
         rows += [(topic, document, number) for document, number in documents.items()]
@@ -120,15 +120,15 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         try:
             rows_of_value = rows_of(value)
         except (LookupError, TypeError):
-            found = shown(value)
+            actual = shown(value)
             if isinstance(value, dict):
-                found = f'fields {shown(",".join(value))}'
-            raise FormatError(name, place, '', found=found, expected=expected) from None
+                actual = f'fields {shown(",".join(value))}'
+            raise FormatError(name, place, '', found=actual, expected=expected) from None
         if 'results' in keys:
             query = value['query_id']
             if str(query) in queries:
-                found = f'{shown(query)} again'
-                raise FormatError(name, place, 'query_id', found, expected='each query once')
+                actual = f'{shown(query)} again'
+                raise FormatError(name, place, 'query_id', actual, expected='each query once')
             queries.add(str(query))
         rows += rows_of_value
         lines_of_rows += [lines[position]] * len(rows_of_value)
@@ -170,9 +170,9 @@ def _read_by_topic(stream: BinaryIO, layout: Layout, source: ByteSource, part: s
         n_fitting = f'{len(fitting)} for {shown(part)} in'
         if part is None:
             n_fitting = f'{with_noun(len(fitting), "split", "splits")}:'
-        found = f'{n_fitting} {abridged(list(part_by_name))}'
+        actual = f'{n_fitting} {abridged(list(part_by_name))}'
         expected = "one with rankings; choose it by --part SUBSET/SPLIT, in Python part='…'"
-        raise FormatError(source.name, 'subset/split', '', found=found, expected=expected)
+        raise FormatError(source.name, 'subset/split', '', found=actual, expected=expected)
     return from_mapping(fitting[0], layout, source.name)
 
 
