@@ -104,42 +104,45 @@ class BoundsByNumber(NamedTuple):
     is_exact: NDArray[np.bool_]  # for each cutoff; elsewhere they may be wider than needed
 
 
+class OpenRanking(NamedTuple):
+    """The ranking of one query with shots that are not judged; ranks ascend from 1."""
+
+    hits: Ranks  # judged ones
+    unjudged: Sequence[Ranks]  # of each unjudged shot, where it would be a hit
+    n_unjudged: int  # in the pool, also outside the ranking
+    n_relevant: int  # R without these
+    n_returned: int
+
+    def down_to(self, k: int) -> OpenRanking:
+        unjudged = [ranks[ranks <= k] for ranks in self.unjudged]
+        return self._replace(hits=self.hits[self.hits <= k], unjudged=unjudged)
+
+
 def bounds_by_number(
-    hit_ranks: Ranks,
-    unjudged: Sequence[Ranks],
-    n_unjudged: int,
-    n_relevant: int,
-    n_returned: int,
-    K: Sequence[int],
-    definition: Definition,
+    ranking: OpenRanking, K: Sequence[int], definition: Definition
 ) -> BoundsByNumber:
     """Return the bounds of one query in one ranking, for 0 to `n_unjudged` shots made relevant.
-
-    `hit_ranks` are the ranks of judged hits. `unjudged` has, for each unjudged shot of the ranking,
-    the ranks at which it would be a hit. All ascend from 1, and may end at the largest cutoff.
-    `n_unjudged` counts all unjudged shots of the pool, also those outside the ranking.
 
     The example of the module, a and c at ranks 1 and 3, b at 2, and x outside the ranking:
 
     >>> from mediaeval_ap import definitions
     >>> a_and_c = [np.array([1]), np.array([3])]
-    >>> bounds = bounds_by_number(np.array([2]), a_and_c, 3, 1, 5, [10], definitions.get('trec'))
+    >>> ranking = OpenRanking(np.array([2]), a_and_c, n_unjudged=3, n_relevant=1, n_returned=5)
+    >>> bounds = bounds_by_number(ranking, [10], definitions.get('trec'))
     >>> bounds.low.ravel().round(2).tolist(), bounds.high.ravel().round(2).tolist()
     ([0.5, 0.25, 0.39, 0.75], [0.5, 1.0, 1.0, 0.75])
     """
-    hit_ranks, *unjudged = (ranks[ranks <= max(K)] for ranks in (hit_ranks, *unjudged))
+    ranking = ranking.down_to(max(K))
     divides_by_hits = 'H' in definition.denominator
-    is_exact = np.array([_is_exact(unjudged, k, definition) for k in K])
+    is_exact = np.array([_is_exact(ranking.unjudged, k, definition) for k in K])
     if divides_by_hits and not is_exact.all():
-        numbers = range(n_relevant, n_relevant + n_unjudged + 1)
-        high = np.array([[definition.upper_bound(k, R, n_returned) for k in K] for R in numbers])
+        N = ranking.n_returned
+        numbers = range(ranking.n_relevant, ranking.n_relevant + ranking.n_unjudged + 1)
+        high = np.array([[definition.upper_bound(k, R, N) for k in K] for R in numbers])
         return BoundsByNumber(np.zeros(high.shape), high, np.zeros(len(K), dtype=np.bool_))
     # A denominator of hits differs by cutoff, and with it the best choice of shots.
     groups = [[k] for k in K] if divides_by_hits else [list(K)]
-    fixed = n_relevant, n_returned, definition
-    parts = [
-        _bounds_at_cutoffs(hit_ranks, unjudged, n_unjudged, cutoffs, *fixed) for cutoffs in groups
-    ]
+    parts = [_bounds_at_cutoffs(ranking, cutoffs, definition) for cutoffs in groups]
     low, high = map(np.hstack, zip(*parts, strict=True))
     return BoundsByNumber(low, high, is_exact)
 
@@ -152,18 +155,14 @@ def _is_exact(unjudged: Sequence[Ranks], k: int, definition: Definition) -> bool
 
 
 def _bounds_at_cutoffs(
-    hit_ranks: Ranks,
-    unjudged: Sequence[Ranks],
-    n_unjudged: int,
-    K: list[int],
-    n_relevant: int,
-    n_returned: int,
-    definition: Definition,
+    ranking: OpenRanking, K: list[int], definition: Definition
 ) -> tuple[Floats, Floats]:
     """Return the least and the greatest value for each number of shots (rows) and cutoff."""
     if 'k' in definition.depth:
-        hit_ranks, *unjudged = (ranks[ranks <= max(K)] for ranks in (hit_ranks, *unjudged))
-    inside = sorted((ranks for ranks in unjudged if len(ranks)), key=lambda ranks: int(ranks[0]))
+        ranking = ranking.down_to(max(K))
+    n_unjudged = ranking.n_unjudged
+    in_ranking = (ranks for ranks in ranking.unjudged if len(ranks))
+    inside = sorted(in_ranking, key=lambda ranks: int(ranks[0]))
     n_inside = len(inside)
     n_outside = n_unjudged - len(inside)
     # Of m relevant shots, the best choice has `n_best` in the ranking, and the worst `n_worst`.
@@ -175,7 +174,7 @@ def _bounds_at_cutoffs(
         n_best = np.minimum(m, n_inside)
         n_worst = np.maximum(m - n_outside, 0)
     choices = _earliest_and_latest(inside)
-    unsorted_ranks = np.concatenate([choices.ranks, hit_ranks])
+    unsorted_ranks = np.concatenate([choices.ranks, ranking.hits])
     order = unsorted_ranks.argsort()
     ranks = unsorted_ranks[order]
     high, low = (np.full((n_unjudged + 1, len(K)), limit) for limit in (-np.inf, np.inf))
@@ -189,7 +188,8 @@ def _bounds_at_cutoffs(
             is_hit = np.ones((len(is_chosen), len(order)), dtype=np.bool_)
             is_hit[:, : len(choices.ranks)] = is_chosen
             rankings, columns = is_hit[:, order].nonzero()
-            hits = RankedHits(rankings, ranks[columns], n_relevant + m[block], n_returned)
+            n_relevant = ranking.n_relevant + m[block]
+            hits = RankedHits(rankings, ranks[columns], n_relevant, ranking.n_returned)
             extreme.at(bound, m[block], hits.ap(K, definition))
     return low, high
 
@@ -373,17 +373,14 @@ class UnjudgedPool:
             for position in relevance.hits(query, hits.unjudged_shots).tolist():
                 rank = int(hits.unjudged_ranks[position])
                 ranks_by_shot[int(hits.unjudged_shots[position])].append(rank)
-            by_query.append(
-                bounds_by_number(
-                    hits.ranks,
-                    [np.array(ranks) for ranks in ranks_by_shot.values()],
-                    n_unjudged=len(self._unjudged[query]),
-                    n_relevant=criteria.reference.n_relevant(query),
-                    n_returned=run.n_ranked,
-                    K=depths(criteria.K),
-                    definition=criteria.definition,
-                )
+            ranking = OpenRanking(
+                hits.ranks,
+                [np.array(ranks) for ranks in ranks_by_shot.values()],
+                n_unjudged=len(self._unjudged[query]),
+                n_relevant=criteria.reference.n_relevant(query),
+                n_returned=run.n_ranked,
             )
+            by_query.append(bounds_by_number(ranking, depths(criteria.K), criteria.definition))
         sizes = np.array([len(bounds.low) for bounds in by_query])
         low = np.concatenate([bounds.low for bounds in by_query])
         high = np.concatenate([bounds.high for bounds in by_query])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.definitions import Definition, Repeats, ap_column
-from mediaeval_ap.judging.bounds import bounds_by_number
+from mediaeval_ap.judging.bounds import OpenRanking, bounds_by_number
 from mediaeval_ap.metrics import average_precision_of_hits
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
@@ -186,7 +186,8 @@ def test_any_definition_and_shots_that_stand_often(definition, owners, n_outside
     """A shot of 0 is not relevant, one of 1 is, all others are unjudged."""
     known, unjudged, n_unjudged = ranks_of(owners, n_outside)
     n_relevant = len(known) + more_relevant
-    found = bounds_by_number(known, unjudged, n_unjudged, n_relevant, len(owners), K, definition)
+    ranking = OpenRanking(known, unjudged, n_unjudged, n_relevant, len(owners))
+    found = bounds_by_number(ranking, K, definition)
     lows, highs = extremes(owners, n_outside, n_relevant, K, definition)
     assert (found.low <= lows + 1e-14).all()  # a sum in another order
     assert (found.high >= highs - 1e-14).all()
